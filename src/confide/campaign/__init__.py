@@ -1,4 +1,6 @@
-"""Campaigns: the file, the life as a pure table, the store, settlement, packs and their verification, payouts."""
+"""Campaigns: their file, the table of their states, the store, the settlement, packs with their verification, and
+payouts.
+"""
 
 from confide._lazy import doors
 

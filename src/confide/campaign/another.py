@@ -1,10 +1,11 @@
-"""A check for a file that was changed after it was settled, and so is another campaign that would charge the same data
-anew.
+"""A check for a campaign file that was changed after its settlement: it is another campaign, and a run would charge the
+same data again.
 
-A word of the title is enough to make it one. So the command line, before it charges a ledger, looks for an earlier
-campaign that the file may have been: its pack lies in the folder where this one's would go, or the same data set was
-charged for one of the same title, or of a file of the same name. All of this is public: files of campaigns, packs, the
-ledger's list of debits.
+A campaign file with one changed word in its title is another campaign. So the command line, before it charges a ledger,
+looks for an earlier campaign that the file may have been meant to be. An earlier campaign is found in two ways. Either
+the earlier campaign's pack lies in the folder into which the new outcome would go. Or the earlier campaign charged the
+same data set, and has the same title or a campaign file of the same name. The check reads public data alone: campaign
+files, packs, and the ledger's list of debits.
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ __all__ = ["Earlier", "another_campaign", "check_meant", "earlier_campaign"]
 
 @dataclass(frozen=True, kw_only=True)
 class Earlier:
-    """A charged campaign that a file looks like, and is not.
+    """A charged campaign that a given campaign file resembles but is not.
 
     Args:
-        known: the campaign, as the store knows it.
-        how: the common points: its pack lies in a folder of this one's, or they share a data set and a title, or a data
-            set and the name of their files.
-        folder: the folder in which its pack lies, if it is that.
-        same_file: whether the file that was settled had this one's name.
+        known: the earlier campaign, as the store records it.
+        how: the resemblance. "folder": the pack of the earlier campaign lies in a folder for the new outcome. "title"
+            and "name": both charge the same data set, and have the same title or files of the same name.
+        folder: the folder in which the pack of the earlier campaign lies, where `how` is "folder".
+        same_file: whether the earlier campaign's file had the same name as the given file; set only where `how` is
+            "folder".
     """
 
     known: Stored
@@ -46,7 +48,7 @@ class Earlier:
     same_file: bool = False
 
     def __str__(self) -> str:
-        """What it was, as a clause."""
+        """A clause for a message that says how the earlier campaign resembles the file."""
         if self.how == "folder":
             return f"which was settled{' from it' * self.same_file} into {_shown(self.folder)}"
         both = {"title": "of the same title", "name": "from a file of the same name"}[self.how]
@@ -54,14 +56,17 @@ class Earlier:
 
 
 def another_campaign(file: CampaignFile, plan: CampaignPlan, store: Store | None, *folders: Path) -> str:
-    """Warn that a run of the file would be another campaign than an earlier one, and name its charge; empty where there
-    is none, or where the file's own campaign is charged already.
+    """Warn that a run of the file would be another campaign than an earlier one that it resembles, and name the charge.
 
     Args:
         file: the file that would be run.
-        plan: the plan.
-        store: the store whose ledger would be charged; None where there is none yet.
-        folders: the folders into which its outcome would go, and go by default; they need not be there.
+        plan: the plan of the file's campaign.
+        store: the store whose ledger would be charged; None where there is no store yet.
+        folders: the folders that may hold an earlier pack: the folder chosen for the outcome, and the default one.
+            These folders need not exist.
+
+    Returns:
+        The warning; empty where no earlier campaign is found, or where the file's own campaign is charged already.
     """
     found = earlier_campaign(file, store, *folders)
     if found is None:
@@ -71,11 +76,11 @@ def another_campaign(file: CampaignFile, plan: CampaignPlan, store: Store | None
 
 
 def check_meant(file: CampaignFile, plan: CampaignPlan, store: Store, *folders: Path) -> None:
-    """Check that a run would charge no data anew by a slip: a finding of `another_campaign` has to be meant.
+    """Check that a run would not charge data twice by mistake: a finding of `another_campaign` stops the run.
 
     Raises:
-        Refused: it finds something.
-        BudgetExceeded: the same, and the ledger would not admit it, either.
+        Refused: `another_campaign` finds an earlier campaign, and the ledger would admit the charge.
+        BudgetExceeded: `another_campaign` finds an earlier campaign, and the ledger would not admit the charge.
     """
     found = another_campaign(file, plan, store, *folders)
     if found:
@@ -85,13 +90,17 @@ def check_meant(file: CampaignFile, plan: CampaignPlan, store: Store, *folders: 
 
 
 def earlier_campaign(file: CampaignFile, store: Store | None, *folders: Path) -> Earlier | None:
-    """The latest charged campaign that the file may have been meant to be; None where there is none, or where the
-    file's own campaign is charged already: then a run charges nothing anew.
+    """The latest charged campaign that the file may have been meant to be.
 
     Args:
         file: the file that would be run.
-        store: the store whose ledger would be charged; None where there is none yet.
-        folders: the folders into which its outcome would go, and go by default; they need not be there.
+        store: the store whose ledger would be charged; None where there is no store yet.
+        folders: the folders that may hold an earlier pack: the folder chosen for the outcome, and the default one.
+            These folders need not exist.
+
+    Returns:
+        The earlier campaign; None where there is none, or where the file's own campaign is charged already, so that a
+        run would charge nothing more.
     """
     if store is None:
         return None
@@ -117,7 +126,7 @@ def earlier_campaign(file: CampaignFile, store: Store | None, *folders: Path) ->
 
 
 def _content(folder: Path) -> str | None:
-    """Whose pack a folder holds: the digest of what the campaign's file says. None where nothing says so."""
+    """Digest of the campaign file whose pack lies in a folder; None where the folder has no readable note of a pack."""
     try:
         note, _ = read_json("out", folder / NOTE)
     except InvalidInput:
@@ -127,7 +136,9 @@ def _content(folder: Path) -> str | None:
 
 
 def _shown(folder: Path) -> str:
-    """A folder as somebody in the working directory would name it."""
+    """Path of a folder for a message: relative where the folder lies below the working directory, as given everywhere
+    else.
+    """
     try:
         near = os.path.relpath(folder)
     except (OSError, ValueError):  # the working directory is gone

@@ -1,16 +1,18 @@
 """Backup and restore of an installation: its store, its keys, and its durable notes, as one private archive.
 
-The store is copied first, as of one moment, while others may go on writing; keys and notes after it. A note that is
-newer than the store refuses: a campaign that was published in between is not published anew from the copy. The other
-way round, the copy would let out a second outcome.
+The store is copied first, as it is at one moment, while other processes may go on writing. Keys and notes are copied
+after the store. A campaign that is released between the two copies has a note that it was released, but no outcome in
+the copied store. The note prevents a second publication from the copy. If notes were copied before the store, the copy
+could publish a second outcome.
 
-A copy is older than what it was taken of. What was charged since is not in its ledger, what was erased since is still
-in it: whoever goes on with a copy has to know both, so `confide restore` says them. Nobody has a session in a copy, or
-a code that works: they may be of people who were thrown out since. What its original may have settled or paid since,
-the copy settles and pays only once somebody who knows has said that it did not: see `confirm`.
+A copy is older than its original. The copy's ledger lacks all later charges, and the copy still holds records that the
+original has erased since. Anybody who works on with a copy must know both facts, so `confide restore` prints them. A
+copy has no login sessions and no working invitation codes, since the original may have removed those people in the
+meantime. The copy settles or pays a campaign only after the operator has confirmed that the original did not: see
+`confirm`.
 
-An archive is made in a private folder beside its place, and put there as a new name: in a folder that others may write
-to, no file or link of theirs is opened, followed, or replaced.
+An archive is made in a private folder beside its place, and then linked there under a new name. Even in a folder that
+others may write to, no file or link of theirs is opened, followed, or replaced.
 """
 
 from __future__ import annotations
@@ -50,19 +52,20 @@ _HOME = ("ledger.key", "signing.key", "released", "contracts", "charged", "begun
 _MOST = 1 << 40  # bytes of an archive's part
 _LARGEST = 1 << 28  # bytes of a manifest: some 150 for a file, of which a campaign has a few
 _BROKEN = (tarfile.TarError, EOFError, OSError, ValueError, LookupError, RecursionError, TypeError)
-"""What reading an archive that was altered can raise; of the disk an OSError, too, whose cause is told."""
+"""Exceptions that reading an altered archive can raise, and the OSError of a failing disk; the message names the cause.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Restored:
-    """The parts that were restored.
+    """Result of `restore`.
 
     Args:
         day: the day on which the copy was taken, YYYY-MM-DD in UTC.
         home: the installation's folder.
-        store: the store, without its password.
-        campaigns: the number of campaigns that it holds.
-        held: the number of those that are neither settled nor paid before `confirm`.
+        store: the location of the store, without its password.
+        campaigns: the number of campaigns in the store.
+        held: the number of campaigns that are neither settled nor paid until `confirm` releases them.
     """
 
     day: str
@@ -73,14 +76,15 @@ class Restored:
 
 
 def backup(path: str | os.PathLike[str], *, store: Store) -> Path:
-    """Write an archive of a store and its installation; others may go on meanwhile.
+    """Write an archive of a store and its installation; other processes may go on writing meanwhile.
 
     Args:
-        path: a new file, for its owner alone. Whoever has it has the keys, and all records that are not erased yet.
+        path: a new file, which only its owner may read. The archive holds the keys, and all records that are not erased
+            yet.
         store: the store to copy.
 
     Raises:
-        InvalidInput: something is there, if only a link that leads nowhere, or nothing can be put there.
+        InvalidInput: the path exists, even as a link to nothing, or no file can be written at this place.
         Refused: PostgreSQL's `pg_dump` is not installed.
         StoreFailed: the database cannot be copied.
     """
@@ -123,18 +127,21 @@ def _there(target: Path) -> InvalidInput:
 
 
 def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: str | URL | None = None) -> Restored:
-    """Make an installation from an archive, in a place where none is.
+    """Make an installation from an archive, in a folder that holds none.
 
-    Nobody is logged in, no code works, nothing is under way, and what could still be settled or paid is held.
+    In the restored installation nobody is logged in, no invitation code works, and no job is running. Every campaign
+    that could still be settled or paid is held until `confirm` releases it.
 
     Args:
         path: the archive that `backup` wrote.
         home: a new folder for the installation.
-        url: an empty PostgreSQL database, for a copy of one; a SQLite store goes into the folder.
+        url: an empty PostgreSQL database, where the archive holds a copy of PostgreSQL; None for SQLite, which goes
+            into the folder.
 
     Raises:
-        InvalidInput: no such archive, one that was altered, or a folder that is not empty.
-        Refused: PostgreSQL's `pg_restore` is not installed, or the copy is of another database than the URL's.
+        InvalidInput: the archive does not exist or was altered, or the folder is not empty.
+        Refused: PostgreSQL's `pg_restore` is not installed, or the archive holds another kind of database than `url`
+            names.
     """
     source, folder = as_path("archive", path).absolute(), as_path("home", home).absolute()
     if not source.is_file():
@@ -166,7 +173,7 @@ def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: 
 
 
 def _hold(store: Store) -> int:
-    """Keep a copy from what its original may have done since: how many campaigns are held."""
+    """Hold every campaign of a copy that the original may have settled or paid since; the result is their number."""
     with store.database.writing() as connection:
         end_what_was_begun(connection)
         contents = unfinished(connection)
@@ -177,16 +184,17 @@ def _hold(store: Store) -> int:
 
 
 def held(store: Store) -> tuple[Stored, ...]:
-    """The campaigns that are neither settled nor paid here, since their originals may have done so.
+    """The campaigns that a restored installation neither settles nor pays, since its original may have done so.
 
     Args:
-        store: the store of a restored installation; of any other one it is nothing.
+        store: the store of a restored installation; the result is empty for any other store.
     """
     return tuple(each for each in store.campaigns() if store.home.restored(each.content))
 
 
 def confirm(store: Store, campaign: int) -> Stored:
-    """Say that the original has neither settled nor paid a campaign since the copy, and never will; it goes on here.
+    """Declare that the original has neither settled nor paid a campaign since the copy and never will; the campaign is
+    released.
 
     Args:
         store: the store of a restored installation.
@@ -203,7 +211,7 @@ def confirm(store: Store, campaign: int) -> Stored:
 
 
 def _files(home: Path) -> Iterator[Path]:
-    """What an installation keeps outside of its store; no link is followed, and none is kept."""
+    """The files that an installation keeps outside of its store; links are left out."""
     for name in _HOME:
         top = home / name
         paths = [top] if top.is_file() else sorted(top.rglob("*")) if top.is_dir() else []
@@ -211,7 +219,7 @@ def _files(home: Path) -> Iterator[Path]:
 
 
 def _add(archive: tarfile.TarFile, path: Path, name: str) -> str:
-    """Add a file, as it is now; its SHA-256."""
+    """Add a file with its present contents to the archive; the result is the SHA-256 digest of these contents."""
     data = path.read_bytes() if path.stat().st_size < (1 << 26) else None
     if data is not None:
         return _add_bytes(archive, data, name)
@@ -243,10 +251,13 @@ def _add_bytes(archive: tarfile.TarFile, data: bytes, name: str) -> str:
 
 
 def _extracted(source: Path, place: Path) -> dict[str, str]:
-    """The archive's files in a folder, and what its manifest says, once all digests are right.
+    """Extract the archive's files into a folder, and compare all digests with the manifest.
+
+    Returns:
+        The manifest's entries "day" and "database".
 
     Raises:
-        InvalidInput: it is none, or it was altered.
+        InvalidInput: the file is no archive of `backup`, or it was altered.
     """
     found: dict[str, str] = {}
     said: object = None
@@ -308,7 +319,9 @@ def _load(dump: Path, url: str | URL) -> None:
 
 
 def _run(program: str, url: URL, options: list[str], *more: str) -> None:
-    """One of PostgreSQL's programs on a database; its password goes by the environment, which others cannot read."""
+    """Run one of PostgreSQL's programs on a database; the password is passed in the environment, which other users
+    cannot read.
+    """
     if shutil.which(program) is None:
         raise Refused(f"{program} is not installed", "Debian has it: apt-get install postgresql-client")
     host = url.host or str(url.query.get("host", ""))
@@ -323,11 +336,12 @@ def _run(program: str, url: URL, options: list[str], *more: str) -> None:
 
 
 ASKED_BEFORE = "was asked for before the copy was taken from which this installation was restored: ask again"
-"""Why a job of a copy has failed."""
+"""The reason that a restored installation notes for every job that was unfinished in the copy and so counts as failed.
+"""
 
 
 def end_what_was_begun(connection: Connection) -> None:
-    """End everybody's session, all unused codes, and all unfinished jobs.
+    """End all login sessions, all unused invitation codes, and all unfinished jobs.
 
     Args:
         connection: a connection in a writing transaction.
@@ -339,7 +353,9 @@ def end_what_was_begun(connection: Connection) -> None:
 
 
 def unfinished(connection: Connection) -> list[str]:
-    """The contents of campaigns that could still be settled, or paid: the original may have done so since."""
+    """Digests of the files of all campaigns that could still be settled or paid, which the original may have done
+    since.
+    """
     rows = connection.execute(select(s.campaign.c.id, s.campaign.c.content, s.campaign.c.state).where(
         s.campaign.c.state != State.CANCELLED.value).order_by(s.campaign.c.id)).all()
     return [row.content for row in rows if row.state != State.SETTLED.value or not all_paid(connection, row.id)]

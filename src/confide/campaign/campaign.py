@@ -1,4 +1,4 @@
-"""A campaign from its file: plan, offer, check, collect, settle, share, pay, withdraw, study, audit."""
+"""A campaign from its file, with its steps: plan, offer, check, collect, settle, share, pay, withdraw, study, audit."""
 
 from __future__ import annotations
 
@@ -45,12 +45,13 @@ __all__ = ["Campaign", "hand_out", "settle"]
 class Campaign:
     """One campaign and everything that can be done with it.
 
-    Where a method takes a `store`, the default is the installation's own.
+    Where a method takes a `home` or a `store`, the default is the campaign's installation and its store.
+
 
     Args:
         file: the validated campaign file.
-        home: the installation that may have charged it already, so that its mechanism is not tried out any more, and
-            what every `home` below is by default; None for `Home.default()`.
+        home: the installation; None for `Home.default()`. If it has charged the campaign already, the plan no longer
+            tries the mechanism out.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -71,27 +72,27 @@ class Campaign:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Campaign:
-        """Read a campaign file; errors name the key."""
+        """Read a campaign file; an error names the key of the file that is wrong."""
         return cls(load(path))
 
     @property
     def default_folder(self) -> Path:
-        """`out/NAME` beside the campaign file."""
+        """The default folder of the outcome: `out/NAME` beside the campaign file."""
         return self.file.folder / "out" / self.file.name
 
     @property
     def study_folder(self) -> Path:
-        """`out/NAME-study` beside the campaign file."""
+        """The default folder of a study: `out/NAME-study` beside the campaign file."""
         return self.default_folder.with_name(f"{self.file.name}-study")
 
     @cached_property
     def plan(self) -> CampaignPlan:
-        """The plan, from public parameters alone; hopeless settings are refused, and faults that `try_out` finds.
+        """The plan, from public parameters alone; settings that cannot work and faults found by `try_out` are refused.
 
         Raises:
-            Refused: no setting of these sizes keeps the promise, the campaign's own `[budget]` does not admit it, or
-                what may have to be paid in all cannot be counted.
-            InvalidInput: the mechanism is broken, or promises what it plainly does not keep.
+            Refused: at the campaign's size no setting keeps the promise, or the campaign's own `[budget]` does not
+                admit it, or the possible total of the payments is too large to be counted.
+            InvalidInput: the mechanism is broken, or plainly does not keep what it promises.
         """
         from confide.campaign.planning import planned
 
@@ -102,7 +103,7 @@ class Campaign:
         """The file, its kind and the plan: the input of the later steps.
 
         Raises:
-            Refused, InvalidInput: as `plan`.
+            Refused, InvalidInput: for the same reasons as `plan`.
         """
         return Planned(self.file, self.file.kind, self.plan)
 
@@ -113,29 +114,25 @@ class Campaign:
 
     @property
     def held(self) -> bool:
-        """Whether a custodian holds the records: nobody is invited, and nobody has a share."""
+        """Whether a custodian holds the records, so that nobody is invited and nobody has a share."""
         return self.planned.held
 
     @property
     def ids(self) -> Sequence[str]:
-        """The public list of the invited; empty where a custodian holds the records."""
+        """The public list of the ids of all invited people; empty where a custodian holds the records."""
         return self.planned.ids
 
     @property
     def terms(self) -> PayoutTerms:
-        """The terms by which its shares become money.
+        """The terms by which the campaign's shares become money.
 
         Raises:
-            InvalidInput: it pays nothing.
+            InvalidInput: the campaign pays nothing.
         """
         return self.planned.terms
 
     def offer(self, *, home: Home | None = None) -> Sequence[Section]:
-        """The plan as a participant reads it, with the fingerprint of the key that will sign the result.
-
-        Args:
-            home: the installation whose key it is, as `Store.home`; default `Home.default()`.
-        """
+        """The plan as a participant reads it, with the fingerprint of the key that will sign the result."""
         from confide.campaign.pages import key_section, warning_sections
         from confide.campaign.store.home import Home
 
@@ -143,11 +140,11 @@ class Campaign:
         return [*warning_sections(self.plan), *self.plan.offer(), key_section(fingerprint, shares=not self.held)]
 
     def collect(self, progress: Progress | None = None, *, home: Home | None = None) -> Collection:
-        """Read the records that the file names, one per participant; where there are contracts, the final ones.
+        """Read the records from the campaign's file, one per participant, or those sent on final contracts.
 
         Args:
             progress: a function that receives the progress.
-            home: the installation that signed the contracts; default `Home.default()`.
+            home: the installation that signed the contracts.
 
         Raises:
             Refused: contracts are not final.
@@ -157,21 +154,20 @@ class Campaign:
         return collected(self.planned, home or self.home, progress)
 
     def check(self, progress: Progress | None = None) -> Check:
-        """Look at the records before a run; private, whatever it shows. Nothing is charged; that there was a look is
-        noted in the installation.
+        """Look at the records before a run. Nothing is charged; the installation notes the look. The result is private.
 
-        What it shows must not change the campaign: bounds that follow from records are not covered by its promises.
+        The result must not change the campaign: its promises do not cover bounds that follow from records.
         """
         from confide.campaign.check import look
 
         return look(self.planned, self.home, progress)
 
     def list_rejected(self, found: Check, path: str | os.PathLike[str]) -> Path:
-        """Write a check's list of rejected records to a file, which its owner alone may read.
+        """Write a check's list of rejected records to a file, which only its owner may read.
 
         Args:
             found: the result of `check`.
-            path: a new file; not in the folder of the outcome, which is public.
+            path: a new file, outside the folder of the outcome, since that folder is public.
 
         Raises:
             InvalidInput: the file exists, or cannot be written.
@@ -182,29 +178,29 @@ class Campaign:
         self, identity: str | int, record: Mapping[str, str], *, contract: str | None = None, key: str | None = None,
         total: float | None = None, largest: float = LARGEST_LEVEL, home: Home | None = None,
     ) -> Mapping[str, str]:
-        """A participant's side: draw their report, once, and note its level in their own book.
+        """The participant's side: draw the report once, and note its privacy level in the participant's own book.
 
-        A second call gives the same report, whatever the record says then. Nothing but the campaign file and the
-        participant's book is read. Where there are contracts, they first hand in a report, which is not drawn and costs
-        nothing; with their final contract their device draws their record.
+        A second call returns the first report, even if the record has changed. Only the campaign file and the
+        participant's book are read. In a campaign with contracts, participants first hand in a report that is not drawn
+        and costs nothing; later, with the final contract, the participant's device draws the record.
 
         Args:
             identity: the participant's id.
-            record: the participant's answer, column -> value; an empty one takes no part, and costs nothing.
+            record: the participant's answer, column -> value. An empty answer is no participation, and costs nothing.
             contract: the participant's own contract, as the operator gave it to them.
-            key: fingerprint of the operator's key, from the offer: no other one's contract is acted on.
-            total: the most that the levels about the same bit may sum to, where it was asked for before.
-            largest: the level above which the participant's device draws nothing, in nats, or as rho of a number with
-                noise; the program in the browser has the same.
-            home: the installation that keeps the participant's book; default `Home.default()`.
+            key: fingerprint of the operator's key, from the offer; a contract of another key is rejected.
+            total: the largest allowed sum of levels of all reports on the bit, where it was reported before.
+            largest: the level above which the participant's device draws nothing: in nats, or in units of rho
+                (zero-concentrated privacy) for a number with noise. The browser's program has the same limit.
+            home: the installation that keeps the participant's book.
 
         Returns:
-            What the participant hands in: a row of the operator's file.
+            The row of the operator's file that the participant hands in.
 
         Raises:
-            Refused: this kind draws nothing; the contract is not final; the level is above the largest; or the bit was
-                asked for before.
-            InvalidInput: an answer that the campaign cannot use. The message is the participant's own.
+            Refused: this kind draws nothing, the contract is not final, the level is above `largest`, or the bit was
+                reported.
+            InvalidInput: an unusable answer. The message repeats private data: it is for the participant alone.
         """
         from confide.campaign.handing_in import submit
 
@@ -212,13 +208,13 @@ class Campaign:
                       largest=largest, home=home or self.home)
 
     def submitted(self, identity: str | int, *, home: Home | None = None) -> bool:
-        """Whether the participant's book has what they reported to this campaign: then nothing is drawn again."""
+        """Whether the participant's book holds a report to this campaign already, so that none is drawn again."""
         kind = self._local()
         book, hers = self.book(home or self.home), kind.identity(self.file.config, str(identity))
         return book.stored(hers, self.file.digest) is not None
 
     def caution(self, record: Mapping[str, str]) -> str:
-        """The warning that a participant's device shows them alone about their record; empty where there is none."""
+        """The warning about a record that a device shows to its participant alone; empty where there is none."""
         kind = self.file.kind
         return kind.caution(self.file.config, record) if isinstance(kind, ContractKind) else ""
 
@@ -226,17 +222,17 @@ class Campaign:
         self, without: Sequence[str | int] = (), *, again: Sequence[str | int] = (), home: Home | None = None,
         progress: Progress | None = None, reports: Path | None = None,
     ) -> Round:
-        """Draw up a round of contracts from everybody's reports; it replaces the one before.
+        """Draw up a round of contracts from the reports of all participants, in place of the earlier round.
 
         Args:
-            without: ids that declined or stayed away; those of the rounds before stay out.
-            again: ids among them that take part after all.
-            home: the installation whose key signs; default `Home.default()`.
+            without: ids of participants who declined or stayed away; those left out of earlier rounds stay out.
+            again: ids that were left out of earlier rounds and take part after all.
+            home: the installation whose key signs.
             progress: a function that receives the progress.
-            reports: the folder in which the path of reports starts; default the campaign file's.
+            reports: the folder from which a relative path of the reports starts; default the campaign file's folder.
 
         Raises:
-            Refused: the kind has no contracts, or they are final.
+            Refused: the kind has no contracts, or the contracts are final.
         """
         from confide.campaign.contracts import draw_up
 
@@ -244,14 +240,14 @@ class Campaign:
                        home or self.home, reports)
 
     def finish_contracts(self, *, home: Home | None = None, store: Store | None = None) -> Round:
-        """Make the round of contracts final: from now on devices act on them, and no other round is drawn up.
+        """Make the round of contracts final. Devices then act on its contracts, and no other round follows.
 
         Args:
-            home: the installation whose key signs; default `Home.default()`.
+            home: the installation whose key signs.
             store: the campaign's store; its ledger is charged now, before any record is sent.
 
         Raises:
-            Refused: none was drawn up.
+            Refused: no round was drawn up.
             BudgetExceeded: the ledger does not admit the campaign.
         """
         from confide.campaign.contracts import finish
@@ -261,7 +257,7 @@ class Campaign:
             return finish(self.planned, there, home or self.home)
 
     def round_sections(self, drawn: Round) -> Sequence[Section]:
-        """The operator's look at a round: private, since reports are."""
+        """A round of contracts as the operator reads it; private, since it follows from the participants' reports."""
         from confide.campaign.pages import round_note
 
         kind = self.file.kind
@@ -269,10 +265,10 @@ class Campaign:
             *kind.round_sections(self.plan, drawn.drawn), round_note(drawn)]
 
     def contract(self, identity: str | int, *, home: Home | None = None) -> Contract:
-        """The contract that the round as it stands offers one person, signed.
+        """The signed contract that the current round offers to one person.
 
         Raises:
-            Refused: none was drawn up.
+            Refused: no round was drawn up.
         """
         from confide.campaign.contracts import contract_of
 
@@ -287,17 +283,17 @@ class Campaign:
             *kind.terms_sections(self.plan, contract.terms), contract_note(contract)]
 
     def spent(self, identity: str | int, *, home: Home | None = None) -> Spent:
-        """The privacy cost so far of reports on the campaign's bit, by the participant's own book."""
+        """Total privacy cost of the participant's reports on the campaign's bit, by the participant's own book."""
         kind, config = self._local(), self.file.config
         return self.book(home or self.home).spent(kind.identity(config, str(identity)), self.file.budget.data_set,
                                      kind.question(config))
 
     @staticmethod
     def book(home: Home | None = None) -> ReportBook:
-        """The book of reports of an installation's people; theirs alone.
+        """The private book in which an installation notes the reports of the people who use it.
 
         Args:
-            home: the installation; default `Home.default()`.
+            home: the installation.
         """
         from confide.campaign.handing_in import book_of
 
@@ -305,22 +301,22 @@ class Campaign:
 
     def rehearse(self, path: str | os.PathLike[str], *, total: float | None = None,
                  home: Home | None = None, progress: Progress | None = None) -> int:
-        """Play everybody's side with the file's [rehearsal], and write what they would hand in.
+        """Play the side of all participants with the file's [rehearsal], and write the rows that they would hand in.
 
-        Reports are drawn as people's own devices draw them, with secure noise, and the level is noted in the book of
-        the installation as everybody's: the same bits are not played twice without being asked.
+        Reports are drawn with secure noise, as participants' own devices draw them. The installation's book notes the
+        level for all participants together, so that the same bits are not played twice unless `total` allows it.
 
         Args:
             path: a new CSV file.
-            total: the same as in `submit`.
-            home: the same as in `submit`.
+            total: the largest allowed sum of levels on the same bit, as in `submit`.
+            home: the installation that keeps the book.
             progress: a function that receives the progress.
 
         Returns:
-            How many reports were written.
+            Number of reports that were written.
 
         Raises:
-            Refused: no [rehearsal], or these bits were played before.
+            Refused: the file has no [rehearsal], or these bits were played before.
             InvalidInput: the file exists, or answers that cannot be used.
         """
         from confide.campaign.handing_in import rehearse
@@ -334,22 +330,23 @@ class Campaign:
         return self.file.kind
 
     def hand_in(self, identity: str | int, values: Mapping[str, str], *, store: Store | None = None) -> None:
-        """Take one participant's record into the store, before the collection closes; a later one replaces it.
+        """Take a participant's record into the store before the collection closes, in place of an earlier one.
 
-        Where the participant's device draws what they hand in, the first one stands: another draw would tell more of
-        their answer than is charged. The same one again does no harm.
+        Where the participant's device draws the report, the first report stands: another draw would reveal more of the
+        answer than is charged. Handing in the first report again does no harm.
 
-        Once all is handed in, `Store.close_collection` closes it, and `settle` settles what the store holds.
+        Once all records are there, `Store.close_collection` closes the collection, and `settle` settles the store.
 
         Args:
             identity: the participant's id.
-            values: column -> text, as in `share`; where the participant's device draws what they hand in, the row of
-                `submit`.
-            store: the store of the campaign, which is opened in it where it is not yet.
+            values: column -> text, as in `share`; where the participant's device draws the report, the row that
+                `submit` returned.
+            store: the store of the campaign; the campaign's collection is opened in it where it is not open yet.
 
         Raises:
-            InvalidInput: what the participant hands in cannot be used. The message is theirs.
-            Refused: nobody hands anything in, the collection is closed, they have withdrawn, or it is another draw.
+            InvalidInput: an unusable record. The message repeats private data: it is for the participant alone.
+            Refused: this kind takes no records from people, or the collection is closed, the participant has withdrawn,
+                or the report is another draw.
         """
         from confide.campaign.handing_in import hand_in
 
@@ -359,20 +356,19 @@ class Campaign:
         self, folder: str | os.PathLike[str] | None = None, *, store: Store | None = None,
         progress: Progress | None = None, accept_unusable: bool = False,
     ) -> Settled:
-        """Collect, charge, run with secure noise, publish; once. A settled campaign returns its stored outcome.
+        """Collect the records, charge the ledger, run with secure noise and publish. Later calls return the outcome.
 
-        The billboard is the same for ever. In the shares the rows of who withdrew are empty, and once everybody is paid
-        all rows are.
+        The billboard never changes. Stored shares of people who withdrew are empty, and all are once everybody is paid.
 
         Args:
             folder: the folder into which the pack goes; default `out/NAME` beside the campaign file.
             store: the store of the campaign.
             progress: a function that receives the progress of the collection.
-            accept_unusable: whether it goes on where too many rows of the operator's file cannot be used.
+            accept_unusable: whether the settlement goes on where too many rows of the operator's file cannot be used.
 
         Raises:
-            BudgetExceeded: the ledger does not admit it; no record was read.
-            InvalidInput: too many rows of the operator's file cannot be used, or none; nothing was charged.
+            BudgetExceeded: the ledger does not admit the campaign; no record was read.
+            InvalidInput: the operator's file has no rows, or too many that cannot be used; nothing was charged.
         """
         from confide.campaign.settlement import settle
 
@@ -383,14 +379,14 @@ class Campaign:
         self, seed: int, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None,
         accept_unusable: bool = False,
     ) -> tuple[SimulatedOutcome, Sequence[Section]]:
-        """Run under simulated noise, beside what it would be without privacy. Never a release.
+        """Run under simulated noise, and compare the outcome with that without privacy. It is never a release.
 
-        Where reports are drawn on the participants' side, everybody's is played with the file's [rehearsal].
+        Where participants' devices draw the reports, the file's [rehearsal] plays the side of all participants.
 
-        It uses private data, and so does everything that it writes: its folder is readable by its owner alone.
+        A study uses private data, so everything that it writes is private: only the owner may read its folder.
 
         Raises:
-            InvalidInput: too many rows of the file cannot be used, as `settle` says.
+            InvalidInput: too many rows of the file cannot be used, as in `settle`.
         """
         from confide.campaign.study import study
 
@@ -423,18 +419,18 @@ class Campaign:
         record: Mapping[str, str] | None = None,
         store: Store | None = None,
     ) -> Sequence[Section]:
-        """One participant's share and the reasons for it, decoded from their record and the billboard.
+        """One participant's share and the reasons for it, computed from the participant's record and the billboard.
 
         Args:
             identity: the participant's id.
-            folder: the folder of the pack; default `out/NAME` beside the campaign file. Read where a record is given.
-            record: the participant's record, column -> value. With it, nothing but the campaign file and the public
-                files of the folder is read; without it, their record is looked up in the file that the campaign names.
-            store: the store in which the campaign was settled; asked where no record is given.
+            folder: the folder of the pack; default `out/NAME` beside the campaign file. Read only with a record.
+            record: the participant's record, column -> value; then only the campaign file and the public files of the
+                folder are read. Without it, the record is looked up in the file that the campaign names.
+            store: the store in which the campaign was settled; used only where no record is given.
 
         Raises:
-            Refused: the campaign has not been settled there; or no record is given, and the participant's share was
-                erased, because they withdrew or because everybody is paid.
+            Refused: the campaign has not been settled in this store or folder; or no record is given, and the share was
+                erased because the participant withdrew or because everybody is paid.
         """
         from confide.campaign.shares import parsed, stored_share
 
@@ -446,7 +442,7 @@ class Campaign:
     def own_file(
         self, identity: str | int, folder: str | os.PathLike[str] | None = None, *, record: Mapping[str, str]
     ) -> dict[str, Any]:
-        """One portable file with a participant's record and share, which `verify` takes beside the pack.
+        """One portable file with a participant's record and share, which `verify` takes together with the pack.
 
         Args:
             identity: the participant's id.
@@ -458,17 +454,18 @@ class Campaign:
         return own_file(self.planned, str(identity), record, self.public(folder))
 
     def withdraw(self, identity: str | int, *, store: Store | None = None) -> bool:
-        """Take a participant's record back, at any time: from this campaign, in this store.
+        """Withdraw a participant's record, at any time, from this campaign in this store.
 
-        Before the settlement the participant's record counts as empty, whatever the file says; a deposit that they left
-        is returned with the payouts. After it their record and their share are erased.
+        Before the settlement, the participant's record from then on counts as empty, whatever the operator's file says,
+        and a deposit of the participant is returned with the payouts. After the settlement, the participant's record
+        and share are erased.
 
         Args:
             identity: the participant's id.
             store: the store of the campaign.
 
         Returns:
-            Whether this was before the settlement.
+            Whether the participant withdrew before the settlement.
 
         Raises:
             InvalidInput: the id is not on the public list.
@@ -479,28 +476,28 @@ class Campaign:
         return withdraw(self.planned, str(identity), store)
 
     def payouts(self, *, store: Store | None = None) -> Payouts:
-        """The state of the payouts of the settled campaign, by id: private, whatever it shows.
+        """The state of the payouts of the settled campaign, by id; private.
 
         Raises:
             InvalidInput: the campaign pays nothing.
-            Refused: it has not been settled in this store.
+            Refused: the campaign has not been settled in this store.
         """
         from confide.campaign.payouts.queue import payouts_of
         with self._stored(store) as there:
             return payouts_of(self.planned, there)
 
     def approve_payouts(self, code: str, *, store: Store | None = None) -> int:
-        """Approve the queued payouts; nothing is paid without it.
+        """Approve the queued payouts; nothing is paid without an approval.
 
         Args:
             code: `payouts().queue.code`, after a look at the queue.
             store: the store of the campaign.
 
         Returns:
-            How many payouts were approved; 0 where none was queued.
+            Number of payouts that were approved; 0 where none was queued.
 
         Raises:
-            Refused: the code of another queue, or not settled in this store.
+            Refused: the code belongs to another queue, or the campaign has not been settled in this store.
         """
         with self._stored(store) as there:
             return there.approve(there.settled(self.file).number, code)
@@ -510,13 +507,13 @@ class Campaign:
         payees: str | os.PathLike[str] | None = None, payer: str | None = None, text: str | None = None,
         store: Store | None = None,
     ) -> int:
-        """Take the approved payouts into a new batch and write its file, or write an earlier batch again.
+        """Put the approved payouts into a new batch and write its file, or write the file of an earlier batch again.
 
         Args:
-            path: a new file: `.csv`, or `.xml` for ISO 20022 pain.001. Its owner alone may read it.
-            batch: an earlier one, which the bank has not answered.
-            payees: CSV of id,name,iban and perhaps bic; `.xml` needs it.
-            payer: NAME,IBAN or NAME,IBAN,BIC; `.xml` needs it.
+            path: a new file, readable by its owner alone: `.csv`, or `.xml` for ISO 20022 pain.001.
+            batch: number of an earlier batch that the bank has not answered; None for a new batch.
+            payees: CSV file with the columns id, name, iban and perhaps bic; `.xml` needs it.
+            payer: account that pays, as NAME,IBAN or NAME,IBAN,BIC; `.xml` needs it.
             text: the text on bank statements; default "Payment for taking part".
             store: the store of the campaign.
 
@@ -524,8 +521,8 @@ class Campaign:
             The batch's number.
 
         Raises:
-            InvalidInput: the file exists or has another ending, names or accounts are missing; nothing was exported.
-            Refused: nothing is approved, the bank has answered the batch, or it was written in another format.
+            InvalidInput: the file exists or has another ending, or names or accounts are missing; nothing was exported.
+            Refused: nothing is approved, the bank has answered the batch, or the batch was written in another format.
         """
         from confide.campaign.payouts.export import TEXT, export_batch
         with self._stored(store) as there:
@@ -533,47 +530,49 @@ class Campaign:
                                 text=TEXT if text is None else text)
 
     def import_confirmations(self, path: str | os.PathLike[str], *, store: Store | None = None) -> Mapping[str, int]:
-        """Take the bank's answers on exported payouts; doing it again changes nothing.
+        """Take the bank's answers on exported payouts; taking the same answers again changes nothing.
 
-        When all is paid, reports, shares and single amounts are erased.
+        Once all payouts are paid, reports, shares and single amounts are erased.
 
         Args:
             path: CSV of reference and status (paid or failed), or ISO 20022 pain.002.
             store: the store of the campaign.
 
         Returns:
-            "paid", "failed": how many payouts changed; "known": how many were so before.
+            Counts of payouts: "paid" and "failed" for those that changed their state, "known" for those that were in
+                the confirmed state before.
 
         Raises:
-            InvalidInput: names what cannot be understood or contradicts what the bank said before; nothing is taken.
+            InvalidInput: the file cannot be understood, or contradicts an earlier answer of the bank; nothing is taken.
+                The message names the place.
         """
         from confide.campaign.payouts.export import import_confirmations
         with self._stored(store) as there:
             return import_confirmations(self.planned, there, path)
 
     def reopen_payouts(self, *, store: Store | None = None) -> int:
-        """Queue failed payouts again, to be approved and exported as before; the result is their number."""
+        """Queue failed payouts again, for a new approval and export; the result is their number."""
         with self._stored(store) as there:
             return there.reopen(there.settled(self.file).number)
 
     def audit(self, seed: int = 0, progress: Progress | None = None) -> Any:
-        """Compare promised with measured, with mutants as controls; no participant's record is used."""
+        """Compare promised figures with measured ones, with mutants as controls; no participant's record is used."""
         return self.file.kind.audit(self.plan, seed, progress)
 
     def _stored(self, store: Store | None) -> AbstractContextManager[Store]:
-        """The store in which it was settled: the installation's own where none is given. None is made."""
+        """The store in which the campaign was settled; by default the installation's own. No store is created."""
         from confide.campaign.stored import existing
 
         return existing(self.file) if store is None else nullcontext(store)
 
     def public(self, folder: str | os.PathLike[str] | None = None) -> PublicOutcome:
-        """The public result as it lies in a pack.
+        """The public result, read from the pack.
 
         Args:
             folder: the folder in which the pack lies; default `out/NAME` beside the campaign file.
 
         Raises:
-            Refused: there is none.
+            Refused: the folder holds no pack of the campaign.
         """
         from confide.campaign.stored import public
 
@@ -584,16 +583,16 @@ def settle(
     campaign: Campaign, store: Store | None = None, folder: str | os.PathLike[str] | None = None, *,
     progress: Progress | None = None, accept_unusable: bool = False,
 ) -> Settled:
-    """Settle a campaign once: `Campaign.settle`, with the store first."""
+    """Settle a campaign once, as `Campaign.settle` does; the store is the first argument after the campaign."""
     return campaign.settle(folder, store=store, progress=progress, accept_unusable=accept_unusable)
 
 
 def hand_out(campaign: Campaign, path: str | os.PathLike[str], outcome: Outcome) -> Path:
-    """Write the list of handed-out goods of a settled campaign to a new CSV file, which its owner alone may read.
+    """Write the list of handed-out goods of a settled campaign to a new CSV file, which only its owner may read.
 
     Raises:
-        Refused: the kind hands out nothing.
-        InvalidInput: something is there, or it is no place for a private file.
+        Refused: the kind hands out no goods.
+        InvalidInput: the file exists, or its folder is no place for a private file.
     """
     from confide.campaign import shares
 

@@ -1,4 +1,5 @@
-"""Charging: a campaign's request to the ledger, and whether its own budgets and the ledger admit it.
+"""Charging: the charge that a campaign asks of the ledger, and whether the campaign's own budgets and the ledger admit
+it.
 
 The charge itself is a step of the settlement (`confide.campaign.settlement`).
 """
@@ -32,10 +33,11 @@ def charge_of(file: CampaignFile, plan: CampaignPlan) -> Charge:
 
 
 def data_set_charge(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> Charge:
-    """The charge without its subjects, who may be millions; of a plan, or of a settled campaign.
+    """The charge of a planned or settled campaign without its subjects, of whom there may be millions.
 
     Raises:
-        InvalidInput: the mechanism's events cost less than it promises: nothing may be charged for them.
+        InvalidInput: the mechanism's events cost less than the privacy loss that it promises, so that no charge can be
+            right.
     """
     budget = file.budget
     events = tuple(plan.mechanism.events())
@@ -51,11 +53,11 @@ def data_set_charge(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> C
 
 
 def check_budget(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> None:
-    """Check that the campaign's own budgets admit it.
+    """Check that the budgets in the campaign file admit the campaign, whatever other campaigns have spent.
 
     Raises:
-        BudgetExceeded: they do not, whatever was spent before; where they have no delta at all, it names the key.
-        InvalidInput: its rule cannot add up the campaign's events.
+        BudgetExceeded: a budget does not admit the campaign; where the budget lacks a delta, the message names the key.
+        InvalidInput: the budget's rule cannot add up the campaign's events.
     """
     asked = data_set_charge(file, plan)
     try:
@@ -83,7 +85,7 @@ def check_budget(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> None
 
 
 def cost_of(file: CampaignFile, plan: CampaignPlan) -> str:
-    """The ledger's charge to the data set for a campaign, whoever takes part, in words."""
+    """The ledger's charge to the data set for a campaign, in words; it does not depend on the people who take part."""
     asked = data_set_charge(file, plan)
     return str(Filter(asked.budget, asked.rule, price(asked.rule, asked.events, asked.delta)).spent)
 
@@ -91,12 +93,13 @@ def cost_of(file: CampaignFile, plan: CampaignPlan) -> str:
 def ledger_says(
     file: CampaignFile, plan: CampaignPlan, store: Store | None
 ) -> tuple[Literal["admits", "refuses", "charged"], str]:
-    """The answer of the ledger to the campaign now: whether it admits, refuses or has charged it, and in words.
+    """The present answer of the ledger to the campaign: whether it admits, refuses or has charged the campaign, with a
+    text that says why.
 
     Args:
         file: the campaign.
-        plan: the plan of the campaign, which its own budgets admit.
-        store: the store of the ledger; None where there is none yet, so that nothing was charged.
+        plan: the plan of the campaign, which the campaign's own budgets admit.
+        store: the store of the ledger; None where there is no store yet, so that nothing was charged.
     """
     if store is None:
         return "admits", "The ledger admits the campaign: nothing was charged so far."

@@ -1,13 +1,17 @@
-"""The operator's look at the records before a run, and the stop before harm. All of it is for the operator alone.
+"""The operator's look at the records before a run, and the stop of a run that would do harm. All findings are for the
+operator alone.
 
-A run of a file whose rows cannot be used ends before the charge, and tells its operator why. A release of such a file
-costs a whole budget and says nothing true, and its promises hold all the same: unusable rows count as null records. So
-a custodian's table is read once before anything is charged, and of people's file the rows are counted while they are
-collected. The stop depends on records: nobody else may be shown it, and the operator's answer stands in nothing that is
-published. A share in the campaign file must stand there before the first look at the records, since a later one may
-follow from them. What people have handed in one by one never stops a settlement, nor does what their devices have
-drawn: others would see that it stopped. A kind that asks for what is missing stops only where nothing of its file can
-be used.
+A run stops before the charge if too many rows of its file cannot be used, and its operator learns why. A release of a
+file with too many unusable rows would cost a whole budget and say nothing true. The release's promises would hold
+nevertheless, since unusable rows count as null records. For this check, a custodian's table is read once before
+anything is charged, and the rows of a file about people are counted while they are collected.
+
+The stop depends on records, so only the operator may see it, and no published file contains the operator's answer. The
+accepted share of unusable rows must stand in the campaign file before the first look at the records, since a share that
+is written later may follow from the records.
+
+Records that people handed in one by one never stop a settlement, nor do reports that their devices drew: other people
+would see the stop. A kind that asks people for missing answers stops only where no row of its file can be used.
 """
 
 from __future__ import annotations
@@ -34,11 +38,13 @@ __all__ = ["SHOWN", "accepted", "cell_texts", "check_harm", "check_sections", "h
            "missing_files", "reasons", "too_many_empty"]
 
 SHOWN = 10
-"""Rejected records that are shown; the file of the operator has them all."""
+"""Number of rejected records that a page shows; the operator's file lists them all."""
 
 
 def missing_files(file: CampaignFile) -> dict[str, Path]:
-    """The missing files of a run, key such as "data.source" -> where the file would be. Nothing is opened."""
+    """Mapping from a key such as "data.source" to the path of the file that a run needs and that does not exist. No
+    file is opened.
+    """
     found = {}
     for key, said in file.kind.files(file.config):
         if key.endswith(".source") and not is_packaged(said):
@@ -59,13 +65,14 @@ def cell_texts(found: Check) -> list[str]:
 
 
 def too_many_empty(slots: int, usable: int, tolerated: int | None) -> str:
-    """The warning to the operator where more slots are empty than promises allow for; empty where they hold.
+    """The warning to the operator where more slots are empty than the promises allow for; empty where the promises
+    hold.
 
     Args:
-        slots: invited ones.
+        slots: number of invited slots.
         usable: the number of slots with a usable record.
-        tolerated: the number of empty slots that the promises of truth and accuracy allow for; None where they ask for
-            none.
+        tolerated: the number of empty slots that the promises of truth and accuracy allow for; None where these
+            promises need no such limit.
     """
     if tolerated is None or slots - usable <= tolerated:
         return ""
@@ -122,12 +129,12 @@ _REASONS = 12  # that a stop names
 
 
 def may_stop(campaign: Planned, store: Store | None, known: Stored | None) -> bool:
-    """Whether a run would read the operator's file, with nothing charged yet.
+    """Whether a run would read the operator's file while nothing is charged yet, so that the run may still stop.
 
     Args:
         campaign: the campaign that would be run.
-        store: the store of the campaign.
-        known: the campaign there.
+        store: the store of the campaign; None where there is no store yet.
+        known: the campaign as the store records it; None where the store does not know it.
     """
     if isinstance(campaign.file.kind, LocalKind):
         return False
@@ -141,12 +148,12 @@ def check_harm(campaign: Planned, home: Home | None = None, *, accept_unusable: 
     """Look at the operator's file, and stop where a run should not go on.
 
     Args:
-        campaign: the campaign that runs, and may stop.
+        campaign: the campaign that would be run.
         home: the installation; default `Home.default()`.
-        accept_unusable: whether it goes on whatever a look would find, so that there is none.
+        accept_unusable: whether the run goes on in any case, so that the file is not looked at.
 
     Raises:
-        InvalidInput: as `harm` says, for the operator alone; or as `accepted` does.
+        InvalidInput: the error that `harm` returns, for the operator alone, or the one that `accepted` raises.
     """
     if accept_unusable:
         accepted(campaign.file, home)
@@ -163,10 +170,11 @@ def check_harm(campaign: Planned, home: Home | None = None, *, accept_unusable: 
 
 
 def look(campaign: Planned, home: Home | None = None, progress: Progress | None = None) -> Check:
-    """Make one pass over the operator's file, as the run reads it, which is noted before.
+    """Note in the installation that the records are looked at, and then read the operator's file once, as the run reads
+    it.
 
     Args:
-        campaign: the campaign of the file.
+        campaign: the campaign that names the file.
         home: the installation; default `Home.default()`.
         progress: a function that receives the progress.
     """
@@ -176,15 +184,15 @@ def look(campaign: Planned, home: Home | None = None, progress: Progress | None 
 
 
 def accepted(file: CampaignFile, home: Home | None = None) -> float:
-    """The share of unusable rows that a run goes on with, as the campaign file declares it.
+    """The share of unusable rows at which a run still goes on, as the campaign file declares it.
 
     Args:
-        file: the campaign's.
+        file: the campaign file.
         home: the installation, which notes the first look; default `Home.default()`.
 
     Raises:
-        InvalidInput: more is declared than at the first look at the file's records. It may follow from them, and the
-            campaign file is published.
+        InvalidInput: the file declares a larger share than at the first look at its records. The larger share may
+            follow from the records, and the campaign file is published.
     """
     there = home or Home.default()
     said: Any = getattr(getattr(file.config, "data", None), "accept_unusable", None)
@@ -199,23 +207,23 @@ def accepted(file: CampaignFile, home: Home | None = None) -> float:
 
 
 def harmful(usable: int, lost: int, share: float) -> bool:
-    """Whether too many rows of the operator's file cannot be used, or all of them.
+    """Whether too many rows of the operator's file, or all of them, cannot be used.
 
     Args:
-        usable: rows, or people, that can be used.
-        lost: the number of rows that cannot be used.
-        share: the share of unusable rows, that a run goes on with, as `accepted` says.
+        usable: number of rows, or people, that can be used.
+        lost: number of rows that cannot be used.
+        share: the share of unusable rows at which a run still goes on, as `accepted` returns it.
     """
     return not usable or lost > share * (usable + lost)
 
 
 def harm(campaign: Planned, found: Check, home: Home | None = None) -> InvalidInput | None:
-    """The reason why a run of the operator's file stops before the charge; None where it does not. For the operator
-    alone.
+    """The reason why a run of the operator's file stops before the charge, for the operator alone; None where the run
+    does not stop.
 
     Args:
-        campaign: the campaign of the file.
-        found: the result of a look at it, such as `Campaign.check`.
+        campaign: the campaign that names the file.
+        found: the result of a look at the file, such as that of `Campaign.check`.
         home: the installation; default `Home.default()`.
     """
     share, rows, lost = accepted(campaign.file, home), found.usable + len(found.rejected), len(found.rejected)
@@ -246,7 +254,7 @@ def _of(part: int, whole: int, accepted: float) -> str:
 
 
 def _why(found: Check) -> list[str]:
-    """What is wrong with cells, and with rows beside that."""
+    """The faults of cells, and the reasons of rejected rows that no fault of a cell explains."""
     known = {*found.cells, "no id of the public list"} if found.cells else set()
     rows = [f"{why}: {count:,} {'row' if count == 1 else 'rows'}" for why, count in reasons(found).items()
             if why.partition(": ")[0] not in known]

@@ -1,10 +1,11 @@
-"""Rounds of contracts: the signed offer to each person, before they hand anything in that could give them away.
+"""Rounds of contracts: in each round every person receives a signed offer, before they hand in any record.
 
-The operator draws up a round from everybody's reports, shows each person theirs, and draws up another without those who
-declined. Only the final round is acted on: participants' devices draw nothing for any other. There is one final round
-of a campaign in an installation, whatever happens to the file: two records of one person would cost them twice.
+The operator draws up a round from the reports of all participants, shows each person their contract, and draws up
+another round without the people who declined. Participants' devices draw records for the contracts of the final round
+alone. One installation makes at most one round of a campaign final, even if the file of contracts is lost or changed:
+two records of one person would cost that person twice the privacy.
 
-A person's contract is one line of text, a token: the signed statement as base64.
+A person's contract is a token: one line of text that encodes the signed statement in base64.
 
 Source: spec two_part_acquisition section 2 (drop-out after reporting).
 """
@@ -47,14 +48,14 @@ _LARGEST = 1 << 31  # bytes of a round: some 200 a person with a contract
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Round:
-    """One round of contracts: the operator's, since all reports follow from it.
+    """One round of contracts; for the operator alone, since the participants' reports follow from it.
 
     Args:
         number: the number of the round, from 1.
-        final: whether it is acted on.
-        without: ids that declined or stayed away.
+        final: whether the round is final, so that participants' devices act on its contracts.
+        without: ids of participants who declined or stayed away.
         drawn: the contracts that the kind drew up.
-        path: the path of its file.
+        path: the path of the round's file.
     """
 
     number: int
@@ -74,10 +75,10 @@ class Contract:
     Args:
         identity: the participant's id.
         round: the number of the round.
-        final: whether the participant's device may act on it.
-        terms: the kind's.
-        signer: fingerprint of the key that signed it.
-        token: all of this as one line of text.
+        final: whether the participant's device may act on the contract.
+        terms: the terms of the contract, in the form that the campaign's kind defines.
+        signer: fingerprint of the key that signed the contract.
+        token: the whole contract as one line of text.
     """
 
     identity: str
@@ -95,18 +96,19 @@ def draw_up(
     campaign: Planned, without: Sequence[str], again: Sequence[str], progress: Progress | None,
     home: Home | None = None, reports: Path | None = None,
 ) -> Round:
-    """Draw up the next round from the file of reports; it replaces the one before.
+    """Draw up the next round of contracts from the file of reports; the new round replaces the earlier one.
 
     Args:
         campaign: the campaign of a kind with contracts.
-        without: ids that declined or stayed away, in addition to those of the round before.
-        again: ids of those that take part after all.
+        without: ids of participants who declined or stayed away, in addition to those left out of the earlier round.
+        again: ids that were left out of the earlier round and take part after all.
         progress: a function that receives the progress.
         home: the installation whose key signs; default `Home.default()`.
-        reports: the folder in which the path of reports starts; default the campaign file's.
+        reports: the folder from which a relative path of the file of reports starts; default the campaign file's
+            folder.
 
     Raises:
-        Refused: the final round was drawn up, or another one meanwhile.
+        Refused: a round is final already, or somebody else drew up another round at the same time.
     """
     kind, file, home = _kind(campaign.file), campaign.file, Home.default() if home is None else home
     path = _path(kind, file)
@@ -134,18 +136,19 @@ def finish(
     campaign: Planned, store: Store, home: Home | None = None, check: Callable[[Round], None] = lambda _: None,
     number: int | None = None,
 ) -> Round:
-    """Make the round final; an earlier final round stays so. The ledger is charged: records are sent from here on.
+    """Make the current round final and charge the ledger, since participants' devices send records from now on. A final
+    round stays final.
 
     Args:
         campaign: the campaign of a kind with contracts.
         store: the store in which it will be settled.
         home: the installation whose key signs; default `Home.default()`.
-        check: asked, before anything is noted, whether the round may become final; raises where it may not.
-        number: the number of the round that was read; None makes final whichever stands.
+        check: a function that is called before anything is noted, and raises where the round may not become final.
+        number: the number of the round that the operator read; None makes the current round final, whatever its number.
 
     Raises:
-        Refused: there is none, or another one than was read; another one was final; or this is a copy, whose original
-            may have made one final.
+        Refused: there is no round, or its number is not `number`; another round was final; or this is a restored copy,
+            and its original may have made a round final.
         BudgetExceeded: the ledger does not admit the campaign.
     """
     file, home = campaign.file, Home.default() if home is None else home
@@ -173,16 +176,16 @@ def finish(
 
 
 def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = False) -> Round:
-    """The round as it lies in its file, if this installation's key signed it.
+    """The current round, read from its file and accepted only with a signature of this installation's key.
 
     Args:
-        file: the campaign's.
+        file: the campaign file.
         home: the installation; default `Home.default()`.
-        final: whether only a final one will do.
+        final: whether a round that is not final is refused.
 
     Raises:
-        Refused: there is none, or it is not final.
-        InvalidInput: it was altered, or is of another campaign or installation.
+        Refused: there is no round, or a final one was asked for and the round is not final.
+        InvalidInput: the file was altered, or belongs to another campaign or installation.
     """
     kind, home = _kind(file), Home.default() if home is None else home
     path = _path(kind, file)
@@ -208,7 +211,7 @@ def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = Fals
 
 
 def contract_of(file: CampaignFile, identity: str, home: Home | None = None) -> Contract:
-    """One person's contract of the round as it stands.
+    """One person's contract in the current round.
 
     Raises:
         Refused: no round was drawn up.
@@ -218,12 +221,12 @@ def contract_of(file: CampaignFile, identity: str, home: Home | None = None) -> 
 
 
 def contract_in(file: CampaignFile, found: Round, identity: str, home: Home) -> Contract:
-    """One person's contract of a round that was read before.
+    """One person's contract in a round that was read before.
 
     Args:
         file: the campaign, of a kind with contracts.
         found: the round of the contract.
-        identity: the participant's own identity.
+        identity: the participant's id.
         home: the installation whose key signs.
     """
     kind = _kind(file)
@@ -234,16 +237,18 @@ def contract_in(file: CampaignFile, found: Round, identity: str, home: Home) -> 
 
 
 def read_contract(file: CampaignFile, identity: str, token: str, key: str | None = None) -> Contract:
-    """The contract in a token, if its signature is good.
+    """The contract that a token encodes, accepted only with a valid signature.
 
     Args:
-        file: the campaign's.
+        file: the campaign file.
         identity: the id that the contract should be for, as on the public list.
         token: the text of `Contract.token`.
-        key: fingerprint of the operator's key, from the offer; without it whoever made the token signed it.
+        key: fingerprint of the operator's key, from the offer. Without the fingerprint, a signature by any key is
+            accepted, which does not prove that the operator made the token.
 
     Raises:
-        InvalidInput: no contract, altered, somebody else's, or signed with another key.
+        InvalidInput: the token is no contract, was altered, belongs to another participant or campaign, or is signed
+            with another key.
     """
     said = read_token(token)
     signer = signed_by(said)
@@ -280,7 +285,7 @@ def _check_not_final(file: CampaignFile, home: Home) -> None:
 
 
 def _stamp(path: Path) -> str | None:
-    """What tells one round from every other; None where none was drawn up."""
+    """Digest of the file of a round, different for any two rounds; None where the file does not exist."""
     return digest(read_bytes("contracts", path, _LARGEST)) if path.exists() else None
 
 
@@ -290,7 +295,7 @@ def _signed(file: CampaignFile, found: Round, home: Home) -> bytes:
 
 
 def _write(file: CampaignFile, found: Round, home: Home) -> None:
-    """Put a round in the place of the one before, whole or not at all: it is read by others meanwhile."""
+    """Replace the file of the earlier round in one step, since other processes may read the file at any time."""
     check_unpublished("contracts", found.path)
     try:
         make_folder(found.path.parent)

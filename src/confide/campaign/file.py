@@ -1,7 +1,7 @@
-"""The campaign file: one TOML document that says everything about a campaign, all of it public.
+"""The campaign file: one TOML document that says everything about a campaign; all of it is public.
 
-It starts with `format = 1`, `kind` and `title`; the other tables belong to the kind. Unknown keys are errors that name
-the nearest known key, so a misspelt bound can never be ignored.
+The file starts with `format = 1`, `kind` and `title`; the other tables belong to the kind. An unknown key is an error
+that names the nearest known key, so a misspelt bound is never ignored.
 """
 
 from __future__ import annotations
@@ -34,17 +34,18 @@ __all__ = ["HEAD_WORDS", "BudgetTable", "CampaignFile", "Planned", "load", "pars
            "slot_of"]
 
 HEAD_WORDS = FileWords()
-"""Old words of what all campaign files begin with: `[budget]` and the keys above it."""
+"""Old words of the part that all campaign files share: `[budget]` and the keys above it."""
 
 _WORD = (r"[^\s\x00-\x20\x7f-\xa0\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f"
          r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0]+")
-"""Characters that can be seen: what the schema can say of a data set's name."""
+"""Pattern of visible characters, from which the JSON schema builds the pattern for the name of a data set."""
 
 
 class BudgetTable(Keys):
     """`[budget]`: the most that all campaigns on the data set may spend together.
 
-    The first campaign on a data set fixes it; a later one may lower it, never raise it. Nothing renews it.
+    The first campaign on a data set fixes the budget; a later one may lower it and never raise it. No event renews a
+    budget.
     """
 
     data_set: str = Field(min_length=1, max_length=100, json_schema_extra={"pattern": f"^{_WORD}( {_WORD})*$"},
@@ -60,7 +61,7 @@ class BudgetTable(Keys):
     @field_validator("data_set")
     @classmethod
     def _one_spelling(cls, name: str) -> str:
-        """Two names that look alike would be two budgets for the same people."""
+        """Normalise the name, since two names that look alike would be two budgets for the same people."""
         name = unicodedata.normalize("NFKC", name)
         if not re.fullmatch(f"{_WORD}( {_WORD})*", name) or not name.isprintable():
             raise ValueError(f"{_misspelt(name)}; must be printable, with single spaces between words alone")
@@ -68,7 +69,7 @@ class BudgetTable(Keys):
 
 
 def _misspelt(name: str) -> str:
-    """What is wrong with the name of a data set, in words: all of its blanks, or else what does not show."""
+    """Description of the faults in the name of a data set: misplaced blanks, and letters that do not show."""
     found = [what for what, wrong in (
         ("begins with a blank", name[:1].isspace()), ("ends with a blank", name[-1:].isspace()),
         ("has two blanks in a row", re.search(r"\S\s{2,}\S", name) is not None)) if wrong]
@@ -99,13 +100,13 @@ class CampaignFile:
         config: the kind's own tables, validated.
         text: the file's text.
         document: the contents of the text: tables, keys and values, in today's words.
-        words: the old words that its kind reads.
+        words: the old words that the kind still reads.
 
     Attributes:
-        name: short name, the file's name without its ending.
+        name: short name: the file's name without its ending.
         folder: the folder in which relative paths of the file start.
-        digest: SHA-256 of what the file says; comments, white space and the order of keys change nothing. It is made
-            from the first words that each key ever had: a file that is written in today's words stays the same
+        digest: SHA-256 of the contents of the file; comments, white space and the order of keys change nothing. The
+            digest uses the oldest name of each key, so a file that is rewritten in today's words stays the same
             campaign.
     """
 
@@ -132,8 +133,8 @@ def load(path: str | os.PathLike[str]) -> CampaignFile:
     """Read and validate a campaign file.
 
     Raises:
-        InvalidInput: unreadable, not TOML, another format, an unknown kind or key, a value out of range; the message
-            names the key.
+        InvalidInput: the file is unreadable, not TOML, or of another format; its kind or a key is unknown; or a value
+            is out of range. The message names the key.
     """
     path = as_path("campaign", path)
     there = path.absolute()
@@ -150,10 +151,10 @@ def parse(data: bytes, path: Path) -> CampaignFile:
 
     Args:
         data: the file's bytes.
-        path: the path at which it lies, or would lie.
+        path: the path at which the file lies, or would lie.
 
     Raises:
-        InvalidInput: as `load`.
+        InvalidInput: for the same reasons as in `load`, once the file is read.
     """
     there = path.absolute()
     try:
@@ -186,7 +187,7 @@ def parse(data: bytes, path: Path) -> CampaignFile:
 
 
 def _tables(kind: Kind, document: Mapping[str, Any]) -> tuple[_Head, Any]:
-    """What all campaign files begin with, and the kind's own tables."""
+    """The tables that all campaign files share, and the tables of the kind, both validated."""
     own, theirs = set(_Head.model_fields), set(kind.config.model_fields)
     for key in document:
         if key not in own | theirs:
@@ -209,7 +210,7 @@ _HINTS = {
     "Cannot overwrite": "a key stands once in its table",
     "Expected newline": "write one value on a line, begin a comment with #, and use a point for decimals",
     r"Unescaped '\'": "write a backslash twice, or the text between single quotes"}
-"""What a message of the reader of TOML holds -> what to look for."""
+"""Mapping from a part of a TOML reader's error message to a hint about the likely mistake."""
 
 
 def _hint(problem: str) -> str:
@@ -218,7 +219,7 @@ def _hint(problem: str) -> str:
 
 
 def _check_people(config: Any) -> None:
-    """Whether so many can be invited; of a kind that has people, also one of somebody else's."""
+    """Check that `people.count` is not too large, for kinds of other packages too."""
     count = getattr(getattr(config, "people", None), "count", 0)
     if isinstance(count, int) and count > MOST_PEOPLE:
         raise InvalidInput("people.count", f"{count:,} are too many", f"must be at most {MOST_PEOPLE:,}")
@@ -243,19 +244,19 @@ def _nearest(key: str, known: Collection[str]) -> str:
 
 
 def _no_table(key: str, known: Collection[str]) -> InvalidInput:
-    """A whole table under a name that is none: the nearest one is named, however far."""
+    """The error for a table with an unknown name; it names the nearest known table, however different the names are."""
     (near,) = get_close_matches(key, known, n=1, cutoff=0.0)
     hint = did_you_mean(key, known, f"the nearest is {near!r}")
     return InvalidInput(key, "is not a known table", f"{hint} (known: {', '.join(sorted(known))})")
 
 
 def _plain(value: Any) -> str:
-    """Dates and times of TOML, as text."""
+    """A date or time of TOML, as text."""
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 def _validated(model: type[BaseModel], values: dict[str, Any]) -> Any:
-    """The model of some tables. Strict: TOML has types, so a number in quotes is a mistake and not a number."""
+    """The validated model of some tables. Validation is strict: TOML has types, so a number in quotes is a mistake."""
     try:
         return model.model_validate_json(json.dumps(values, default=_plain), strict=True)
     except ValidationError as error:
@@ -286,16 +287,16 @@ class _Problem:
     """One complaint about a file.
 
     Args:
-        path: the keys and positions that lead to it.
-        choice: the path of the table of several possible kinds in which it lies; empty where there is none.
-        alternative: the kind of that table which has this problem.
-        unknown: whether a key is not known there.
-        missing: whether a key is missing there.
-        required: how many required keys of that kind are there.
-        known: the keys of the table.
-        elsewhere: what the table would have to be, for it to have the unknown key: "method = 'auction'".
-        text: what is wrong.
-        limit: what would be right, where the text does not say it.
+        path: the keys and positions in the document that lead to the fault.
+        choice: the path of the table around the fault, where this table has several possible kinds; empty elsewhere.
+        alternative: the kind of that table to which the complaint belongs.
+        unknown: whether the fault is an unknown key.
+        missing: whether the fault is a missing key.
+        required: the number of required keys of that kind that the file gives.
+        known: the known keys of the table.
+        elsewhere: the key and value that would give the table the unknown key, such as "method = 'auction'".
+        text: description of the fault.
+        limit: the allowed values, where the text does not state them.
     """
 
     path: tuple[int | str, ...]
@@ -311,7 +312,9 @@ class _Problem:
 
     @classmethod
     def of(cls, model: type[BaseModel], values: Any, found: Any) -> _Problem:
-        """Follow pydantic's location through the document; a part that is not there names an alternative."""
+        """Follow pydantic's location through the document; a part of the location that is not in the document names an
+        alternative.
+        """
         here: Any = values
         annotation: Any = model
         path: tuple[int | str, ...] = ()
@@ -342,7 +345,7 @@ class _Problem:
     @classmethod
     def _of_tag(cls, found: Any, path: tuple[int | str, ...], choice: tuple[int | str, ...], alternative: str,
                 here: Any, tables: list[type[BaseModel]]) -> _Problem:
-        """A table of several possible kinds that names none of them: by a wrong name, or by no name at all."""
+        """The complaint about a table of several possible kinds whose tag is wrong or missing."""
         tag = found["ctx"]["discriminator"].strip("'")
         tags = [name for table in tables for name in get_args(table.model_fields[tag].annotation)]
         if tag in here:
@@ -357,7 +360,7 @@ class _Problem:
                    limit=limit)
 
     def error(self) -> InvalidInput:
-        """What the reader of the file is told."""
+        """The error that the reader of the file sees."""
         # Places in a list count from 1, as people do.
         steps = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in self.path)
         where = "".join(steps).removeprefix(".") or "campaign"  # what lies between tables is a fault of the whole
@@ -369,7 +372,7 @@ class _Problem:
 
 
 def _said(found: Any, key: str) -> tuple[str, str]:
-    """What pydantic complains of, in words, and what would be right where that is apart from it."""
+    """Pydantic's complaint in words, and the allowed values where the complaint does not state them."""
     if found["type"] in ("too_short", "too_long"):
         short = found["type"] == "too_short"
         number = found["ctx"]["min_length" if short else "max_length"]
@@ -392,13 +395,13 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
 
 
 def _tags(table: type[BaseModel]) -> dict[str, str]:
-    """The words by which a table says which of several kinds it is -> the key that says so."""
+    """Mapping from each word that selects one of several kinds of a table to the key that holds the word."""
     return {word: key for key, what in table.model_fields.items() if what.is_required()
             for word in get_args(what.annotation) if isinstance(word, str)}
 
 
 def _elsewhere(key: str, tables: list[type[BaseModel]]) -> str:
-    """Which kinds of a table have a key, in words."""
+    """The kinds of a table that have a key, in words."""
     named = [f"{by} = {word!r}" for table in tables if key in table.model_fields
              for word, by in list(_tags(table).items())[:1]]
     return " or ".join(named)
@@ -410,7 +413,7 @@ class Planned:
 
     Args:
         file: the validated campaign file.
-        kind: the kind that defines its records, results and pages; the file's own.
+        kind: the file's own kind, which defines the campaign's records, results and pages.
         plan: the plan of the kind.
 
     Attributes:
@@ -430,15 +433,15 @@ class Planned:
 
     @property
     def ids(self) -> Sequence[str]:
-        """The public list of the invited; empty where a custodian holds the records."""
+        """The public list of the ids of all invited people; empty where a custodian holds the records."""
         return self.kind.identities(self.file.config)
 
     @property
     def terms(self) -> PayoutTerms:
-        """The terms by which its shares become money.
+        """The terms by which the campaign's shares become money.
 
         Raises:
-            InvalidInput: it pays nothing.
+            InvalidInput: the campaign pays nothing.
         """
         found = self.kind.payouts(self.plan)
         if found is None:
@@ -462,7 +465,7 @@ def slot_of(file: CampaignFile, identity: str) -> int:
         identity: the id.
 
     Raises:
-        InvalidInput: it is not on the list, or there is none.
+        InvalidInput: the id is not on the list, or the campaign has no list.
     """
     ids = file.kind.identities(file.config)
     if not ids:

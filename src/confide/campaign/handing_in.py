@@ -1,10 +1,11 @@
-"""The collection of records that people hand in: opening it, in one file, one by one, and everybody's side played at
-once.
+"""The collection of records that people hand in: opening it, reading them from one file, taking them one by one, and
+playing the side of all participants at once.
 
-Where their own devices draw what they hand in, each report is a release to who collects it, whatever becomes of the
-campaign. So the ledger is charged when such a collection is opened, in the same transaction, for all invited slots; a
-campaign that is never settled keeps its debit. Where contracts come first, nothing is drawn before they are final, and
-the final round is charged; all other records are seen by whoever is trusted with them, and the settlement is charged.
+Where participants' devices draw the reports, each report is a release to its collector, even if the campaign is never
+settled. So the ledger is charged when a collection of such reports is opened, in the same transaction, for all invited
+slots, and a campaign that is never settled keeps its debit. In a campaign with contracts, nothing is drawn before the
+contracts are final, so the final round is charged. In all other campaigns the participants trust the collector with
+their records, so the settlement is charged.
 """
 
 from __future__ import annotations
@@ -37,12 +38,11 @@ __all__ = ["When", "book_of", "charged_at", "collected", "hand_in", "open_collec
            "submit"]
 
 When = Literal["opening", "final round", "settlement"]
-"""What the ledger is charged with."""
+"""The event that charges the ledger."""
 
 
 def charged_at(kind: Kind) -> When:
-    """The event at which the ledger is charged where a campaign's collection is opened for people who hand in one by
-    one.
+    """The event at which the ledger is charged, for a campaign whose participants hand in their records one by one.
 
     Args:
         kind: the kind of the campaign.
@@ -58,7 +58,7 @@ def charged_at(kind: Kind) -> When:
 
 
 def opening_says(campaign: Planned) -> str:
-    """Describe the charge for opening a collection, or that there is none yet, in words.
+    """A text on the charge for opening a collection, or on the later event that charges the ledger.
 
     Args:
         campaign: the campaign that would be opened.
@@ -78,16 +78,17 @@ def opening_says(campaign: Planned) -> str:
 def open_collection(
     campaign: Planned, store: Store, also: Callable[[Connection, Stored], None] | None = None
 ) -> Stored:
-    """Open a campaign's collection, and charge the ledger where reports are drawn before they come in; once.
+    """Open a campaign's collection once, and charge the ledger where participants' devices draw their reports without
+    contracts.
 
     Args:
         campaign: the campaign to open.
         store: the store of the campaign.
-        also: a function that is called in the same transaction, with the campaign as it stands.
+        also: a function that is called in the same transaction, with the stored campaign.
 
     Raises:
-        BudgetExceeded: the ledger does not admit it; nothing was opened.
-        Refused: it is there, and was not charged when it was opened.
+        BudgetExceeded: the ledger does not admit the campaign; nothing was opened.
+        Refused: the collection is open already, and was not charged when it was opened.
     """
     file, plan = campaign.file, campaign.plan
     asked, early = charge_of(file, plan), charged_at(file.kind) == "opening"
@@ -101,7 +102,9 @@ def open_collection(
 
 
 def collected(campaign: Planned, home: Home | None = None, progress: Progress | None = None) -> Collection:
-    """The records that the campaign file names; where there are contracts, the final ones: see `Campaign.collect`."""
+    """The records from the file that the campaign names, as `Campaign.collect` reads them; with contracts, those sent
+    on the final contracts.
+    """
     file, kind = campaign.file, campaign.kind
     if isinstance(kind, ContractKind):
         round_of(file, home, final=True)
@@ -109,7 +112,7 @@ def collected(campaign: Planned, home: Home | None = None, progress: Progress | 
 
 
 def book_of(home: Home | None = None) -> ReportBook:
-    """The book of reports of an installation's people: see `Campaign.book`."""
+    """The private book in which an installation notes people's reports: see `Campaign.book`."""
     return ReportBook((Home.default() if home is None else home).folder / "own" / "reports.json")
 
 
@@ -167,7 +170,7 @@ def rehearse(
     campaign: Planned, kind: LocalKind, target: Path, total: float | None, home: Home | None,
     progress: Progress | None,
 ) -> int:
-    """Play everybody's side, and write the rows that they would hand in: see `Campaign.rehearse`."""
+    """Play the side of all participants, and write the rows that they would hand in: see `Campaign.rehearse`."""
     file = campaign.file
     # Played once for nothing: a file without [rehearsal], or answers that cannot be used, must cost no level.
     kind.rehearse(file.config, campaign.plan, file.folder, Noise.simulated(0))

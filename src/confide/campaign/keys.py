@@ -1,6 +1,7 @@
-"""Every key of a kind's campaign file as tables to read: its meaning, its range, and its default.
+"""Tables that list every key of a kind's campaign file, with its meaning, its range, and its default.
 
-They are made from the kind's JSON schema, so that they say what is checked, of kinds of other packages too.
+The tables are made from the kind's JSON schema, so that they state the limits that are checked, for kinds of other
+packages too.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ _HEAD = re.compile(r"^`\[[^:]*: ")  # what tables say of themselves may begin wi
 
 
 def key_sections(name: str) -> list[Section]:
-    """The keys of a kind's campaign file: those at its top, then a section for each table.
+    """The keys of a kind's campaign file: first the keys above all tables, then a section for each table.
 
     Args:
         name: the name of the kind, as `confide kinds` lists it.
 
     Raises:
-        InvalidInput: no such kind; names the nearest one.
+        InvalidInput: no kind has this name; the message names the nearest one.
 
     Example:
         >>> top, *tables = key_sections("regression")
@@ -50,7 +51,7 @@ def key_sections(name: str) -> list[Section]:
 
 
 def _sections(key: str, what: Mapping[str, Any], needed: bool, whole: Mapping[str, Any]) -> Iterator[Section]:
-    """A table with its kinds, and the tables in it."""
+    """The sections of a table: one for each of its kinds, and those of the tables inside."""
     several = any(each.get("type") == "array" for each in _choices(what))
     title = f"[[{key}]]" if several else f"[{key}]"
     for table in _tables(what, whole):
@@ -73,13 +74,13 @@ def _keys(some: Mapping[str, Any], needed: set[str], whole: Mapping[str, Any]) -
 
 
 def _choices(what: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What a key may be; nothing at all, which files cannot say, is none of it."""
+    """The schemas of the values that a key may have, without null, which TOML cannot write."""
     several = what.get("anyOf") or what.get("oneOf") or [what]
     return [each for each in several if each.get("type") != "null"]
 
 
 def _tables(what: Mapping[str, Any], whole: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The tables that a key may be, or holds a list of; none where it is a plain value."""
+    """The schemas of the tables that a key may be, or may hold a list of; empty where the key is a plain value."""
     found: list[Mapping[str, Any]] = []
     for each in _choices(what):
         if "$ref" in each:
@@ -96,12 +97,12 @@ def _limits(what: Mapping[str, Any], whole: Mapping[str, Any]) -> str:
 
 
 def _shared(what: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Limits that stand beside a choice, and hold of each of its texts."""
+    """Limits that the schema states beside the alternatives of a key, and that hold for each alternative."""
     return {key: value for key, value in what.items() if key not in ("anyOf", "oneOf", "default", "description")}
 
 
 def _limit(what: Mapping[str, Any], whole: Mapping[str, Any]) -> str:
-    """One of the things that a key may be."""
+    """The text on one alternative of a key."""
     if "$ref" in what:
         return _limits(whole["$defs"][what["$ref"].rsplit("/", maxsplit=1)[-1]], whole)
     if values := _values(what):
@@ -122,7 +123,7 @@ def _limit(what: Mapping[str, Any], whole: Mapping[str, Any]) -> str:
 
 
 def _values(what: Mapping[str, Any]) -> str:
-    """The values that are allowed, where they are a few."""
+    """The allowed values, where the schema lists them; empty elsewhere."""
     few = [what["const"]] if "const" in what else what.get("enum", [])
     return " or ".join(map(_value, few))
 

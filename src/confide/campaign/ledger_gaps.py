@@ -1,9 +1,9 @@
-"""Gaps in the ledger's knowledge of the same people: names that are nearly alike, and packs of campaigns of other
-stores.
+"""Gaps in the ledger's knowledge of the same people: names of data sets that are nearly alike, and packs of campaigns
+that another store was charged for.
 
-A data set under two names has two budgets, and so has one that two stores were charged for. Both are warned of, and
-neither is refused: names may be alike on purpose. All of it is for the operator, who may see the whole ledger and the
-files beside the campaign's.
+A data set under two names has two budgets, and so has a data set that two stores were charged for. The operator is
+warned in both cases, and no campaign is refused, since names may be alike on purpose. All warnings are for the
+operator, who may see the whole ledger and the files beside the campaign file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["alike", "foreign_letters", "ledger_warnings", "near_names", "other_releases"]
 
 _MOST_PACKS = 1000
-"""A folder with more holds something else, too."""
+"""Largest number of packs that are looked at beside an outcome's folder."""
 
 
 _LIKE_LATIN = str.maketrans(
@@ -50,14 +50,17 @@ _LIKE_LATIN = str.maketrans(
     "lusohjnugfo"
     "atjewmhzsvlcpkb"
     "iga")
-"""Letters that look like Latin ones, as they stand: a capital nu looks like an N, and a small one like a v."""
+"""Translation of letters that look like Latin letters into these. Capital and small letters are translated separately:
+a capital nu looks like an N, and a small nu like a v.
+"""
 
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
-"""Scripts whose letters look alike, so that a word has those of one alone."""
+"""Scripts with letters that look alike; a proper word uses only one of these scripts."""
 
 
 def foreign_letters(name: str) -> tuple[str, ...]:
-    """The letters of another script in words that mix scripts whose letters look alike, as Unicode calls them.
+    r"""The Unicode names of letters that do not belong to the main script of their word, among scripts with letters
+    that look alike.
 
     Args:
         name: the name of a data set.
@@ -79,7 +82,8 @@ def foreign_letters(name: str) -> tuple[str, ...]:
 
 
 def near_names(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """The known names that differ from a name in case, blanks, marks, letters that look alike or a number at its end.
+    """The known names that differ from a name only in case, blanks, punctuation, letters that look alike, or a number
+    at the end.
 
     Args:
         name: the name of a data set.
@@ -94,7 +98,8 @@ def near_names(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def alike(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Groups of two or more names that are near each other, directly or by another one, in order.
+    """Groups of two or more names that are near each other, directly or through other names of the group, in the given
+    order.
 
     Example:
         >>> alike(["pay survey", "sleep", "Pay survey"])
@@ -112,9 +117,11 @@ def alike(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def _cores(name: str) -> frozenset[str]:
-    """A name without what slips: its letters and digits in small letters, up to a number at its end.
+    """Keys of a name that two nearly alike names share: its letters and digits, in small letters, without a number at
+    the end.
 
-    Letters of other scripts count as the Latin ones that they look like: as they are typed, all small, or all capital.
+    Letters of other scripts are replaced by Latin letters that look the same. The name gives one key as it is typed,
+    one in small letters, and one in capitals.
     """
     typed, found = unicodedata.normalize("NFKC", name), set[str]()
     for written in (typed, typed.lower(), typed.upper()):
@@ -128,8 +135,8 @@ def ledger_warnings(file: CampaignFile, store: Store | None, *folders: Path) -> 
 
     Args:
         file: the file of the campaign.
-        store: the store whose ledger would be charged; None where there is none yet.
-        folders: the folders into which the outcome goes, and goes by default: packs may lie beside it.
+        store: the store whose ledger would be charged; None where there is no store yet.
+        folders: the folders that may have packs beside them: the folder chosen for the outcome, and the default one.
     """
     name, known = file.budget.data_set, () if store is None else store.data_sets()
     near = near_names(name, known)
@@ -151,14 +158,16 @@ def ledger_warnings(file: CampaignFile, store: Store | None, *folders: Path) -> 
 
 
 def other_releases(store: Store) -> int:
-    """The number of campaigns that this installation has released from other stores, or from this one before it was put
-    back.
+    """The number of campaigns that this installation has released and this store does not hold. The campaigns that this
+    store lacks belong to other stores, or were lost when this store was restored from a copy.
     """
     return len(store.home.all_released() - {each.content for each in store.campaigns()})
 
 
 def _packs(folders: Iterable[Path]) -> Iterator[tuple[Path, str, str]]:
-    """Packs in some folders and beside them: where each lies, its data set, and the digest of its campaign."""
+    """The packs at the given folders and beside them, each as its folder, the name of its data set, and the digest of
+    its campaign file.
+    """
     places: dict[Path, None] = {}
     for folder in folders:
         with suppress(OSError):

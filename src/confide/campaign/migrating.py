@@ -1,12 +1,13 @@
-"""The command `confide migrate`: older campaign files, in today's words; a copy of each file stays beside it.
+"""The command `confide migrate`: it rewrites older campaign files in today's words, and keeps a copy of each file
+beside it.
 
-Old words are read for ever, so nothing has to be rewritten. What a file says does not change, and neither does its
-digest: it stays the campaign that it was. Comments, order and layout stay as they are, letter by letter. Whatever else
-confide has written (packs, stores, people's own files) is read for ever as it is.
+Every version of confide reads the old words, so no file has to be rewritten. A rewritten file has the same contents and
+the same digest, so it stays the same campaign. Comments, order and layout stay as they are, letter by letter. All other
+files that confide has written (packs, stores, people's own files) stay readable as they are.
 
-The standard library's reader of TOML gives values without places. So `places` looks at the letters again, of a document
-that the reader has accepted: it need not know what is wrong TOML, and whoever rewrites compares what the reader says
-afterwards.
+The standard library's reader of TOML returns values without their positions. So `places` scans the letters of a
+document that the standard reader has accepted. `places` does not detect invalid TOML, and its callers compare the
+contents before and after a rewrite.
 """
 
 from __future__ import annotations
@@ -43,13 +44,14 @@ _PLAIN = re.compile(r"[^,\]}#\r\n]+")  # numbers, dates, true and false
 
 @dataclass(frozen=True)
 class Place:
-    """A key, or a text, of a document.
+    """The position of a key or a text in a TOML document.
 
     Args:
-        path: the keys that lead to it, as they are written, without lists on the way. Of a key, itself is the last.
-        start: the position where it begins.
-        end: the position where it ends.
-        text: the value of the key, or the text.
+        path: the keys that lead to the place, as they are written, without positions in lists; for a key, the last one
+            is the key itself.
+        start: the position of the first letter.
+        end: the position after the last letter.
+        text: the key, or the value of the text.
         is_key: whether it is a key.
     """
 
@@ -61,7 +63,7 @@ class Place:
 
 
 def places(document: str) -> Iterator[Place]:
-    """All keys and texts, in their order.
+    """The places of all keys and texts of a document, in their order.
 
     Args:
         document: a text that `tomllib.loads` accepts.
@@ -89,7 +91,7 @@ def _after(pattern: re.Pattern[str], document: str, at: int) -> int:
 
 
 def _keys(document: str, at: int, above: tuple[str, ...]) -> Iterator[Place]:
-    """The parts of a key with dots."""
+    """The places of the parts of a dotted key."""
     while True:
         at = _after(_BLANK, document, at)
         end = _after(_TEXT, document, at) if document[at] in "\"'" else _after(_BARE, document, at)
@@ -103,7 +105,7 @@ def _keys(document: str, at: int, above: tuple[str, ...]) -> Iterator[Place]:
 
 
 def _pair(document: str, at: int, table: tuple[str, ...]) -> Generator[Place, None, int]:
-    """A key and its value; gives the end."""
+    """The places in a key and its value; the generator returns the position after them."""
     keys = list(_keys(document, at, table))
     yield from keys
     at = _after(_BLANK, document, document.index("=", keys[-1].end) + 1)
@@ -111,7 +113,7 @@ def _pair(document: str, at: int, table: tuple[str, ...]) -> Generator[Place, No
 
 
 def _value(document: str, at: int, path: tuple[str, ...]) -> Generator[Place, None, int]:
-    """A value; gives the end."""
+    """The places in a value; the generator returns the position after it."""
     if document[at] in "\"'":
         end = _after(_TEXT, document, at)
         yield Place(path, at, end, _said(document[at:end]), is_key=False)
@@ -143,7 +145,7 @@ NOTHING_TO_DO: Mapping[What, str] = {
     "contracts": "holds contracts. Every version reads them as they are",
     "channel": "is a channel file. Every version reads it as it is",
 }
-"""What a file may be that is no campaign file -> why it is left alone."""
+"""Mapping from each sort of file that is no campaign file to the reason why a migration leaves it unchanged."""
 
 _SQLITE, _ZIP = b"SQLite format 3\0", b"PK\x03\x04"
 _OWN, _CONTRACTS, _CHANNEL = {"content", "record", "share"}, {"content", "round"}, {"channel", "response"}
@@ -152,12 +154,12 @@ _MOST_COPIES = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class WordChange:
-    """One word of a campaign file.
+    """The change of one word of a campaign file.
 
     Args:
-        line: the line on which it stands, from 1.
-        place: the place of the key, as the file writes it.
-        old: the word.
+        line: the line of the word, from 1.
+        place: the dotted key of the word, as the file writes it.
+        old: the word in the file.
         new: the word of today.
     """
 
@@ -169,13 +171,13 @@ class WordChange:
 
 @dataclass(frozen=True, kw_only=True)
 class Looked:
-    """The form of a file, and the changes that a migration would make in it.
+    """The sort of a file, and the changes that a migration would make in it.
 
     Args:
-        path: the path of the file; for a store by URL, the URL without a password.
+        path: the path of the file; for a store that is given by its URL, the URL without its password.
         what: "campaign", or a key of `NOTHING_TO_DO`.
-        changes: the old words in it.
-        refused: the reason why a new campaign of this file is refused; empty where it is not.
+        changes: the changes of old words.
+        refused: the reason why a new campaign with this file is refused; empty where it is not refused.
         before: the bytes of the file.
         after: the bytes of the file in today's words.
     """
@@ -189,13 +191,14 @@ class Looked:
 
 
 def look(name: str) -> Looked:
-    """Find out the kind of a file, and its old words. Nothing is written.
+    """Find out the sort of a file, and its old words. Nothing is written.
 
     Args:
         name: a file, a folder, or the URL of a store.
 
     Raises:
-        InvalidInput: not there, unreadable, no file of confide, or a campaign file that cannot be used; names the file.
+        InvalidInput: the file is missing, unreadable, not a file of confide, or an invalid campaign file; the message
+            names the file.
     """
     if "://" in name:
         return Looked(path=PurePath(re.sub(r"//.*@", "//***@", name)), what="store")
@@ -216,16 +219,16 @@ def look(name: str) -> Looked:
 
 
 def rewrite(found: Looked) -> Path:
-    """Rewrite a campaign file; a link to one stays a link.
+    """Rewrite a campaign file in today's words. Where the path is a link, the file behind it is rewritten.
 
     Args:
         found: the result of `look`, with changes.
 
     Returns:
-        Where the file as it was lies now: beside it.
+        Path of the copy of the old file, beside the rewritten one.
 
     Raises:
-        InvalidInput: somebody else has changed it meanwhile, or nothing can be written there.
+        InvalidInput: the file was changed after `look`, or its folder cannot be written to.
     """
     path = Path(found.path).resolve()
     if read_bytes("file", path) != found.before:
@@ -240,7 +243,7 @@ def rewrite(found: Looked) -> Path:
 
 
 def _copied(path: Path, data: bytes, mode: int) -> Path:
-    """A copy under the first free name."""
+    """Write a copy of a file beside it, under the first free name."""
     copy = next((each for number in range(1, _MOST_COPIES) if not os.path.lexists(
         each := path.with_name(f"{path.name}.before{'' if number == 1 else f'-{number}'}"))), None)
     if copy is None:
@@ -251,7 +254,7 @@ def _copied(path: Path, data: bytes, mode: int) -> Path:
 
 
 def _other(path: Path) -> What | None:
-    """What a file or folder is that is no campaign file; None where it may be one.
+    """The sort of a file or folder that is no campaign file; None where it may be a campaign file.
 
     Raises:
         InvalidInput: a folder that is no pack, or JSON that confide has not written.
@@ -290,7 +293,7 @@ def _names(path: Path) -> set[str]:
 
 
 def _begins_with_a_store(path: Path) -> bool:
-    """Whether a file is an archive as `confide backup` writes it."""
+    """Whether a file is an archive of `confide backup`, which begins with a copy of the store."""
     try:
         with tarfile.open(path, "r:") as archive:
             first = archive.next()
@@ -321,7 +324,7 @@ def _refused(file: CampaignFile) -> str:
 
 
 def _in_today(file: CampaignFile) -> tuple[str, tuple[WordChange, ...]]:
-    """The file's text in today's words, and what was changed."""
+    """The file's text in today's words, and the changes."""
     found = [(each, new) for each in places(file.text) if (new := _today(each, file.words)) != each.text]
     text = file.text
     for place, new in reversed(found):
@@ -336,7 +339,7 @@ def _in_today(file: CampaignFile) -> tuple[str, tuple[WordChange, ...]]:
 
 
 def _today(place: Place, words: FileWords) -> str:
-    """What a key, or a text, is called today."""
+    """Today's word for a key or a text."""
     above: tuple[str, ...] = ()
     for key in place.path[:-1]:
         above = (*above, words.key_today(above, key))
@@ -345,7 +348,7 @@ def _today(place: Place, words: FileWords) -> str:
 
 
 def _literal(word: str, begins: str) -> str:
-    """A word as it was written: a plain key, or a text between the same quotes."""
+    """A word in the form of the old one: a plain key, or a text between the same quotes where possible."""
     if begins not in "\"'":
         return word
     return f"'{word}'" if begins == "'" and re.fullmatch(r"[^'\n]*", word) else json.dumps(word, ensure_ascii=False)

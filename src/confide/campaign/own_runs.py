@@ -1,22 +1,22 @@
-"""The noise of a run, and the code that runs: one release for one charge, however often a run is begun.
+"""The noise and the code of a run: one charge pays for one release, however often a run is started again.
 
-A run of confide's own mechanisms draws secure noise, anew in each attempt. Two kinds of run keep theirs on disk until
-the publication, before it is used, and each attempt draws the same:
+A run of confide's own mechanisms draws secure noise, and every new attempt draws fresh noise. Two sorts of run write
+their noise to disk before using it, keep it until the publication, and reuse it in every later attempt:
 
-- A run that may have to wait, or break off. Which attempt comes to an end depends on its noise, so that a second one
-  with fresh noise would tell more than is promised.
-- A run of a mechanism or a kind that is not confide's. Such a mechanism may fail by its own noisy answers, and such a
-  kind by what it makes of an outcome. Were it begun again with other noise, how often it failed would tell more than
-  one run, and nobody would have charged that. The same run again fails in the same way, for nothing, and one that a
-  crash ended goes on with the same noise. Noise serves one run of one code on one collection of records: with other
-  code or other records nothing is run any more.
+- A run that may wait or break off. Whether an attempt ends depends on its noise, so a second attempt with fresh noise
+  would reveal more than is promised.
+- A run of a mechanism or a kind that is not part of confide. A mechanism that is not part of confide may fail because
+  of its own noisy answers, and a kind because of the outcome. With fresh noise in every attempt, the number of failures
+  would reveal more than one run does, and nothing would be charged for it. With the same noise, a repeated run fails in
+  the same way and reveals nothing new, and a run that a crash ended goes on. Kept noise belongs to one code and one
+  collection of records: with other code or other records, the campaign is not run any more.
 
-Only where somebody withdraws while a run goes on, and the run ends well, is its outcome forgotten unseen and the next
-one drawn anew, as for confide's own mechanisms.
+Kept noise is replaced in one case only. If somebody withdraws during a run that then ends without an error, its outcome
+is destroyed unseen and the next attempt draws fresh noise, as with confide's own mechanisms.
 
-The journal lies in a folder of the campaign's own, named after what the campaign's file says: another campaign never
-gets the same noise. The installation notes that there is a journal before anything is drawn into it. A journal that is
-gone, or was cut back, ends the campaign.
+The journal, the file with the kept noise, lies in a folder of its campaign alone. The folder's name is the digest of
+the campaign file, so another campaign never gets the same noise. The installation notes the existence of a journal
+before any noise is drawn into it. A campaign with a missing or shortened journal is over.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class KeptNoise:
         self.noise, self.folder = noise, folder
 
     def destroy(self) -> None:
-        """Destroy the noise after the publication: nothing of it will be asked again."""
+        """Destroy the noise after the publication, when it will not be needed again."""
         self.noise.destroy()
         shutil.rmtree(self.folder, ignore_errors=True)
         with suppress(OSError):  # of another campaign, too
@@ -73,7 +73,7 @@ def _place(file: CampaignFile, kind: PausingKind) -> Path:
 
 
 def _own_folder(file: CampaignFile, home: Home) -> Path:
-    """Where the noise of a mechanism that is not confide's is kept: in the installation."""
+    """The folder in the installation that keeps the noise of a mechanism that is not part of confide."""
     return home.folder / "noise" / file.digest
 
 
@@ -83,18 +83,18 @@ def kept_noise(file: CampaignFile, kind: PausingKind, home: Home) -> AbstractCon
     Args:
         file: the campaign.
         kind: the kind of the campaign.
-        home: the installation, which notes that there is a journal.
+        home: the installation, which notes that the journal exists.
 
     Raises:
-        InvalidInput: the journal is gone, is damaged, is shorter than it was, or may be read by others.
-        StoreFailed: another process holds it, and runs with it.
+        InvalidInput: the journal is missing, is damaged, is shorter than before, or can be read by others.
+        StoreFailed: another process is running with the journal.
     """
     return _kept_in(_place(file, kind), file, home)
 
 
 @contextmanager
 def _kept_in(folder: Path, file: CampaignFile, home: Home) -> Iterator[KeptNoise]:
-    """Secure noise that an attempt to run a campaign draws, and every later one draws again."""
+    """Secure noise that the first attempt to run a campaign draws, and that every later attempt reads again."""
     make_folder(folder.parent, private=True)
     make_folder(folder, private=True)
     with JournalNoise(folder / _JOURNAL, Noise.secure(), existing=True if home.begun(file.digest) else None,
@@ -107,7 +107,7 @@ def _kept_in(folder: Path, file: CampaignFile, home: Home) -> Iterator[KeptNoise
 
 
 def forget(file: CampaignFile, home: Home) -> None:
-    """Destroy the remaining noise of a campaign that is published: its run died before it could.
+    """Destroy the noise of a published campaign whose run ended before it could destroy the noise itself.
 
     Args:
         file: the campaign.
@@ -119,9 +119,10 @@ def forget(file: CampaignFile, home: Home) -> None:
 
 
 def _void(folder: Path, file: CampaignFile, home: Home, *, again: bool = False) -> None:
-    """Destroy noise that nobody will ask for again; nothing, where there is none.
+    """Destroy noise that will not be needed again, if there is any.
 
-    `again` says whether other noise may be drawn for the campaign: nobody learns anything of the run that it was for.
+    With `again`, fresh noise may be drawn for the campaign afterwards, since nobody saw the run with the destroyed
+    noise.
     """
     if again:
         home.unbegin(file.digest)
@@ -134,30 +135,30 @@ _CODE, _WITHDRAWN = ("confide", "code"), ("confide", "withdrawn")
 
 
 def charged_code(file: CampaignFile, plan: CampaignPlan) -> str:
-    """The digest of the code of a mechanism and its kind; empty where both are confide's.
+    """The digest of the code of a mechanism and its kind; empty where both are part of confide.
 
     Args:
         file: the campaign.
         plan: the plan.
 
     Raises:
-        InvalidInput: the code lies in no file.
+        InvalidInput: a class is not defined in any file.
     """
     return "" if is_ours(plan.mechanism, file.kind) else code_digest(plan.mechanism, file.kind)
 
 
 @contextmanager
 def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noise]:
-    """The noise of a run: where the mechanism or its kind is not confide's, the one that its first attempt was given.
+    """The noise of a run. A mechanism or kind that is not part of confide gets the noise of its first attempt again.
 
     Args:
         campaign: the campaign that is charged.
         store: the store of the campaign.
-        withdrawals: the number of people who had withdrawn when its records were taken.
+        withdrawals: the number of people who had withdrawn when the records of this run were read.
 
     Raises:
-        Refused: the run was begun with other code, or with the records of somebody who has withdrawn since.
-        InvalidInput, StoreFailed: as of `kept_noise`.
+        Refused: the first attempt had other code, or the records of somebody who has withdrawn since.
+        InvalidInput, StoreFailed: for the same reasons as in `kept_noise`.
     """
     file, plan = campaign.file, campaign.plan
     if is_ours(plan.mechanism, file.kind):
@@ -171,8 +172,7 @@ def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noi
 
 
 def same_code(campaign: Planned, noise: JournalNoise) -> None:
-    """Check that a run that goes on has the code with which it was begun; nothing is checked where all of it is
-    confide's.
+    """Check that a resumed run has the code with which it was begun; code of confide itself is not checked.
 
     Args:
         campaign: the campaign that is charged.
@@ -197,9 +197,10 @@ def _noted(noise: JournalNoise, name: tuple[str, ...], text: str, why: str, reme
 
 @contextmanager
 def until_published(campaign: Planned, store: Store, number: int) -> Iterator[None]:
-    """Destroy the noise after a run is published, as nobody will ask for it again.
+    """Destroy the kept noise at the end of the block, after the run's publication.
 
-    Where somebody else published meanwhile, and destroyed the noise that is looked for, nothing is raised.
+    An error about missing noise is ignored where another process has published the campaign meanwhile, and has
+    destroyed the noise.
 
     Args:
         campaign: the campaign that is charged.
@@ -223,22 +224,23 @@ _OURS = __name__.partition(".")[0]
 
 
 def is_ours(*its: Mechanism | Kind) -> bool:
-    """Whether a mechanism, and its kind, come with confide: none of them from somebody else."""
+    """Whether all given mechanisms and kinds are part of confide."""
     return all(type(it).__module__.partition(".")[0] == _OURS for it in its)
 
 
 def code_digest(*objects: object) -> str:
-    """SHA-256 over the source files and compiled modules in which the classes of objects lie, and their bases.
+    """SHA-256 digest of the source files and compiled modules that define the classes of objects and their base
+    classes.
 
-    Of a class that lies in a package, all of the outermost package that has an `__init__` counts, whether it is used or
-    not; of one that lies in a module alone, that file. Where the files lie, and what Python makes of them
-    (`__pycache__`), does not count; nor do confide, Python's own library, and other packages that are only called.
+    For a class in a package, all code of the outermost package with an `__init__` counts, whether it is used or not.
+    For a class in a single module, the file of the module counts. The location of the files and Python's caches
+    (`__pycache__`) do not count. Nor do confide, Python's own library, and other packages that the code only calls.
 
     Args:
         objects: a mechanism, and its kind.
 
     Raises:
-        InvalidInput: a class lies in no file, as one that was typed into a session does.
+        InvalidInput: a class is not defined in any file, such as one that was typed into an interactive session.
 
     Example:
         >>> code_digest(1, "text")  # nothing but Python's own
@@ -254,7 +256,7 @@ def code_digest(*objects: object) -> str:
 
 
 def _files(module: str) -> Iterator[tuple[str, Path]]:
-    """(name from the package on, file) of all code beside a module."""
+    """All code files of a module's outermost package, each as its name from the package on and its path."""
     top = outermost(module)
     if top is None or (file := place(top)) is None:
         raise InvalidInput("mechanism", f"the code of {module} lies in no file",

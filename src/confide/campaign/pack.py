@@ -1,7 +1,7 @@
 """The pack of a settled campaign: its public files, with a signed statement about them.
 
-`campaign.json` names the campaign by its content and every other file by its SHA-256, and is signed with the operator's
-key. All files of a pack are public: the folder that holds it may be published as it is.
+The statement `campaign.json` names the campaign by the digest of its file and every other file by its SHA-256, and is
+signed with the operator's key. All files of a pack are public, so their folder may be published as it is.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NO_TIME = 315_619_200  # 1980-01-02: an archive of any format can hold it
 
 
 def public_files(file: CampaignFile, plan: CampaignPlan, outcome: Outcome) -> dict[str, bytes]:
-    """The files of a pack for a campaign and its outcome, path -> bytes: all but the events and the signed statement.
+    """Mapping from path to bytes of all files of a pack, except the list of events and the signed statement.
 
     Raises:
         Refused: the outcome was made with an audit's noise.
@@ -61,17 +61,17 @@ def public_files(file: CampaignFile, plan: CampaignPlan, outcome: Outcome) -> di
 
 
 def table_files(found: Mapping[str, pa.Table]) -> dict[str, str]:
-    """The tables of a result that people read, path -> CSV."""
+    """Mapping from path to CSV text, for the tables of a result that people read."""
     return {f"{name}.csv": as_csv(table) for name, table in found.items() if not is_rows(table)}
 
 
 def row_files(found: Mapping[str, pa.Table]) -> dict[str, bytes]:
-    """The long tables of a result, which are for programs, path -> Parquet."""
+    """Mapping from path to Parquet bytes, for the long tables of a result that programs read."""
     return {f"{name}.parquet": as_parquet(table) for name, table in found.items() if is_rows(table)}
 
 
 def sections(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome) -> list[Section]:
-    """The page of a result, with the plan and the offer folded below it; it follows from the public part of an
+    """The page of a result, with the plan and the offer in folded sections; it follows from the public part of an
     outcome.
     """
     before = [replace_fields(section, folded=True) for section in (*plan.sections(), *plan.offer())]
@@ -79,25 +79,25 @@ def sections(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome) -> 
 
 
 def picture_data(shown: Sequence[Section], text: str) -> bytes:
-    """The data of all pictures of a page, in order: Vega-Lite specifications, words, and whether each was drawn.
+    """The data of all pictures of a page, in order: for each picture its description, its Vega-Lite specification, and
+    whether the page holds a drawing of it.
 
     Args:
         shown: the sections of the page.
-        text: the page.
+        text: the HTML text of the page.
     """
     return canonical([{"alt": each.alt, "drawn": there.state, "vega_lite": each.spec}
                       for each, there in zip(pictures(shown), placed(text), strict=True)])
 
 
 def report(file: CampaignFile, shown: Sequence[Section], *, draw: bool = True) -> str:
-    """The page of the result; without its pictures where none is to be drawn."""
+    """The HTML page of the result; without `draw`, it has no pictures."""
     lead = "Settled with secure noise. Everything on this page is public."
     return page(file.title, lead, shown, drawn="checked" if draw else "none")
 
 
 def signed_digest(files: Mapping[str, bytes]) -> str:
-    """The SHA-256 digest of the signed statement, as `confide verify` shows it: everybody should have been given the
-    same.
+    """The SHA-256 digest of the signed statement, as `confide verify` shows it. Everybody should see the same digest.
 
     Args:
         files: the files of the pack, path -> bytes.
@@ -107,10 +107,10 @@ def signed_digest(files: Mapping[str, bytes]) -> str:
 
 
 def write_pack(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write a pack into its folder, in one step; nothing is written where it lies there already.
+    """Write a pack into its folder in one step. Where the folder already holds the same pack, nothing is written.
 
     Raises:
-        InvalidInput: the folder holds something else, or this pack altered.
+        InvalidInput: the folder holds something else, or an altered copy of this pack.
     """
     check_place(folder)
     if (folder / NOTE).exists():
@@ -157,7 +157,7 @@ _STUDY_FILES = {MANIFEST, "columns", "shares", OPERATOR, REPORT}
 
 
 def check_place(folder: Path) -> None:
-    """Refuse a place that cannot hold an outcome."""
+    """Refuse a path that cannot become the folder of an outcome."""
     there = folder.absolute()
     if folder.name == "..":
         raise InvalidInput("out", f"{folder} names no folder of its own", "choose another folder with --out")
@@ -172,17 +172,18 @@ def check_place(folder: Path) -> None:
 
 
 def check_empty(folder: Path) -> None:
-    """Refuse a folder that holds something."""
+    """Refuse a folder that is not empty."""
     if _names(folder):
         raise InvalidInput("out", f"{folder} is not empty", "choose another folder with --out")
 
 
 def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[Path]:
-    """The files that a study may replace in its folder: the files of an earlier study.
+    """The files of an earlier study in a folder, which a new study may replace.
 
     Args:
         folder: the folder into which the study goes.
-        tables: names of the tables that a study writes; None while they are not known.
+        tables: names of the tables that the new study writes; None where they are not known yet, so that any table may
+            be replaced.
 
     Raises:
         InvalidInput: the folder holds anything else.
@@ -207,7 +208,7 @@ def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[P
 def fill(
     folder: Path, outcome: SimulatedOutcome, tables: Mapping[str, pa.Table], rejected: Mapping[str, str]
 ) -> None:
-    """Write a study's outcome, its tables and the list of rejected records, for their owner alone."""
+    """Write a study's outcome, its tables and the list of rejected records, readable by their owner alone."""
     outcome.save(folder)
     for name, table in tables.items():
         if is_rows(table):
@@ -218,8 +219,8 @@ def fill(
 
 
 def write_rejected(path: Path, rejected: Mapping[str, str]) -> Path:
-    """Write the list of rejected records with the reasons: a function of private records, the operator's own, never
-    published.
+    """Write the list of rejected records with the reasons. The list follows from private records: it is for the
+    operator alone, and is never published.
 
     Raises:
         InvalidInput: the file exists, or cannot be written.
@@ -229,12 +230,12 @@ def write_rejected(path: Path, rejected: Mapping[str, str]) -> Path:
 
 
 def as_csv(table: pa.Table) -> str:
-    """A small table as CSV; numbers are written so that they read back exactly."""
+    """A small table as CSV text; reading it gives exactly the same numbers."""
     return _lines([tuple(table.column_names), *(tuple(row.values()) for row in table.to_pylist())])
 
 
 def as_parquet(table: pa.Table) -> bytes:
-    """A long table as Parquet; with one version of pyarrow the bytes depend on the values alone."""
+    """A long table as Parquet; for one version of pyarrow, equal values give equal bytes."""
     import pyarrow.parquet as pq
 
     sink = pa.BufferOutputStream()
@@ -245,14 +246,15 @@ def as_parquet(table: pa.Table) -> bytes:
 def replace(
     folder: Path, write: Callable[[Path], None], replaceable: Callable[[], Sequence[Path]], *, private: bool
 ) -> None:
-    """Write a new directory beside the folder, then move it into the folder's place, whole also after a loss of power.
+    """Write a new directory beside a folder, and then move it into the folder's place. Even after a loss of power, the
+    directory is there as a whole or not at all.
 
     Args:
-        folder: the folder that it becomes.
-        write: fills the new directory.
-        replaceable: the files that may go from the folder, asked for at the last moment; anything else in it stops the
-            move.
-        private: whether only its owner may look into it.
+        folder: the path that the new directory gets.
+        write: a function that fills the new directory.
+        replaceable: a function that returns the files of the folder that may be removed, called just before the move.
+            Any other file in the folder stops the move.
+        private: whether only the owner may read the directory.
     """
     make_folder(folder.parent)
     with hidden_beside(folder) as hidden:
@@ -273,10 +275,11 @@ def replace(
 
 @contextmanager
 def hidden_beside(folder: Path) -> Iterator[Path]:
-    """A hidden directory beside a folder, for its owner alone, gone at the end; locked until then.
+    """A hidden directory beside a folder, readable by its owner alone. The directory is locked until the end of the
+    block, and then removed.
 
     Args:
-        folder: in the hidden directory, only something of its name may be made: by that `tidy` knows it.
+        folder: the folder; the hidden directory may hold only an entry of the same name, by which `tidy` recognises it.
     """
     tidy(folder)
     with ExitStack() as stack:
@@ -288,7 +291,9 @@ def hidden_beside(folder: Path) -> Iterator[Path]:
 
 
 def tidy(folder: Path) -> None:
-    """Remove the drafts of a folder that were left by a process that died: those of ours that nobody has locked."""
+    """Remove the drafts of a folder that a dead process has left: hidden directories of this user that nobody has
+    locked.
+    """
     with suppress(OSError), _locked(folder.parent):  # if its writer has just removed one: there is a next time
         for path in folder.parent.iterdir():
             if re.fullmatch(re.escape(_prefix(folder)) + "[a-z0-9_]{8}", path.name) and _is_draft(path, folder.name):
@@ -302,14 +307,16 @@ def _prefix(folder: Path) -> str:
 
 
 def _is_draft(path: Path, name: str) -> bool:
-    """Whether a directory is ours, and holds nothing but what a draft holds."""
+    """Whether a directory belongs to this user, and holds nothing but the entry that a draft holds."""
     found = path.lstat()
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and set(_names(path)) <= {name}
 
 
 @contextmanager
 def _locked(folder: Path, *, wait: bool = True) -> Iterator[bool]:
-    """A lock on a folder, which ends with its process; whether it was got: some file systems have none."""
+    """A lock on a folder until the end of the block or of the process. The yielded value is whether the lock was
+    obtained, since some file systems have no locks.
+    """
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         yield _lock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

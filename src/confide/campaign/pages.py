@@ -1,4 +1,4 @@
-"""The reports of the store and of a verification, as sections."""
+"""The reports of the store and of a verification, as sections of pages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
 
 
 def warning_sections(plan: CampaignPlan) -> list[Section]:
-    """The warning to a participant before all else: that their privacy is promised, and next to nothing of it.
+    """The warning at the top of a participant's page that the promise of privacy is too weak to hide anything; empty
+    where the promise is strong enough.
 
     Args:
         plan: the plan of a campaign.
@@ -60,8 +61,8 @@ def share_section(share: Mapping[str, Any], terms: PayoutTerms | None = None, *,
 
     Args:
         share: the share of one participant.
-        terms: the terms by which a part of it is money; None where none is.
-        none: whether it is known that no record was handed in; else it may have been erased.
+        terms: the terms by which a part of the share is money; None where no part is.
+        none: whether it is known that the participant handed in no record; False where a record may have been erased.
     """
     rows = tuple((name.replace("_", " "), terms.money(value) if terms is not None and name == terms.column else
                   value if isinstance(value, str | int | float | None) else str(value))
@@ -72,11 +73,11 @@ def share_section(share: Mapping[str, Any], terms: PayoutTerms | None = None, *,
 
 
 def handed_section(goods: pa.Table, *, none: bool = False) -> Section:
-    """The goods that somebody is handed, where no record of theirs is stored.
+    """The goods of a participant without a stored record.
 
     Args:
-        goods: a line for each thing; no line where they get nothing.
-        none: whether it is known that the participant has handed in none; else it may have been erased.
+        goods: a table with one line for each good; empty where the participant gets nothing.
+        none: whether it is known that the participant handed in no record; False where a record may have been erased.
     """
     shown: tuple[Block, ...] = (Table(columns=tuple(name.replace("_", " ") for name in goods.column_names), rows=tuple(
         tuple(row.values()) for row in goods.to_pylist())),) if goods.num_rows else (Text(("You get nothing.",)),)
@@ -84,7 +85,7 @@ def handed_section(goods: pa.Table, *, none: bool = False) -> Section:
 
 
 def contract_note(contract: Contract) -> Section:
-    """The next step with a contract, and the owner of the key that signed it."""
+    """The participant's next step with a contract, and the key that signed it."""
     state = ("The contract is final. Your device uses it to draw and hand in your record, once." if contract.final else
              "The contract is not final: agree or decline. If somebody declines, everybody's contract changes.")
     return Section(title=f"Round {contract.round}", private=True, blocks=(Text((
@@ -92,7 +93,7 @@ def contract_note(contract: Contract) -> Section:
 
 
 def round_note(drawn: Round) -> Section:
-    """The state of a round of contracts; the operator's alone."""
+    """The state of a round of contracts, for the operator alone."""
     state = ("The round is final: devices act on it, and there is no other round. If a participant stays away now, the "
              "operator adds their noise, and they are not paid." if drawn.final else
              "Show each participant their contract (--id). If somebody declines or does not answer, draw up another "
@@ -121,15 +122,15 @@ _WAITS = {
                   "waits for the charge.",
     State.CHARGED: "charged: the campaign waits for the end of its run, which costs nothing more.",
 }
-"""What a campaign waits for that is not over."""
+"""Mapping from each state of an unfinished campaign to a text on the event that the campaign waits for."""
 
 
 def campaigns_section(campaigns: Sequence[Stored], charged: Collection[int]) -> Section:
-    """The state of each campaign of a store: the operator's alone, since it says how many withdrew.
+    """The state of each campaign of a store; for the operator alone, since it contains the number of withdrawals.
 
     Args:
         campaigns: the campaigns of a store.
-        charged: the numbers of those that its ledger was charged for.
+        charged: the numbers of the campaigns that the ledger has charged.
     """
     title = "Campaigns (private: for the operator alone)"
     if not campaigns:
@@ -142,7 +143,7 @@ def campaigns_section(campaigns: Sequence[Stored], charged: Collection[int]) -> 
 
 
 def ledger_sections(standings: Sequence[Standing], *, elsewhere: int = 0) -> list[Section]:
-    """The exposure of people, by campaign.
+    """The spent and remaining budget of each data set, and the debits of each campaign.
 
     Args:
         standings: the standings of the data sets that the reader may see.
@@ -178,16 +179,16 @@ def ledger_sections(standings: Sequence[Standing], *, elsewhere: int = 0) -> lis
 
 
 def _charged_for(entry: Debit) -> str:
-    """In words; a store that is older than this says nothing of its earlier debits."""
+    """The audiences that a debit covers, in words; "not recorded" for debits of an older store."""
     return ", ".join(entry.audiences) or "not recorded"
 
 
 def subject_section(identity: str, found: Standing | None, data_set: Standing | None = None) -> Section:
-    """The standing of one person: the operator's alone.
+    """The spent and remaining budget of one person, for the operator alone.
 
     Args:
         identity: the participant's id.
-        found: the participant's own standing, where they have one.
+        found: the participant's own standing; None where the ledger lists none.
         data_set: the standing of the data set.
     """
     if found is None and data_set is not None and any(not entry.subjects for entry in data_set.debits):
@@ -209,12 +210,12 @@ def subject_section(identity: str, found: Standing | None, data_set: Standing | 
 
 
 def payout_sections(found: Payouts, *, listed: bool, commands: bool = True) -> list[Section]:
-    """The state of the payouts: the operator's alone, as totals disclose records.
+    """The state of the payouts; for the operator alone, since totals disclose information about records.
 
     Args:
         found: the result of `Campaign.payouts`.
-        listed: whether each entry is shown, and who withdrew.
-        commands: whether what can be done is said in the words of the command line.
+        listed: whether single payouts and the people who withdrew are listed.
+        commands: whether the texts name the commands for the next steps.
     """
     queue, money = found.queue, found.terms.money
     text = []
@@ -250,7 +251,7 @@ def payout_sections(found: Payouts, *, listed: bool, commands: bool = True) -> l
 
 
 def _lists(found: Payouts) -> list[Section]:
-    """Each entry, and who withdrew."""
+    """The list of single payouts, and the list of people who withdrew."""
     entries = Table(columns=("id", "amount", "state", "batch"), rows=tuple(
         (each["id"], _amount(each["coins"], found), each["state"], str(each["batch"] or ""))
         for each in found.entries.to_pylist()))
@@ -271,9 +272,9 @@ def withdrawn_section(identity: str, deposit: str | None, *, pays: bool = True) 
 
     Args:
         identity: the participant's id.
-        deposit: the deposit that is returned to the participant, in words; empty where they had left none; None where
-            nobody leaves one.
-        pays: whether anybody is paid.
+        deposit: the deposit that is returned to the participant, in words; empty where they left none; None where the
+            campaign asks for no deposits.
+        pays: whether the campaign pays anybody.
     """
     nothing = "nothing is paid for it" if pays else "nothing follows from it"
     back = "" if deposit is None else " They had left no deposit." if not deposit else (

@@ -1,5 +1,5 @@
-"""A plan from a campaign file: a fault of somebody's own kind in it is reported with its type, place and words, as no
-record has been read.
+"""The plan of a campaign file. A fault in the code of a user's own kind is reported with its type, place and message,
+which disclose nothing, since no record has been read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from confide.privacy.losses import PROMISES_LITTLE, ZCDP
 __all__ = ["affordable", "planned", "with_changes"]
 
 _MAY_BE_NONE = ("radius", "radius_trivial")
-"""Numbers of a promise that are no number where there is nothing to say."""
+"""Figures of a promise that may be NaN, where there is nothing to state."""
 
 
 def planned(file: CampaignFile, home: Home | None = None) -> CampaignPlan:
@@ -40,15 +40,16 @@ def planned(file: CampaignFile, home: Home | None = None) -> CampaignPlan:
         home: the installation that may have charged it already; default `Home.default()`.
 
     Raises:
-        Refused: as `Campaign.plan`.
-        InvalidInput: as `Campaign.plan`; or the kind's own code fails, or promises what is no number.
+        Refused: for the same reasons as in `Campaign.plan`.
+        InvalidInput: for the same reasons as in `Campaign.plan`; or the kind's own code fails, or promises a figure
+            that is NaN.
     """
     with affordable(file, lambda other: _planned(other, home)):
         return _planned(file, home)
 
 
 def _planned(file: CampaignFile, home: Home | None) -> CampaignPlan:
-    """The same, whatever would do instead of a refused file."""
+    """The plan of a campaign file; its refusals name remedies without regard to `[budget]`."""
     from confide.campaign.charging import check_budget
     from confide.campaign.kinds.mechanism_plan import MechanismPlan
     from confide.campaign.trial import try_out
@@ -78,7 +79,7 @@ def _planned(file: CampaignFile, home: Home | None) -> CampaignPlan:
 
 @contextmanager
 def _named(kind: Kind, what: str) -> Iterator[None]:
-    """Around what a kind of somebody's own does: a fault of its code as bad input."""
+    """Run a block that calls the code of a user's own kind; a fault in it is raised as `InvalidInput`."""
     try:
         yield
     except ConfideError:
@@ -93,7 +94,7 @@ def _named(kind: Kind, what: str) -> Iterator[None]:
 
 
 def _check_numbers(plan: CampaignPlan) -> None:
-    """Whether each number of a promise is one: a bound that is none bounds nothing, and compares as larger and less."""
+    """Check that no figure of a promise is NaN: such a bound bounds nothing, and every comparison with it is false."""
     for promise in plan.guarantees:
         for word, value in wire_parts(promise).items():
             if isinstance(value, float) and math.isnan(value) and word not in _MAY_BE_NONE:
@@ -106,14 +107,15 @@ _OTHERWISE = "ask more people, allow a larger error, or ask for fewer answers"
 
 
 def with_changes(file: CampaignFile, keys: Mapping[str, Any]) -> CampaignFile:
-    """A campaign file with other values of some keys, those of `[budget]` among them.
+    """A campaign file with other values of some keys, which may be keys of `[budget]`.
 
     Args:
         file: the campaign.
-        keys: "people.count" -> its value; of a key without a table, such as "method", the whole table.
+        keys: mapping from a dotted key, such as "people.count", to its value; for a whole table, such as "method",
+            mapping from its name to the table.
 
     Raises:
-        InvalidInput: the kind takes no such value.
+        InvalidInput: the kind does not take such a value.
     """
     budget = {key.removeprefix("budget."): value for key, value in keys.items() if key.startswith("budget.")}
     own = {key: value for key, value in keys.items() if not key.startswith("budget.")}
@@ -124,11 +126,12 @@ def with_changes(file: CampaignFile, keys: Mapping[str, Any]) -> CampaignFile:
 
 @contextmanager
 def affordable(file: CampaignFile, plan: Callable[[CampaignFile], Any]) -> Iterator[None]:
-    """Limit the remedies of a refusal to those that `[budget]` has room for, or name the budget that they need.
+    """Run a block, and change the remedies that its refusals suggest: each remedy either fits `[budget]`, or names the
+    budget that it needs.
 
     Args:
         file: the campaign.
-        plan: the plan of a whole campaign, its budget included.
+        plan: a function that plans a whole campaign, including the check of its budget.
     """
     try:
         yield
@@ -139,7 +142,7 @@ def affordable(file: CampaignFile, plan: Callable[[CampaignFile], Any]) -> Itera
 
 
 def _followed(file: CampaignFile, plan: Callable[[CampaignFile], Any], error: InvalidInput | Refused) -> ConfideError:
-    """The refusal with the ways that do."""
+    """The refusal with the remedies that help within the budget, or together with a larger one."""
     ways, hides_nothing = list[str | Remedy](), dict[str, None]()
     for way in error.ways:
         if isinstance(way, str) or not way.file:
@@ -171,7 +174,7 @@ def _as_key(key: str) -> str:
 
 
 def _charge(file: CampaignFile, keys: Mapping[str, Any]) -> tuple[Charge, float]:
-    """What a changed file asks of the ledger, and the same as an epsilon, by either rule."""
+    """The charge of a changed campaign file, and the charge as an epsilon under the rule "basic"."""
     there = with_changes(file, keys)
     found = data_set_charge(there, there.kind.plan(there.config))
     return found, float(price("basic", found.events, found.delta or there.budget.delta).epsilon)
@@ -180,7 +183,7 @@ def _charge(file: CampaignFile, keys: Mapping[str, Any]) -> tuple[Charge, float]
 def _with_budget(
     file: CampaignFile, plan: Callable[[CampaignFile], Any], way: Remedy, charge: Charge
 ) -> tuple[Remedy, ...]:
-    """A way out together with the keys of `[budget]` that it needs; none, where no budget does."""
+    """A remedy together with the keys of `[budget]` that it needs; empty where no budget helps."""
     needed = {f"budget_{key}": value for key, value in _needed(file.budget, charge).items()}
     if not needed:
         return ()
@@ -200,7 +203,7 @@ def _budget(settings: Mapping[str, float]) -> dict[str, float]:
 
 
 def _needed(budget: BudgetTable, charge: Charge) -> dict[str, float]:
-    """The keys of `[budget]` that are too small for a charge -> about the least value that does."""
+    """Mapping from each key of `[budget]` that is too small for a charge to about the least value that suffices."""
     cost, found = price(charge.rule, charge.events, charge.delta), dict[str, float]()
     for whose in ("", "subject_"):
         epsilon, delta = getattr(budget, f"{whose}epsilon"), getattr(budget, f"{whose}delta")

@@ -35,7 +35,7 @@ section.study { background: var(--study-paper); } section.private { background: 
 .badge { font-size: .8rem; font-weight: 700; letter-spacing: .04em; text-transform: uppercase; }
 .study .badge { color: var(--study); } .private .badge { color: var(--private); }
 """
-"""That of confide 0.1.0, whose pages begin with it."""
+"""Style sheet of the pages of confide 0.1.0, which today's style sheet extends."""
 
 _STYLE = _FIRST_STYLE + """\
 figure svg { display: block; box-sizing: border-box; width: 100%; overflow: visible; padding: 0; }
@@ -55,10 +55,12 @@ _BADGES = {
 
 _DIGEST = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _POLICY = f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
-"""What a browser may do with a page: use this very style, and nothing else; no script, no address, no form."""
+"""Content security policy of a page: a browser may use exactly this style, and may run no script, load no address and
+send no form.
+"""
 
 DRAWN, NO_SOFTWARE, UNKNOWN_FORM = "drawn", "left out: no drawing software", "left out: an unknown form"
-"""What a page does with a picture, as `pictures.json` says it."""
+"""The states of a picture in a page, as `pictures.json` names them."""
 
 _LEFT_OUT = "Picture left out (install the extra [plots]): "
 _UNKNOWN = "Picture left out (the drawing software draws it in a form that confide verify does not know): "
@@ -74,9 +76,10 @@ def page(title: str, lead: str, sections: Sequence[Section], *, drawn: Drawn = "
 
     Args:
         title: the campaign's title.
-        lead: one line below it.
+        lead: one line below the title.
         sections: the sections in reading order.
-        drawn: all pictures that can be drawn, those whose marks can be held against their numbers, or none.
+        drawn: "all" for all pictures that can be drawn, "checked" for those whose drawings can be compared with their
+            numbers, "none" for no picture.
     """
     body = "\n".join(_section(section, drawn) for section in sections)
     return (f'{head(title)}<body>\n<main>\n<h1>{html.escape(title)}</h1>\n<p class="lead">{html.escape(lead)}</p>\n'
@@ -84,11 +87,12 @@ def page(title: str, lead: str, sections: Sequence[Section], *, drawn: Drawn = "
 
 
 def head(title: str, *, policy: bool = True) -> str:
-    """The page above its body.
+    """The HTML of a page before its body.
 
     Args:
         title: the campaign's title.
-        policy: whether a policy says what a browser may load; packs of confide 0.1.0 have none, and their style.
+        policy: whether the page has today's style and a policy on what a browser may load. Pages of confide 0.1.0 have
+            no policy, and an older style.
     """
     style = _STYLE if policy else _FIRST_STYLE
     meta = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n' if policy else ""
@@ -98,7 +102,7 @@ def head(title: str, *, policy: bool = True) -> str:
 
 
 def with_policy(text: str, title: str) -> str:
-    """A page that confide 0.1.0 wrote, as it would stand under a policy."""
+    """A page of confide 0.1.0 with today's head, which has a policy."""
     old = head(title, policy=False)
     return head(title) + text.removeprefix(old) if text.startswith(old) else text
 
@@ -138,12 +142,12 @@ def _block(block: Block, drawn: Drawn) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Placed:
-    """A picture as it stands in a page.
+    """A picture as it appears in a page.
 
     Args:
-        words: the words of the picture, escaped as HTML.
+        words: the description of the picture, escaped as HTML.
         drawing: the SVG; None where it was left out.
-        state: whether it is `DRAWN`, or why it was left out: `NO_SOFTWARE` or `UNKNOWN_FORM`.
+        state: `DRAWN`, or the reason why the drawing was left out: `NO_SOFTWARE` or `UNKNOWN_FORM`.
     """
 
     words: str
@@ -163,6 +167,8 @@ def _words(found: re.Match[str]) -> str:
 
 
 def without_pictures(text: str) -> tuple[str, list[str | None]]:
-    """A page as if no picture could be drawn, and the drawing of each picture; None where it was left out."""
+    """A page with every drawing left out, as without drawing software, and the list of the drawings; None for a picture
+    that had none.
+    """
     return _PICTURE.sub(lambda found: f'<p class="note">{_LEFT_OUT}{_words(found)}</p>', text), [
         each.drawing for each in placed(text)]

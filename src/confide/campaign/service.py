@@ -1,4 +1,6 @@
-"""The old place of `confide.service`: its public names can be imported from here until 1.0.0, with a warning."""
+"""The former location of `confide.service`: its public names can be imported from here until version 1.0.0, with a
+warning.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _NAMES = {
 
 
 def _stand_in(part: str, names: tuple[str, ...]) -> ModuleType:
-    """A module of names that are defined elsewhere, which `import` finds."""
+    """A module that `import` finds, with names that are defined in another module."""
     found = ModuleType(f"{__name__}.{part}")
     setattr(found, "__getattr__", moved(found.__name__, dict.fromkeys(names, f"confide.service.{part}")))  # noqa: B010
     sys.modules[found.__name__] = found

@@ -1,21 +1,22 @@
-"""Settlement: collect, charge the ledger, run with secure noise, publish; each step once, in a store.
+"""Settlement: collect records, charge the ledger, run with secure noise, and publish. Each step happens once in a
+store.
 
 ::
 
     open --collect--> closed --charge--> charged --run, publish--> settled
 
-Where there are contracts, all of this but the run happens when they become final: from then on records are sent, so the
-ledger is charged before them.
+In a campaign with contracts, all steps before the run happen when the contracts become final. Participants send records
+as soon as contracts are final, so the ledger is charged before.
 
-Each arrow is one transaction. The charge registers the settlement: it is debited once, before the run, and never given
-back. Nothing leaves the process before the publication, so a settlement that died is resumed under the same debit with
-fresh noise. Where a run may have to wait for something, or where the mechanism or its kind is not confide's, it is
-resumed with the noise that it had (`confide.campaign.own_runs`). Of several settlers at once one publishes; the others
-forget theirs and return the stored outcome, which is the same for ever, byte for byte. Of several stores one releases:
-what an installation has released once, under its key, it settles nowhere else.
+Each arrow is one transaction. The charge is debited once, before the run, and never given back. Nothing leaves the
+process before the publication, so a settlement that was interrupted is resumed under the same debit with fresh noise. A
+run that may have to wait, or whose mechanism or kind is not part of confide, is resumed with its first noise
+(`confide.campaign.own_runs`). If several processes settle a campaign at once, one process publishes its outcome. The
+other processes discard their outcomes and return the published one. The stored outcome never changes by a byte. An
+installation that has released a campaign under its key settles it in no other store.
 
-A run that fails has been charged for, and says so (`RunFailed`). What can be seen of a mechanism before that is seen
-when the campaign is planned (`confide.campaign.trial`).
+The charge of a failed run stays, and the error says so (`RunFailed`). Faults of a mechanism that can be found earlier
+are found when the campaign is planned (`confide.campaign.trial`).
 """
 
 from __future__ import annotations
@@ -66,11 +67,12 @@ class Settled:
     """A settled campaign.
 
     Args:
-        title: the campaign's.
-        outcome: billboard, shares, guarantees; the rows of shares are empty once everybody is paid.
+        title: the campaign's title.
+        outcome: billboard, shares and guarantees; the rows of the shares are empty once everybody is paid.
         tables: the public result in natural units, such as `coefficients`.
-        folder: the folder in which its pack lies: public files alone.
-        fresh: False when it had been settled before, or by somebody else meanwhile: this is the stored outcome.
+        folder: the folder of its pack, which holds only public files.
+        fresh: True where this call has published the outcome; False where the outcome was stored before, or another
+            process has published meanwhile.
         number: the campaign's number in the store.
     """
 
@@ -90,23 +92,23 @@ def settle(
     campaign: Planned, folder: Path, store: Store | None = None, *,
     progress: Progress | None = None, accept_unusable: bool = False,
 ) -> Settled:
-    """Settle a campaign once; a campaign that was settled, or died on the way, is returned or resumed.
+    """Settle a campaign once. A settled campaign is returned, and a settlement that was interrupted is resumed.
 
     Args:
         campaign: the campaign to settle.
         folder: the folder into which the pack goes.
         store: the store of the campaign; default the installation's own.
-        progress: a function that receives the progress of the collection, and then that of the run where it takes long.
-        accept_unusable: whether it goes on where too many rows of the operator's file cannot be used. It stands in
-            nothing that is written.
+        progress: a function that receives the progress of the collection, and then that of a long run.
+        accept_unusable: whether the settlement goes on where too many rows of the operator's file cannot be used. No
+            written file contains this answer.
 
     Raises:
-        BudgetExceeded: the ledger does not admit it; no record was read.
-        InvalidInput: too many rows of the operator's file cannot be used, or none; nothing was charged. It says why,
-            and is for the operator alone.
-        InvalidInput: the folder holds something else, such as the pack of the campaign as it was before its file was
-            changed.
-        Refused: this installation has settled the campaign in another store; nothing was charged here.
+        BudgetExceeded: the ledger does not admit the campaign; no record was read.
+        InvalidInput: the operator's file has no rows, or too many that cannot be used; nothing was charged. The message
+            gives the reasons, and is for the operator alone.
+        InvalidInput: the folder holds something else, such as the pack of the campaign with an earlier version of its
+            file.
+        Refused: this installation has settled the campaign in another store; nothing was charged in this store.
     """
     from confide.campaign.store import Store
 
@@ -143,10 +145,12 @@ def _settle(
 
 
 def _check_whose(campaign: Planned, store: Store, place: Path) -> None:
-    """A folder is not empty: whether it holds the pack of a campaign that this one may have been meant to be.
+    """Check whether a folder that is not empty holds the pack of an earlier campaign that this campaign may have been
+    meant to be.
 
     Raises:
-        InvalidInput: it does. Another folder would make another charge: that is said before one is suggested.
+        InvalidInput: the folder holds such a pack. The message says that a run into another folder means another
+            charge.
     """
     found = another_campaign(campaign.file, campaign.plan, store, place)
     if found:
@@ -157,7 +161,9 @@ def _check_whose(campaign: Planned, store: Store, place: Path) -> None:
 def _advance(
     campaign: Planned, store: Store, progress: Progress | None, accept_unusable: bool
 ) -> tuple[Stored, bool]:
-    """From wherever the campaign stands to its publication, and whether the published outcome is ours."""
+    """Carry the campaign from its present state to its publication; the second result is whether this process has
+    published.
+    """
     ours = False
     if isinstance(campaign.file.kind, ContractKind):
         known = _committed(campaign, store)
@@ -170,7 +176,7 @@ def _advance(
 
 
 def commit(campaign: Planned, store: Store, batches: Iterable[Any]) -> None:
-    """Keep the contracts that become final, and charge the ledger for the records on them; once.
+    """Store the contracts that become final, and charge the ledger once for the records that will be sent on them.
 
     Args:
         campaign: the campaign of a kind with contracts.
@@ -178,20 +184,20 @@ def commit(campaign: Planned, store: Store, batches: Iterable[Any]) -> None:
         batches: the contracts, as the kind's codec packs them.
 
     Raises:
-        BudgetExceeded: the ledger does not admit it; the campaign is over.
+        BudgetExceeded: the ledger does not admit the campaign, which is over.
     """
     _charged(campaign, store, lambda: Collection(data=batches, rejected={}), accept_unusable=True)
 
 
 def _committed(campaign: Planned, store: Store) -> Stored:
-    """A campaign whose contracts became final, and were charged for, in this store.
+    """A campaign with final contracts that this store has charged.
 
     Args:
-        campaign: of a kind with contracts.
-        store: where it is settled.
+        campaign: the campaign of a kind with contracts.
+        store: the store in which it is settled.
 
     Raises:
-        Refused: they did not, or the campaign is over.
+        Refused: no contracts are final in this store, or the campaign is over.
     """
     known = store.find(campaign.file)
     if known is None or known.state in (State.OPEN, State.CLOSED):
@@ -205,16 +211,16 @@ def _committed(campaign: Planned, store: Store) -> Stored:
 def _charged(
     campaign: Planned, store: Store, collect: Callable[[], Collection], accept_unusable: bool
 ) -> Stored:
-    """Go from wherever the campaign stands to its charge, once: open, collect, charge.
+    """Carry the campaign from its present state to its charge: open, collect, charge, each once.
 
     Args:
-        campaign: what is charged.
-        store: where.
-        collect: gives the records, where none were stored yet.
-        accept_unusable: whether it goes on where too many rows of the operator's file cannot be used.
+        campaign: the campaign to charge.
+        store: the store of the campaign.
+        collect: a function that returns the records, called only where none are stored yet.
+        accept_unusable: whether the settlement goes on where too many rows of the operator's file cannot be used.
 
     Raises:
-        BudgetExceeded: the ledger does not admit it; the campaign is over.
+        BudgetExceeded: the ledger does not admit the campaign, which is over.
         InvalidInput: too many rows cannot be used; nothing was charged.
         Refused: the campaign is over.
     """
@@ -322,7 +328,7 @@ def _publish(
 def _play_and_publish(
     campaign: Planned, store: Store, known: Stored, kind: PausingKind, progress: Progress | None
 ) -> bool:
-    """A run that may have to wait, or has waited: with the noise that is kept for it until the publication."""
+    """Run, or resume, a campaign that may have to wait, with noise that is kept until the publication."""
     file = campaign.file
     with kept_noise(file, kind, store.home) as kept:
         same_code(campaign, kept.noise)
@@ -351,10 +357,11 @@ def _collected(campaign: Planned, progress: Progress | None) -> Collection:
 
 
 def _held(campaign: Planned, progress: Progress | None) -> Any:
-    """A custodian's rows, after the charge.
+    """A custodian's rows, read after the charge.
 
     Raises:
-        InvalidInput: the table cannot be read any more, or is broken further down; says that the charge stays.
+        InvalidInput: the table can no longer be read, or is broken in a later row; the message says that the charge
+            stays.
     """
     try:
         return as_data(_collected(campaign, progress))
@@ -366,17 +373,17 @@ def _held(campaign: Planned, progress: Progress | None) -> Any:
 
 @contextmanager
 def charged_once(campaign: Planned, *, pausing: bool = False) -> Iterator[None]:
-    """Raise a fault after the charge as one that says that the charge stays and how it goes on, and nothing of what it
-    met, which may disclose records.
+    """Run a block after the charge. A fault in the block is raised as `RunFailed`, which says that the charge stays and
+    how to go on. The error contains nothing of the fault, which may disclose records.
 
-    What confide's own mechanisms and kinds refuse is built from public parameters, and raised as it is.
+    Errors of confide's own mechanisms and kinds are built from public parameters, and are raised unchanged.
 
     Args:
         campaign: the campaign that runs.
-        pausing: whether its kind may have to wait, and says so by a refusal.
+        pausing: whether its kind may have to wait, which it reports by a refusal.
 
     Raises:
-        RunFailed: anything else went wrong.
+        RunFailed: any other fault.
     """
     try:
         yield

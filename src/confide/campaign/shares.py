@@ -1,8 +1,9 @@
-"""The share of one participant of a settled campaign, the withdrawal of their record, and the list of handed-out goods.
+"""The share of one participant of a settled campaign, the withdrawal of a record, and the list of handed-out goods.
 
-The list is of kinds that hand out goods, and the operator's; where goods are paid out as money the queue of payouts
-does this. It is made from what was settled, not from a file of records that may have changed; who withdrew is not on
-it. It follows from shares, so it lies outside of packs, and its owner alone may read it.
+The list of goods is for the operators of kinds that hand out goods. Kinds that pay money have the queue of payouts in
+place of such a list. The list is made from the settled outcome, since the file of records may have changed, and leaves
+out people who withdrew. The list of goods follows from shares, so it must lie outside of packs, and only its owner may
+read it.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ __all__ = ["check_handout", "hand_out", "own_file", "parsed", "stored_share", "w
 
 
 def stored_share(campaign: Planned, identity: str, store: Store | None = None) -> Sequence[Section]:
-    """A participant's stored share, with their record from the file that the campaign names.
+    """A participant's stored share, explained with their record from the file that the campaign names.
 
     Args:
-        campaign: a settled one.
+        campaign: the settled campaign.
         identity: the participant's id.
         store: the store in which it was settled; default the installation's own.
 
     Raises:
-        Refused: it was not settled there, or the participant's share was erased, because everybody is paid.
+        Refused: the campaign was not settled in this store, or the shares were erased because everybody is paid.
     """
     file, kind, plan = campaign.file, campaign.kind, campaign.plan
     with existing(file) if store is None else nullcontext(store) as there:
@@ -64,15 +65,15 @@ def stored_share(campaign: Planned, identity: str, store: Store | None = None) -
 
 
 def parsed(campaign: Planned, identity: str, record: Mapping[str, str]) -> tuple[Any, int]:
-    """A participant's record and index, from the record that they give.
+    """A participant's record and index, from the values that the participant gives.
 
     Args:
-        campaign: a planned one.
+        campaign: the planned campaign.
         identity: the participant's id.
         record: column -> value.
 
     Raises:
-        InvalidInput: it is no record of this campaign, or the participant's contract is not good.
+        InvalidInput: the values are no record of this campaign, or the participant's contract is not valid.
     """
     file, kind = campaign.file, campaign.kind
     if not isinstance(record, Mapping):
@@ -90,7 +91,7 @@ def own_file(campaign: Planned, identity: str, record: Mapping[str, str], shown:
 
 
 def withdraw(campaign: Planned, identity: str, store: Store | None = None) -> bool:
-    """Take a participant's record back: see `Campaign.withdraw`."""
+    """Withdraw a participant's record: see `Campaign.withdraw`."""
     if campaign.held:
         raise Refused("nobody was invited to this campaign: a custodian holds its data",
                       "ask the custodian to leave a record out of the table before the run; the number of records "
@@ -106,7 +107,7 @@ def withdraw(campaign: Planned, identity: str, store: Store | None = None) -> bo
 
 
 def check_handout(campaign: Planned, path: str | os.PathLike[str], folder: Path | None = None) -> Path:
-    """Check that a list could be written to a path: asked before a run is charged.
+    """Check, before a run is charged, that the list of goods can be written to a path.
 
     Args:
         campaign: the campaign of a kind that hands out goods.
@@ -114,8 +115,8 @@ def check_handout(campaign: Planned, path: str | os.PathLike[str], folder: Path 
         folder: the folder in which the pack will lie.
 
     Raises:
-        Refused: the kind hands out nothing.
-        InvalidInput: something is there, or it is no place for a private file.
+        Refused: the kind hands out no goods.
+        InvalidInput: the file exists, or its folder is no place for a private file.
     """
     kind, target = campaign.file.kind, as_path("handout", path)
     if not isinstance(kind, HandingKind):
@@ -133,16 +134,16 @@ def check_handout(campaign: Planned, path: str | os.PathLike[str], folder: Path 
 
 
 def hand_out(campaign: Planned, path: str | os.PathLike[str], outcome: Outcome) -> Path:
-    """Write the list of handed-out goods, a line for each copy of a good.
+    """Write the list of handed-out goods, with one line for each copy of a good.
 
     Args:
         campaign: the campaign of a kind that hands out goods.
-        path: a new CSV file; its owner alone may read it.
+        path: a new CSV file, which only its owner may read.
         outcome: the settled outcome: `campaign.settle().outcome`, or `campaign.settled()`.
 
     Raises:
-        Refused: the kind hands out nothing.
-        InvalidInput: something is there, or it is no place for a private file.
+        Refused: the kind hands out no goods.
+        InvalidInput: the file exists, or its folder is no place for a private file.
     """
     target, kind = check_handout(campaign, path), campaign.file.kind
     if isinstance(kind, HandingKind):

@@ -1,4 +1,4 @@
-"""Ed25519 signatures over canonical JSON. A signature means something only with a key that was known before."""
+"""Ed25519 signatures over canonical JSON. A signature proves something only to a reader who knew the key before."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ _WEAK = {bytes.fromhex(text) for text in (
     "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
     "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
 )}
-"""Points of small order, without their sign bit: under such a key anybody can sign anything."""
+"""Encodings, without the sign bit, of curve points of small order. With such a point as the key, anybody can make a
+valid signature.
+"""
 
 
 def fingerprint(key: Ed25519PublicKey) -> str:
-    """The first 160 bits of the key's SHA-256, in groups that people can read out."""
+    """The first 160 bits of the key's SHA-256, in groups of letters and digits that are easy to read aloud."""
     text = digest(key.public_bytes_raw())[:40]
     return "-".join(text[start : start + 8] for start in range(0, 40, 8))
 
@@ -35,7 +37,7 @@ def statement(kind: str, title: str, content: str, files: Mapping[str, bytes]) -
     Args:
         kind: the kind of the campaign.
         title: the title of the campaign.
-        content: digest of what its file says.
+        content: the digest of the campaign file.
         files: the files of the pack, path -> bytes.
     """
     return {"format": FORMAT, "kind": kind, "title": title, "content": content, "manifest": digest(files[MANIFEST]),
@@ -57,7 +59,9 @@ def sign(statement: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]
 
 
 def signed_by(signed: Mapping[str, Any]) -> str | None:
-    """The fingerprint of the key that signed a statement; None where the signature is not that key's alone."""
+    """The fingerprint of the key that signed a statement; None where the signature is wrong, or anybody could have made
+    it.
+    """
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 

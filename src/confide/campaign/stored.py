@@ -1,5 +1,5 @@
-"""A settled campaign, read back: its public files from a folder, only of this campaign and only if unaltered; its
-outcome with the shares from a store.
+"""Reading a settled campaign: its public files from a folder, if they are unaltered and belong to this campaign, and
+its outcome with the shares from a store.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _SHOWN = 3  # differing keys that a message names
 
 
 def public(file: CampaignFile, plan: CampaignPlan, folder: Path) -> PublicOutcome:
-    """The public part that this campaign left in the folder.
+    """The public part of this campaign's outcome, from the folder of its pack.
 
     Raises:
-        InvalidInput: the folder holds the outcome of another campaign, or of other settings of this one, or was
-            altered; without a note, a manifest whose parameters are not this campaign's.
-        Refused: nothing is settled there.
+        InvalidInput: the folder holds the outcome of another campaign, or of an earlier version of this campaign's
+            file; it was altered; or it has no note, and its manifest has other parameters than this campaign.
+        Refused: the folder holds no settled campaign.
     """
     if not any((folder / name).exists() for name in (NOTE, MANIFEST)):
         raise unsettled(file.path, folder.absolute(), "its public files lie elsewhere, name their folder with --out")
@@ -54,7 +54,7 @@ def public(file: CampaignFile, plan: CampaignPlan, folder: Path) -> PublicOutcom
 
 
 def _manifest(file: CampaignFile, there: Folder) -> str:
-    """The digest that the note gives for the manifest."""
+    """The manifest's digest, as the note in the folder states it."""
     folder = there.place
     with reading("out", folder / NOTE):
         known = parse_json(there[NOTE])
@@ -78,9 +78,7 @@ def _text(known: Any, key: str) -> str:
 
 
 def _settled_document(file: CampaignFile, there: Folder) -> dict[str, Any]:
-    """The content of the file that was settled, in today's words; empty where it cannot be read, which is then all that
-    differs.
-    """
+    """The contents of the settled campaign file, in today's words; empty where the file cannot be read."""
     try:
         with reading("out", there.place / CAMPAIGN):
             return file.words.today(tomllib.loads(there[CAMPAIGN].decode("utf-8")))
@@ -89,7 +87,7 @@ def _settled_document(file: CampaignFile, there: Folder) -> dict[str, Any]:
 
 
 def _differences(old: Any, new: Any, where: str = "") -> Iterator[str]:
-    """The keys whose values differ; places in a list count from 1."""
+    """The keys with different values; places in a list count from 1."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys([*old, *new]):
             yield from _differences(old.get(key), new.get(key), f"{where}.{key}" if where else key)
@@ -107,7 +105,7 @@ def stored_outcome(file: CampaignFile, store: Store | None = None) -> Outcome:
     """The outcome of a settled campaign, with its shares.
 
     Raises:
-        Refused: it is not settled in this store.
+        Refused: the campaign is not settled in this store.
     """
     with existing(file) if store is None else nullcontext(store) as there:
         number = there.settled(file).number
@@ -115,15 +113,16 @@ def stored_outcome(file: CampaignFile, store: Store | None = None) -> Outcome:
 
 
 def existing(file: CampaignFile, url: str | None = None) -> Store:
-    """Open the store in which a campaign was settled; to be closed, as by `with`. None is made.
+    """Open the store in which a campaign was settled. No store is made. The caller closes the store, for example with
+    `with`.
 
     Args:
         file: the campaign.
         url: the URL of the store; default the installation's own.
 
     Raises:
-        Refused: the installation has no store of its own yet, so nothing is settled there.
-        InvalidInput: the named store is not there.
+        Refused: the installation has no store of its own yet, so the campaign is not settled in it.
+        InvalidInput: the named store does not exist.
     """
     from confide.campaign.store import Store
 

@@ -1,4 +1,6 @@
-"""Studies of a campaign: the same run under simulated noise, for its owner's eyes. Never a release."""
+"""Studies of a campaign: the same run under simulated noise, for the owner of the data alone. A study is never a
+release.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +26,18 @@ def study(
     campaign: Planned, folder: Path, seed: int, home: Home | None = None, *, progress: Progress | None = None,
     accept_unusable: bool = False,
 ) -> tuple[SimulatedOutcome, Sequence[Section]]:
-    """Run with simulated noise, beside what it would be without privacy: see `Campaign.study`.
+    """Run with simulated noise, and compare the outcome with the outcome without privacy: see `Campaign.study`.
 
     Args:
         campaign: the campaign to study.
-        folder: the folder of the study; it replaces an earlier one, nothing else.
+        folder: the folder of the study, which may replace an earlier study and nothing else.
         seed: the seed of the noise.
         home: the installation, which notes the look at the records; default `Home.default()`.
         progress: a function that receives the progress.
-        accept_unusable: whether it goes on where too many rows of the operator's file cannot be used.
+        accept_unusable: whether the study goes on where too many rows of the operator's file cannot be used.
 
     Raises:
-        InvalidInput: too many rows of the file cannot be used, as `settle` says.
+        InvalidInput: too many rows of the file cannot be used, as in `settle`.
     """
     file, kind = campaign.file, campaign.kind
     if may_stop(campaign, None, None):
@@ -49,7 +51,7 @@ def study(
 def _simulated(
     campaign: Planned, collection: Collection, folder: Path, seed: int, progress: Progress | None
 ) -> SimulatedOutcome:
-    """The outcome, which is written to its folder."""
+    """Run with simulated noise, and write the outcome to its folder."""
     file, kind, plan = campaign.file, campaign.kind, campaign.plan
     check_place(folder)
     earlier_study(folder)

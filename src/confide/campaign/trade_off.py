@@ -1,8 +1,10 @@
-"""The trade-off between levels of privacy: the loss, the error and the money that a campaign would promise at each.
+"""The trade-off between levels of privacy: the loss, the error and the money that a campaign would promise at each
+level.
 
-The campaign is planned again on a public grid of levels: every level that its `[privacy]` table states is multiplied by
-the same factor. No data is read, so that looking costs nothing; a level that is refused, or at which nothing is
-promised, is reported and left out of the picture. Privacy, error and money are on one chart of logarithmic axes.
+The campaign is planned again at several public levels. For each plan, all levels in the file's `[privacy]` table are
+multiplied by the same factor. No data is read, so the comparison costs no privacy. A level that is refused, or at which
+nothing is promised, is reported and left out of the picture. One chart with logarithmic axes shows privacy, error and
+money.
 """
 
 from __future__ import annotations
@@ -29,10 +31,12 @@ from confide.contract.presentation import Block, Section, Table, Text
 __all__ = ["FACTORS", "Point", "kept_trade_off", "points", "trade_off"]
 
 FACTORS = (0.125, 0.25, 0.5, 1 / math.sqrt(2.0), 1.0, math.sqrt(2.0), 2.0, 4.0, 8.0)
-"""By what the levels are multiplied: public, and the same for every campaign."""
+"""Factors by which the levels are multiplied: public, and the same for every campaign."""
 
 _LEVELS = ("epsilon", "rho", "mu", "ceiling", "largest_local_loss")
-"""How the keys of `[privacy]` begin that are levels: all are moved together, so that their proportions stay."""
+"""Beginnings of the keys of `[privacy]` that state levels. All levels are multiplied together, so that their
+proportions stay.
+"""
 
 _BEYOND = "the campaign's own [budget] does not admit it"
 _DELTA = 1e-6  # at which a loss is told as an epsilon, where the campaign's budget has no delta
@@ -45,10 +49,11 @@ class Point:
     Args:
         factor: the factor by which the campaign's own levels are multiplied.
         epsilon: loss of the first privacy guarantee, in nats; nan where nothing was planned.
-        error: bound of the first accuracy guarantee that is above 0; nan where none is.
+        error: bound of the accuracy guarantee that the comparison shows; nan where there is none.
         money: bound on the expected total; nan where nothing is paid or promised.
-        vacuous: the promises that say nothing at this level: "privacy", "error", "money".
-        problem: the reason why nothing can be planned there, or the budget that it exceeds; empty where it can run.
+        vacuous: names of the promises that are vacuous at this level: "privacy", "error", "money".
+        problem: the reason why nothing can be planned at this level, or why the budget does not admit it; empty where
+            the campaign can run.
     """
 
     factor: float
@@ -63,12 +68,12 @@ def points(campaign: Campaign, factors: Sequence[float] = FACTORS) -> tuple[Poin
     """The prediction at each level, from public parameters alone.
 
     Args:
-        campaign: planned at its own levels, which say what is measured.
+        campaign: the campaign; the plan at its own levels determines which accuracy guarantee is compared.
         factors: factors above 0.
 
     Raises:
-        InvalidInput: a factor that is not above 0 and finite.
-        Refused: the campaign cannot be planned as it stands, or its file states no level of privacy.
+        InvalidInput: a factor is not above 0 or not finite.
+        Refused: the campaign cannot be planned with its own levels, or its file states no level of privacy.
     """
     for factor in factors:
         if not 0.0 < factor < math.inf:
@@ -90,8 +95,8 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
         factors: the same as in `points`.
 
     Raises:
-        InvalidInput: as `points`.
-        Refused: as `points`.
+        InvalidInput: for the same reasons as in `points`.
+        Refused: for the same reasons as in `points`.
 
     Example:
         >>> from pathlib import Path
@@ -131,13 +136,14 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
 
 
 def kept_trade_off(campaign: Campaign) -> Section:
-    """`trade_off` at the public factors, planned once for each campaign object, and forgotten with it.
+    """The section `trade_off` at the public factors, computed once for each campaign object and kept as long as the
+    object.
 
     Args:
         campaign: the same as in `points`.
 
     Raises:
-        Refused: as `points`.
+        Refused: for the same reasons as in `points`.
     """
     with _keeping:
         mine = _kept.setdefault(campaign, _Kept())
@@ -158,17 +164,17 @@ _kept: WeakKeyDictionary[Campaign, _Kept] = WeakKeyDictionary()
 
 
 def _levels(file: CampaignFile) -> dict[str, float]:
-    """The levels that the file states, by their keys in [privacy]."""
+    """The levels of privacy that the file states, by their keys in [privacy]."""
     table = file.document.get("privacy", {})
     return {key: float(value) for key, value in table.items()
             if key.startswith(_LEVELS) and isinstance(value, int | float) and not isinstance(value, bool)}
 
 
 def _moved(file: CampaignFile, factor: float) -> CampaignFile:
-    """The file with every level multiplied.
+    """The file with every level multiplied by the factor.
 
     Raises:
-        InvalidInput: the kind has no such levels.
+        InvalidInput: the kind does not accept the multiplied levels.
     """
     moved = {key: factor * value for key, value in _levels(file).items()}
     document: dict[str, Any] = {**file.document, "privacy": {**file.document["privacy"], **moved}}
@@ -207,7 +213,7 @@ def _point(file: CampaignFile, factor: float, measured: str) -> Point:
 
 
 def _reason(error: InvalidInput | Refused | SolverFailed) -> str:
-    """What is wrong, without what would do: that is of the moved file, which nobody has."""
+    """The problem that an error states, without its remedies, which are about the changed file that nobody has."""
     if isinstance(error, InvalidInput):
         return f"{error.field}: {error.problem}"
     return error.reason if isinstance(error, Refused) else str(error)
@@ -227,7 +233,7 @@ def _currency(promises: Guarantees) -> str:
 
 
 def _measure(promises: Guarantees) -> str:
-    """What the shown accuracy guarantee bounds: the first whose bound is above 0, so that it can be traded."""
+    """The measure of the accuracy guarantee that is compared: the first guarantee with a bound above 0."""
     return next((each.measure for each in promises.of(Accuracy) if each.claimable and each.bound > 0.0), "")
 
 
@@ -241,8 +247,8 @@ def _cell(value: float) -> float | None:
 
 
 def _rows(found: Sequence[Point]) -> list[tuple[float, float, str]]:
-    """What can be drawn: error and money over those of the plan itself. Levels beyond the budget are drawn too: what
-    they would give is known, and only the budget stands against them.
+    """The points of the chart: error and money at each level, divided by those of the plan itself. Levels beyond the
+    budget are drawn too, since their results are known and only the budget excludes them.
     """
     own = next((each for each in found if each.factor == 1.0), None)
     rows: list[tuple[float, float, str]] = []
@@ -264,7 +270,7 @@ def _mark(found: Sequence[Point]) -> list[tuple[float, float, str]]:
 
 
 def _alt(found: Sequence[Point], drawn: Sequence[tuple[float, float, str]]) -> str:
-    """What the picture shows, in words."""
+    """Description of the picture in words."""
     parts = []
     for name in dict.fromkeys(row[2] for row in drawn):
         line = sorted((x, y) for x, y, series in drawn if series == name)

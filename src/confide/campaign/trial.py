@@ -1,11 +1,12 @@
-"""A mechanism is tried out before anything is charged: a made-up crowd's settlement, but for the store.
+"""Trials of a mechanism before anything is charged: a settlement of synthetic participants, without the store.
 
-What somebody wrote themselves may break off, or return what nobody can publish. After the charge that would be late. So
-each trial of a kind (`TriedKind`) goes the way of a settlement when the campaign is planned: records are stored and
-read, the mechanism runs, with simulated noise; what it returned becomes public files and is read back; shares are
-decoded again, paid, and explained. Everything in it is made up, so a fault is reported with its type, place and words.
+A mechanism or kind that a user has written may fail, or return something that cannot be published; after the charge it
+would be too late. When the campaign is planned, each trial of a kind (`TriedKind`) goes through the steps of a
+settlement. Records are stored and read, and the mechanism runs with simulated noise. The result of the run becomes
+public files and is read back. Shares are decoded again, paid, and explained. All data in a trial are synthetic, so a
+fault is reported with its type, place and message.
 
-What depends on what people really hand in, or on a crowd of another size, cannot be seen here.
+A trial cannot show faults that depend on the records of real participants, or on the number of participants.
 """
 
 from __future__ import annotations
@@ -41,17 +42,17 @@ _NOTHING = "this was a made-up crowd: no record was read, and nothing was charge
 
 
 def try_out(file: CampaignFile, plan: CampaignPlan) -> tuple[str, ...]:
-    """Take the mechanism of a campaign through its kind's trials; nothing is done where it has none.
+    """Run the mechanism of a campaign through its kind's trials; nothing is done where the kind has none.
 
     Args:
         file: the campaign.
         plan: the plan.
 
     Returns:
-        What is no fault by itself and should be known, in sentences.
+        Remarks in sentences, on findings that are no faults by themselves.
 
     Raises:
-        InvalidInput: says where the mechanism breaks off, or what is wrong with what it returned.
+        InvalidInput: the mechanism fails, or its result is wrong; the message says where.
     """
     alone = dict[str, None]()
     if isinstance(file.kind, TriedKind):
@@ -61,7 +62,7 @@ def try_out(file: CampaignFile, plan: CampaignPlan) -> tuple[str, ...]:
 
 
 class _Observed(RecordingNoise):
-    """Simulated noise of which is known what was asked for."""
+    """Simulated noise that records every draw."""
 
     @property
     def kind(self) -> str:
@@ -77,7 +78,7 @@ class _Observed(RecordingNoise):
 
 
 def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> list[str]:
-    """The streams of noise that `run` drew without a center."""
+    """Run one trial; the result lists the streams of noise that `run` drew without a center."""
     with _reported(trial.plan.mechanism, "copying it"):  # what it may remember of made-up people must not be settled
         trial = deepcopy(trial)
     plan, it = trial.plan, trial.plan.mechanism
@@ -111,7 +112,9 @@ def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> list[str]:
 
 
 def _compare(kind: TriedKind, trial: Trial, batches: Sequence[Any], found: SimulatedOutcome) -> None:
-    """Shares beside separate decodes of them from what is public, and what their owners are shown."""
+    """Compare the shares of the run with shares that are decoded one by one from public data, and make the pages for
+    their owners.
+    """
     it = trial.plan.mechanism
     with _reported(it, "reading one record by `one`"):
         records = {int(slot): kind.one(trial.plan, batch, place)
@@ -140,7 +143,9 @@ def _compare(kind: TriedKind, trial: Trial, batches: Sequence[Any], found: Simul
 
 @contextmanager
 def _reported(mechanism: Mechanism, what: str) -> Iterator[None]:
-    """A fault of somebody's own code as bad input, with its type, its place and the first line of what it says."""
+    """Run a block that calls a user's own code; a fault in it is raised as `InvalidInput`, with its type, its place and
+    the first line of its message.
+    """
     try:
         yield
     except ConfideError as error:

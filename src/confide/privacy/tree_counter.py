@@ -135,8 +135,7 @@ class TreeCounter:
             l1_sensitivity: the largest l1 distance between streams of neighbours, over all counters and steps.
             horizon: the number N of steps.
             counters: the number k of counters.
-            arity: the arity r of the tree; by default that of least error, `tree_bounds.best_arity`; needed with
-            `exposure`.
+            arity: the arity r of the tree; by default `tree_bounds.best_arity`. Needed with `exposure`.
             law: the law of the noise.
             exposure: the largest l1 distance between block sums of neighbours; by default depth times sensitivity.
             running_maximum: whether to publish the running maximum of each count.
@@ -164,8 +163,7 @@ class TreeCounter:
             l1_sensitivity: the largest l1 distance between streams of neighbours, over all counters and steps.
             horizon: the number N of steps.
             counters: the number k of counters.
-            arity: the arity r of the tree; by default that of least error, `tree_bounds.best_arity`; needed with
-            `exposure`.
+            arity: the arity r of the tree; by default `tree_bounds.best_arity`. Needed with `exposure`.
             exposure: the largest squared l2 distance of block sums; by default the depth times squared sensitivity.
             running_maximum: whether to publish the running maximum of each count.
         """
@@ -189,8 +187,7 @@ class TreeCounter:
             l1_sensitivity: the largest l1 distance between streams of neighbours, over all counters and steps.
             horizon: the number N of steps.
             counters: the number k of counters.
-            arity: the arity r of the tree; by default that of least error, `tree_bounds.best_arity`; needed with
-            `exposure`.
+            arity: the arity r of the tree; by default `tree_bounds.best_arity`. Needed with `exposure`.
             exposure: the largest squared l2 distance of block sums; by default the depth times squared sensitivity.
             running_maximum: whether to publish the running maximum of each count.
         """
@@ -204,8 +201,8 @@ class TreeCounter:
 
     @property
     def levels(self) -> int:
-        """The depth h of the tree: the smallest h with r^h > N for arity r and N steps. A step lies in h blocks at
-        most.
+        """The depth h of the tree, the smallest with r^h > N for arity r and N steps. A step lies in at
+        most h blocks.
         """
         return levels(self.horizon, self.arity)
 
@@ -531,9 +528,8 @@ class TreeCounter:
     @renamed(gamma="failure_probability")
     def simulated_bound(self, failure_probability: float, noise: Noise, *, runs: int, miss_share: float = 0.1,
                         stream: Stream = "bound") -> float:
-        """An error bound from simulated noise: an upper confidence bound of a quantile. The simulated bound fails,
-        through the simulation or the run, with probability at most gamma. `error_bound(gamma, "exact")` needs no
-        simulation.
+        """An error bound from simulated noise: an upper confidence bound of a quantile. It fails, through the
+        simulation or the run, with probability at most gamma. `error_bound(gamma, "exact")` needs no simulation.
 
         Args:
             failure_probability: probability gamma that the bound fails, in (0, 1).

@@ -1,4 +1,6 @@
-"""The kind `bits`: signs of a fact, bought at costs that everybody knows, paid by the majority of the others."""
+"""The kind `bits`: it buys reports on a fact from people with known privacy costs, and pays reports that agree with the
+majority of the other reports.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,7 @@ class BitsConfig(BitConfig):
 
 
 class BitsPages(BitPages):
-    """The texts of the pages of a majority market."""
+    """The texts on the pages of a majority market."""
 
     def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
         it: MajorityMarket = plan.market
@@ -110,7 +112,7 @@ class BitsPages(BitPages):
 
 
 def _cheaper(found: BitPlan) -> Section:
-    """What the same accuracy costs at other sizes and levels."""
+    """A section on the cost of the same accuracy with other numbers of people and other levels."""
     it: MajorityMarket = found.market
     error, baseline = it.error_probability(), min(it.signal_model.prior_one, it.signal_model.prior_zero)
     rows: list[tuple[str | float | None, ...]] = [
@@ -136,7 +138,7 @@ def _robust(it: MajorityMarket) -> Text:
 
 
 class BitsKind(BitKind):
-    """Buy randomised signs of a fact at known costs."""
+    """Buy randomised reports on a fact, at privacy costs that everybody knows."""
 
     name = "bits"
     summary = "buy one randomised yes or no from each person, to learn a fact, at privacy costs that are known"

@@ -1,4 +1,6 @@
-"""The kind `bits-pair`: a share of ones, bought from people whose bits go together for any reason."""
+"""The kind `bits-pair`: it buys an estimate of a share of ones from people with correlated bits, whatever the cause of
+the correlation.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ _FAILURE = 0.05
 
 
 class Group(Keys):
-    """One of `[belief] groups`: public knowledge of people who belong together."""
+    """One of `[belief] groups`: the public size of a group of people, and its number of ones."""
 
     name: str = Field(min_length=1, description="public; the groups' names differ")
     size: int = Field(ge=2, description="number of people")
@@ -45,8 +47,8 @@ class Group(Keys):
 
 
 class Belief(Keys):
-    """`[belief]`: how the bits of two people go together, as everybody believes who knows their own bit alone. Give
-    groups, or beta, or pairs; never from the answers.
+    """`[belief]`: the common belief of people who know only their own bit about the joint law of two people's bits.
+    Give groups, or beta, or pairs. The belief must not come from the answers.
     """
 
     groups: tuple[Group, ...] | None = Field(default=None, min_length=2, description="people of one group, when nobody "
@@ -69,7 +71,7 @@ class Belief(Keys):
         return self
 
     def prior(self, people: int) -> PairPrior:
-        """The law of the bits."""
+        """The joint law of the bits."""
         if self.groups is not None:
             return PairPrior.of_groups([each.size for each in self.groups], [each.ones for each in self.groups], people)
         if self.beta is not None:
@@ -95,7 +97,7 @@ class BitsPairConfig(BitConfig):
 
 
 def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
-    """The best reply of somebody who knows their group, by group."""
+    """A table with one row per group: the best reply of a member who knows their own group."""
     groups = belief.groups or ()
     rows = audit_groups(it, [each.size for each in groups], [each.ones for each in groups],
                         [each.name for each in groups])
@@ -110,7 +112,7 @@ def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
 
 @dataclass(frozen=True)
 class PairPages(BitPages):
-    """The texts of the pages of a market of pairs.
+    """The texts on the pages of a market of pairs.
 
     Args:
         belief: the belief of the file.
@@ -204,12 +206,12 @@ class PairPages(BitPages):
 
 
 def _reach(share: float, low: float, high: float) -> float:
-    """How far the interval reaches from the estimate."""
+    """The larger distance from the estimate to an end of its interval."""
     return max(share - low, high - share)
 
 
 def _cheaper(found: BitPlan) -> Section:
-    """What the same accuracy costs at other levels."""
+    """A section on the cost of the same accuracy at other levels."""
     it: PairMarket = found.market
     error = it.half_width(_FAILURE)
     rows: list[tuple[str | float | None, ...]] = [
@@ -232,7 +234,7 @@ def _failure(it: PairMarket, error: float) -> float | None:
 
 
 class BitsPairKind(BitKind):
-    """Buy randomised bits that go together."""
+    """Buy randomised reports of correlated bits."""
 
     name = "bits-pair"
     summary = "buy one randomised yes or no from each person, to learn a share, where answers go together"

@@ -1,4 +1,4 @@
-"""The kind `bits-unknown-costs`: signs of a fact, from people each of whom knows alone what privacy costs them."""
+"""The kind `bits-unknown-costs`: it buys reports on a fact from people who alone know the cost of their privacy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from confide.privacy.response import randomized_response
 __all__ = ["KIND", "WORTH", "BitsUnknownCostsKind"]
 
 WORTH = "worth"
-"""What a participant tells her own device, and nobody else: what a nat of privacy is worth to her."""
+"""Name of the field for the participant's value of a nat of privacy, which stays on the participant's own device."""
 
 _SMALLEST_TARGET = 1e-9
 _KEYS = {**MARKET_KEYS, "participation": "participation.share", "threshold": "participation.threshold",
@@ -50,8 +50,8 @@ _KEYS = {**MARKET_KEYS, "participation": "participation.share", "threshold": "pa
 @keys_of(GammaLaw, "shape scale", optional=True)
 @keys_of(UniformLaw, "high", optional=True)
 class CostLawTable(LawTable):
-    """`[costs]`: everybody's belief about the worth of a nat of privacy to people, in the currency; each knows their
-    own alone.
+    """`[costs]`: the common belief about the law of participants' values of a nat of privacy, in the currency. Each
+    participant knows their own value alone.
     """
 
     law: Literal["lognormal", "exponential", "gamma", "uniform"] = pydantic.Field(
@@ -77,7 +77,7 @@ class CostLawTable(LawTable):
 
 @keys_of(ThresholdMarket, "epsilon")
 class Levels(Keys):
-    """`[privacy]` of the kind `bits-unknown-costs`: the range of levels from which people choose their own."""
+    """`[privacy]` of the kind `bits-unknown-costs`: the range of levels from which participants' devices choose."""
 
     if TYPE_CHECKING:
         epsilon: float
@@ -88,7 +88,9 @@ class Levels(Keys):
 
 @keys_of(ThresholdMarket, "threshold", optional=True, share="participation")
 class Taking(Keys):
-    """`[participation]`: the people who are to take part. Give share, or threshold."""
+    """`[participation]`: the share of people who are meant to take part, or the largest privacy cost at which they do.
+    Give share, or threshold.
+    """
 
     if TYPE_CHECKING:
         share: float | None
@@ -111,7 +113,7 @@ class BitsUnknownCostsConfig(BitConfig):
 
 
 class UnknownCostPages(BitPages):
-    """The texts of the pages of a threshold market."""
+    """The texts on the pages of a threshold market."""
 
     def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
         it, bit = plan.market, plan.config.bit
@@ -172,7 +174,9 @@ class UnknownCostPages(BitPages):
 
 
 def _cheaper(found: BitPlan) -> Section:
-    """What the same accuracy costs with other shares and levels, at this ceiling."""
+    """A section on the cost of the same accuracy with other shares of participants and other levels, at the file's
+    ceiling.
+    """
     it: ThresholdMarket = found.market
     rows: list[tuple[str | float | None, ...]] = [
         ("this campaign", it.people * it.presence, it.epsilon, it.expected_total, it.error_probability())]
@@ -190,7 +194,7 @@ def _cheaper(found: BitPlan) -> Section:
 
 
 class BitsUnknownCostsKind(BitKind):
-    """Buy randomised signs of a fact at costs that each person knows alone."""
+    """Buy randomised reports on a fact, at privacy costs that each participant alone knows."""
 
     name = "bits-unknown-costs"
     summary = "buy one randomised yes or no from the people with the least cost of privacy, with payments and fines"
@@ -206,7 +210,7 @@ class BitsUnknownCostsKind(BitKind):
         return audit(audited.unknown_costs(plan.collection, seed), progress)
 
     def asked(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
-        """The participant's answer, and what privacy is worth to them: both for their own device alone."""
+        """Form fields for the participant's answer and their value of privacy; both stay on their own device."""
         return [*super().asked(config, plan), Field(
             column=WORTH, label="How much is one nat of privacy of your answer worth to you?",
             form="number", above=0.0, unit=config.payment.currency, required=False,
@@ -216,7 +220,7 @@ class BitsUnknownCostsKind(BitKind):
     def device(
         self, config: BitConfig, plan: BitPlan, terms: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Randomised response at the level that is best for the participant."""
+        """Instructions for the participant's device: randomised response at the level that is best for them."""
         it: ThresholdMarket = plan.market
         ceiling = it.largest_level
         if exactly(ceiling) < Fraction(ceiling):  # a device takes its double as it is: no more than what is charged
@@ -242,7 +246,9 @@ class BitsUnknownCostsKind(BitKind):
         return found
 
     def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:
-        """What privacy is worth to each is drawn from the file's law, the same in every rehearsal."""
+        """One report for each bit. Participants' values of privacy are drawn from the file's law with a fixed seed, so
+        they are the same in every rehearsal.
+        """
         it: ThresholdMarket = plan.market
         worth = it.cost_law.sample(len(bits), study_generator(0, "rehearsal"))
         levels, reports = np.asarray(it.level_of(worth)), np.full(len(bits), NONE)

@@ -1,4 +1,4 @@
-"""The kind `bundles`: as `matching`, for people who want several goods each."""
+"""The kind `bundles`: it hands out goods as `matching` does, to people who want several goods each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["KIND", "BundlesKind"]
 
 
 class BundlesKind(MatchingKind):
-    """Hand several goods to each person, by what everybody would give for bundles of them."""
+    """Hand several goods to each participant, according to the reported values of bundles."""
 
     name = "bundles"
     summary = "hand out scarce goods, several to each person, by people's private values of bundles"
@@ -36,11 +36,11 @@ class BundlesKind(MatchingKind):
         UnitDemandValuation, WelfareCertificate)
 
     def plan(self, config: Any) -> BundlesPlan:
-        """Calibrate from the file's public parameters."""
+        """Calibrate the auction from the file's public parameters."""
         return bundles_plan_of(config, pages)
 
     def asked(self, config: Any, plan: Any) -> Sequence[Field]:
-        """A number for each good; or, where the count alone matters, the value of each further good."""
+        """Form fields: a number for each good, or the value of each further good where all goods are alike."""
         columns, scale = config.columns(), plan.scale
         if not config.counted:
             return fields_of_goods([(name, name) for name in columns], scale, _together(config))
@@ -50,12 +50,14 @@ class BundlesKind(MatchingKind):
         return fields_of_goods(list(zip(columns, labels, strict=True)), scale, _together(config))
 
     def one(self, plan: Any, batch: Rows, place: int) -> Any:
-        """A record in the form of the class."""
+        """One participant's record, in the form that the campaign's valuation class takes."""
         return record_of(plan.market.valuation, batch.row(place))
 
 
 def _together(config: BundlesConfig) -> str:
-    """What a row has to keep as a whole; empty where the limits of its numbers see to it."""
+    """A sentence on the rule that a row must keep as a whole; empty where the limits of its single numbers imply the
+    rule.
+    """
     scale = config.rule()
     if not isinstance(scale, PointsTogether):
         return ""

@@ -1,4 +1,6 @@
-"""Kinds whose records never leave their owners: one question with two answers, and a report that their device draws."""
+"""Kinds of campaigns whose records never leave their owners: one question with two answers, and a report that the
+participant's device draws.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +30,18 @@ from confide.tables.slot_rows import SlotRows
 __all__ = ["ANSWER", "DeviceKind", "Played", "exactly"]
 
 ANSWER = "answer"
-"""What a participant tells her own device; her report stands in the campaign's column."""
+"""Name of the field for the participant's true answer, which stays on the device; the report has the campaign's own
+column.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Played:
-    """A collection that was played.
+    """The result of a rehearsal, which plays the side of all participants.
 
     Args:
         truth: the true answers, as a batch of records.
-        reports: the reports that were drawn for them.
+        reports: the reports that were drawn for the true answers.
     """
 
     truth: Any
@@ -48,28 +52,29 @@ class Played:
 
 
 class DeviceKind(PeoplesKind):
-    """The part of a `LocalKind` that follows from one question with two answers, of which a device hands in one.
+    """The part of a `LocalKind` that is the same for all questions with two answers, where a device draws the report.
 
-    A subclass says `columns`: one `Category` with the two answers, which is the column of the reports; and its
-    mechanism promises `PureDP` to the collector. `Mechanism.submit` takes the record, (1,) with the rank of their
-    answer, and returns the rank to report as an `int`, by `confide.privacy.randomized_response` at that epsilon; None
-    of None. A page draws by itself, so another law is refused. `run` and `decode` see reports alone.
+    A subclass defines `columns`: one `Category` with the two answers, which is the column of the reports. The mechanism
+    of a subclass must promise `PureDP` to the collector. `Mechanism.submit` takes a record of shape (1,) with the rank
+    of the answer, and returns the rank to report as an `int`, drawn by `confide.privacy.randomized_response` at the
+    promised epsilon. `submit` of None returns None. A page in the browser draws reports by randomised response without
+    calling `submit`, so a mechanism with another law is refused. `run` and `decode` see only reports.
 
-    Two answers and no more: the instructions of a page's device (`LocalKind.device`) choose between two. Where there
-    are more, begin with `PeoplesKind`, whose operator reads records and whose result has the noise; for a number
-    `LocalKind` has the law "lattice", which the kind `mean` follows.
+    The number of answers must be two, since the instructions of a page's device (`LocalKind.device`) choose between two
+    answers. A kind with more answers can start from `PeoplesKind`, where the operator reads records and the result
+    carries the noise. For a number, `LocalKind` has the law "lattice", which the kind `mean` follows.
 
-    Where `config` has a table `rehearsal` (`RehearsalTable`), `confide rehearse` plays everybody's side.
+    Where `config` has a table `rehearsal` (`RehearsalTable`), `confide rehearse` plays the side of all participants.
     """
 
     notion: Literal["epsilon", "rho"] = "epsilon"
 
     def question(self, config: Any) -> str:
-        """The question to people: the column's name, unless a kind says more."""
+        """The question to participants: the column's name, unless a kind replaces it."""
         return self._role(config).column
 
     def trials(self, config: Any, plan: Any) -> Iterable[Trial]:
-        """The trials of every kind; and `submit` must be the law that pages draw by."""
+        """The trials of every kind, after a check that `submit` draws by the same law as pages do."""
         found = super().trials(config, plan)
         self._check_law(plan)
         return found
@@ -77,12 +82,16 @@ class DeviceKind(PeoplesKind):
     # ---- the participant's side
 
     def asked(self, config: Any, plan: Any) -> Sequence[Field]:
-        """The participant's answer, for their own device alone; left empty, they take no part."""
+        """The form field for the participant's answer, which stays on their own device; an empty answer means that they
+        take no part.
+        """
         return [Field(column=ANSWER, label=self.question(config), form="choice", choices=self._role(config).levels,
                       required=False, note="Your answer does not leave your device. Leave it empty to take no part.")]
 
     def private(self, config: Any, plan: Any, values: Mapping[str, str]) -> tuple[Any, float]:
-        """The input of `submit`, and the level that a report costs the participant; None takes no part."""
+        """The input of `submit`, and the privacy level that a report costs the participant; (None, 0) for an empty
+        answer.
+        """
         check_typed({ANSWER: "", **values}, [ANSWER])
         if not str(values.get(ANSWER, "")).strip():
             return None, 0.0
@@ -92,10 +101,10 @@ class DeviceKind(PeoplesKind):
         return np.array([rank], dtype=np.float64), self.level(plan)
 
     def level(self, plan: Any) -> float:
-        """The cost of one report.
+        """The epsilon of one report towards the collector, in nats.
 
         Raises:
-            InvalidInput: the mechanism does not promise one epsilon to the collector.
+            InvalidInput: the mechanism does not promise exactly one epsilon to the collector.
         """
         losses = {each.loss for each in to_the_collector(plan.guarantees)}
         if len(losses) != 1 or not isinstance(loss := losses.pop(), PureDP):
@@ -105,22 +114,22 @@ class DeviceKind(PeoplesKind):
         return float(loss.epsilon)
 
     def device(self, config: Any, plan: Any, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Randomised response at the promised level."""
+        """Instructions for the participant's device: randomised response at the promised level."""
         role, level = self._role(config), exactly(self.level(plan))
         return {"law": "response", "column": role.column, "input": ANSWER, "answers": list(role.levels),
                 "epsilon": {"numerator": str(level.numerator), "denominator": str(level.denominator)}}
 
     def known(self, config: Any, plan: Any) -> Sequence[Field]:
-        """No field: the operator adds nothing to their row."""
+        """No field: the operator adds nothing to a participant's row."""
         return ()
 
     def row(self, config: Any, identity: str, report: int | None) -> dict[str, str]:
-        """The row that the participant hands in; an empty report where they take no part."""
+        """The row that the participant hands in, with an empty report where they take no part."""
         role = self._role(config)
         return {self._id(config): identity, role.column: "" if report is None else role.levels[report]}
 
     def submission(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[int, bytes]:
-        """The slot and the report of the row that the participant's device made."""
+        """The participant's slot and report, from the row that their device made."""
         role = self._role(config)
         own = own_values(values, self._id(config), self.identity(config, identity))
         if own.get(role.column) == "":
@@ -132,13 +141,13 @@ class DeviceKind(PeoplesKind):
     def rehearse(
         self, config: Any, plan: Any, folder: Path, noise: Noise, progress: Progress | None = None
     ) -> Collection:
-        """Everybody's side, played with answers that are public already.
+        """Play the side of all participants, with answers that are public already.
 
         Returns:
             A collection whose `data` is `Played`.
 
         Raises:
-            Refused: the file names none.
+            Refused: the campaign file names no public answers.
         """
         table = getattr(config, "rehearsal", None)
         if table is None:
@@ -153,15 +162,15 @@ class DeviceKind(PeoplesKind):
         return Collection(data=Played(truth=truth, reports=reports), rejected=rejected)
 
     def rows(self, config: Any, data: Played) -> Sequence[dict[str, str]]:
-        """The rows that everybody hands in, where everybody is played; a file of rows without ids has one for every
-        slot.
+        """The rows that all participants of a rehearsal hand in; in a campaign without ids, one row for every slot,
+        with empty rows where nobody takes part.
         """
         drawn = dict(zip(data.reports.index.tolist(), data.reports.cells[:, 0].astype(int).tolist(), strict=True))
         slots = range(config.people.count) if config.people.id == "row" else sorted(drawn)
         return [self.row(config, str(slot + 1), drawn.get(slot)) for slot in slots]
 
     def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        """The true answers beside the reports."""
+        """A table that compares the true answers with the reports."""
         played: Played = collection.data
         levels = self._role(plan.config).levels
         counts = [np.bincount(each.cells[:, 0].astype(int), minlength=len(levels)) for each in
@@ -176,7 +185,7 @@ class DeviceKind(PeoplesKind):
         """The column of the reports.
 
         Raises:
-            InvalidInput: it is no question with two answers.
+            InvalidInput: the columns are not one question with two answers.
         """
         roles = tuple(self.columns(config))
         if len(roles) != 1 or not isinstance(roles[0], Category) or len(roles[0].levels) != 2:
@@ -188,8 +197,8 @@ class DeviceKind(PeoplesKind):
         return "id" if config.people.id == "row" else str(config.people.id)
 
     def _check_law(self, plan: Any) -> None:
-        """Whether `submit` is randomised response at the promised level, as pages draw it: the same odds, and what was
-        drawn is what is handed in.
+        """Check that `submit` is randomised response at the promised level, as pages draw it: with the same odds, and
+        with the drawn answer as its report.
         """
         it, odds = plan.mechanism, response_table(self.level(plan))
         law = ((odds.same, odds.other), (odds.other, odds.same))
@@ -208,7 +217,8 @@ class DeviceKind(PeoplesKind):
 
 
 def exactly(level: float) -> Fraction:
-    """The rational at which a device draws: the smaller of the decimal that a level is written as, and its double.
+    """The rational epsilon at which a device draws: the smaller of the level's shortest decimal and the exact value of
+    its double.
 
     Args:
         level: the level in nats.

@@ -1,4 +1,6 @@
-"""The kind `matching`: from a campaign file to a plan, records, prices, everybody's own good, a study, an audit."""
+"""The kind `matching`: it hands at most one good to each participant. This module connects all steps of a campaign: the
+plan of its file, records, prices, each participant's own good, a study, and an audit.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,10 @@ __all__ = ["KIND", "MatchingKind"]
 
 
 def _open_goods(config: GoodsConfig, folder: Path) -> TableSource | PrefLib:
-    """The table that a campaign names, or the file of PrefLib.
+    """Open the table of submissions, or the file in PrefLib's format, that a campaign names.
 
     Raises:
-        InvalidInput: it cannot be read.
+        InvalidInput: the file cannot be read.
     """
     data = config.data
     if data.form != "preflib":
@@ -62,15 +64,15 @@ def _read_goods(
     config: GoodsConfig, source: TableSource | PrefLib, roster: Roster, rejected: dict[str, str], counted: list[int],
     rows: int | None = None,
 ) -> Iterator[Rows]:
-    """One pass over what `open_goods` gave.
+    """Read the submissions once, from the result of `_open_goods`.
 
     Args:
         config: the campaign's tables.
-        source: the table, or the file of PrefLib.
+        source: the table, or the file in PrefLib's format.
         roster: the public list of ids.
-        rejected: receives id -> reason; the operator's alone.
-        counted: receives how many rows there were, where that is not those that are used or rejected.
-        rows: of a batch of a wide table, at most.
+        rejected: a mapping that receives id -> reason for each rejected row, for the operator alone.
+        counted: a list that receives numbers of rows, where some rows are neither used nor rejected.
+        rows: the largest number of rows in a batch of a wide table.
     """
     scale, data = config.rule(), config.data
     if isinstance(source, PrefLib):
@@ -85,7 +87,7 @@ def _read_goods(
 
 
 def _judged_goods(config: Any) -> list[Judged]:
-    """How the cells of a table of goods are judged."""
+    """The rules by which the cells of a table of goods are checked."""
     scale, data = config.rule(), config.data
     if data.form == "long":
         return [Judged(column=data.value, judge=partial(judged_cells, data.value, scale=scale))]
@@ -93,7 +95,7 @@ def _judged_goods(config: Any) -> list[Judged]:
 
 
 def _look_at_lines(source: TableSource, identity: str, good: str, value: str) -> None:
-    """Raise `InvalidInput` where a column is missing or of a type that cannot hold what it is for."""
+    """Raise `InvalidInput` where a column is missing, or has a type that cannot hold its values."""
     from confide.tables import Measured
     from confide.tables._cells import plain, strings
 
@@ -107,7 +109,7 @@ def _look_at_lines(source: TableSource, identity: str, good: str, value: str) ->
 
 
 class MatchingKind(KindSkeleton, PeoplesKind):
-    """Hand one good to each person at most, by what everybody would give for it."""
+    """Hand at most one good to each participant, according to the reported values."""
 
     name = "matching"
     summary = "hand out scarce goods, at most one to each person, by people's private values"
@@ -119,17 +121,17 @@ class MatchingKind(KindSkeleton, PeoplesKind):
         AuctionBillboard, Clearing, PMatch, Rules, ScalingBillboard, SinkhornMatch, WelfareCertificate)
 
     def plan(self, config: MatchingConfig) -> GoodsPlan:
-        """Calibrate from the file's public parameters."""
+        """Calibrate the market from the file's public parameters."""
         return plan_of(config, pages)
 
     def codec(self, plan: GoodsPlan) -> RowCodec:
-        """A row is stored as its values."""
+        """The codec that stores a row as its values."""
         return RowCodec(len(plan.config.columns()))
 
     # ---- records
 
     def asked(self, config: Any, plan: Any) -> Sequence[Field]:
-        """A number for each good; left empty, nothing is worth anything to them."""
+        """Form fields with a number for each good; an empty form gives every good the value 0."""
         return fields_of_goods([(name, name) for name in config.columns()], plan.scale)
 
     def open(self, config: Any, folder: Path) -> TableSource | PrefLib:
@@ -152,7 +154,7 @@ class MatchingKind(KindSkeleton, PeoplesKind):
         return [*_judged_goods(config), *ids_of(self.roster(config), config.people.id)]
 
     def typed(self, config: Any, plan: Any, index: int, values: Mapping[str, str]) -> Rows:
-        """A row as its owner types it: good -> what they would write there, coded as the file's would be."""
+        """A batch of one row that the participant types, coded as a row of the file would be."""
         row = typed(values, goods=config.columns(), scale=plan.scale)
         places = sorted(row)
         alone = Rows(np.array([index]), np.array([0, len(row)]), np.array(places, dtype=np.int32),
@@ -162,14 +164,14 @@ class MatchingKind(KindSkeleton, PeoplesKind):
         return alone
 
     def retyped(self, config: Any, plan: Any, batch: Rows) -> Mapping[str, str | float]:
-        """The place that each good has among a participant's ranks."""
+        """Mapping from each good to the rank or the points that the participant may have typed for it."""
         columns, row, scale = config.columns(), batch.row(0), plan.scale
         if isinstance(scale, Ranks):
             return {columns[place]: 1.0 + sum(other > value for other in row.values()) for place, value in row.items()}
         return {columns[place]: scale.lowest + value * scale.unit for place, value in row.items()}
 
     def one(self, plan: Any, batch: Rows, place: int) -> Any:
-        """The values by good."""
+        """Mapping from a good to the participant's value of it."""
         return batch.row(place)
 
     # ---- results
@@ -177,8 +179,8 @@ class MatchingKind(KindSkeleton, PeoplesKind):
     def handout(
         self, plan: GoodsPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
     ) -> pa.Table:
-        """The list of what each person is handed: a line for each copy of a good, with the price that is owed for it
-        where prices are charged. Whoever withdrew is not in it.
+        """The list of goods for each participant, with one line for each copy of a good. Where prices are charged, a
+        line has the price that the participant owes. Participants who withdrew are not in the list.
         """
         kept = outcome.shares.filter(pc.is_valid(outcome.shares[plan.column]))
         there = pc.indices_nonzero(pc.is_valid(outcome.shares[plan.column])).to_numpy()

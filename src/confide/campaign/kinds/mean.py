@@ -1,4 +1,6 @@
-"""The kind `mean`: report how you fear two leaks, agree to a contract, send one noisy record, be paid."""
+"""The kind `mean`: participants report how they fear two leaks, agree to a contract, send one noisy record, and are
+paid.
+"""
 
 from __future__ import annotations
 
@@ -51,12 +53,12 @@ _STORED = ("DiscretePrior", "ErrorCertificate", "HistogramPrior", "MeanBillboard
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Rehearsed:
-    """A collection that was played.
+    """The result of a rehearsal, which plays the side of all participants.
 
     Args:
-        truth: (n,) the records, nan where there is none.
-        reports: (n,) what was reported, nan where nothing was.
-        records: the contracts, with what was sent on them.
+        truth: the true records, shape (n,) for n participants; nan where there is none.
+        reports: the reports, shape (n,) for n participants; nan where there is none.
+        records: the contracts, with the noisy records that were sent on them.
     """
 
     truth: np.ndarray
@@ -68,7 +70,7 @@ class Rehearsed:
 
 
 class MeanKind(KindSkeleton, PeoplesKind):
-    """Buy a mean from people who fear two leaks."""
+    """Buy a mean from participants who fear two leaks: to the operator, and to the public."""
 
     name: ClassVar[str] = "mean"
     summary: ClassVar[str] = ("buy the mean of a bounded number from people who fear leaks to the operator and to the "
@@ -84,7 +86,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
         return _plan(config)
 
     def codec(self, plan: PlannedMean) -> RecordCodec:
-        """A contract, and the message that was sent on it."""
+        """The codec of a contract and the noisy record that was sent on it."""
         return RecordCodec()
 
     def payouts(self, plan: PlannedMean) -> PayoutTerms:
@@ -93,7 +95,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
                            highest=plan.largest_coins)
 
     def files(self, config: MeanConfig) -> Sequence[tuple[str, str]]:
-        """The files of reports, contracts and records, and of a rehearsal's records."""
+        """The files of the reports, the contracts and the records, and of the records for a rehearsal."""
         played = [] if config.rehearsal is None else [("rehearsal.source", config.rehearsal.source)]
         return [("reports.source", config.reports.source), ("contracts.file", config.contracts.file),
                 ("data.source", config.data.source), *played]
@@ -101,7 +103,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
     # ---- the participant's side
 
     def asked_first(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
-        """How the participant fears two leaks; left empty, they take no part."""
+        """The form field on the participant's fear of two leaks; an empty answer means that they take no part."""
         rule = plan.mechanism.rules[0]
         low, high = rule.support
         return [Field(
@@ -112,7 +114,9 @@ class MeanKind(KindSkeleton, PeoplesKind):
                  "you. The operator sees this number. Leave it empty to take no part.")]
 
     def asked(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
-        """The participant's record on their contract, for their own device alone; left empty, they take no part."""
+        """The form field for the participant's record, which stays on their own device; an empty answer means that
+        nothing is sent.
+        """
         record = config.record
         return [Field(
             column=record.column, label=record.question, form="number", unit=record.unit, required=False,
@@ -120,15 +124,15 @@ class MeanKind(KindSkeleton, PeoplesKind):
                  "number itself does not leave your device. Leave it empty to send nothing.")]
 
     def known(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
-        """No field: the participant says everything themselves."""
+        """No field: the operator adds nothing to a participant's row."""
         return ()
 
     def device(self, config: MeanConfig, plan: PlannedMean, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The noise of the participant's contract, in whole numbers.
+        """Instructions for the participant's device: the noise of their contract, in whole numbers.
 
         Raises:
-            InvalidInput: no terms of a contract.
-            NotGuaranteed: its noise does not keep its level.
+            InvalidInput: `terms` is missing, or holds no terms of a contract.
+            NotGuaranteed: the noise does not keep the contract's privacy level.
         """
         if terms is None:
             raise InvalidInput("contract", "is missing", "the participant's device needs their own contract")
@@ -139,29 +143,33 @@ class MeanKind(KindSkeleton, PeoplesKind):
                 "high": _short(contract.high), "steps": str(contract.steps), "sigma": str(contract.noise_std)}
 
     def question(self, config: MeanConfig) -> str:
-        """The question to people."""
+        """The question to participants."""
         return config.record.question
 
     def level(self, plan: PlannedMean) -> float:
-        """The largest cost of one record, as rho: it counts whatever the order of a campaign."""
+        """The largest cost of one record, as rho of zero-concentrated privacy, so that campaigns with different Renyi
+        orders can be compared.
+        """
         return plan.mechanism.concentrated(plan.mechanism.caps.local)
 
     def private(self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str]) -> tuple[Any, float]:
-        """The first report of the participant: nothing is drawn, and it costs no privacy of their record."""
+        """The participant's first report, with a cost of 0: nothing is drawn, and the report reveals nothing about
+        their record.
+        """
         return self._concern(config, plan, values), 0.0
 
     def reported(
         self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
     ) -> dict[str, str]:
-        """The row that the participant hands in first, in the operator's file of reports."""
+        """The row that the participant hands in first, for the operator's file of reports."""
         concern = self._concern(config, plan, values)
         return {_id(config): identity, config.reports.column: "" if concern is None else repr(concern)}
 
     def on_terms(
         self, config: MeanConfig, plan: PlannedMean, values: Mapping[str, str], terms: Mapping[str, Any]
     ) -> tuple[Any, float]:
-        """The pair (the participant's record with their contract, the rho that it costs them); None, and nothing, where
-        they are asked for none.
+        """The participant's record together with their contract, and the rho that the record costs; (None, 0) where the
+        contract asks for no record, or the participant gives none.
         """
         contract = lattice_contract(plan.mechanism, terms)
         plan.mechanism.check_contract(contract)
@@ -181,12 +189,12 @@ class MeanKind(KindSkeleton, PeoplesKind):
         return f"your record is outside of [{low:g}, {high:g}] and counts as the nearer end; only you learn this"
 
     def row(self, config: MeanConfig, identity: str, report: Any) -> dict[str, str]:
-        """The row that the participant hands in on their contract: a row of the operator's file of records."""
+        """The row that the participant hands in on their contract, for the operator's file of records."""
         return {_id(config): identity, config.record.column: "" if report is None else Word.spelled(int(report))}
 
     def rows(self, config: MeanConfig, data: Rehearsed) -> Sequence[dict[str, str]]:
-        """The rows that everybody hands in, where everybody is played; a file of rows without ids has one for every
-        slot.
+        """The rows that all participants of a rehearsal hand in; in a campaign without ids, one row for every slot,
+        with empty rows where nobody takes part.
         """
         it = data.records
         sent = {int(k): int(m) for k, m, there in zip(it.index, it.message, it.sent, strict=True) if there}
@@ -220,17 +228,17 @@ class MeanKind(KindSkeleton, PeoplesKind):
     # ---- contracts
 
     def contracts_file(self, config: MeanConfig) -> str:
-        """The file of the round."""
+        """The path of the file with the round of contracts, as the campaign file names it."""
         return config.contracts.file
 
     def draw_up(
         self, config: MeanConfig, plan: PlannedMean, folder: Path, without: Sequence[str],
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Everybody's contract, from the file of reports.
+        """The contracts of all participants, from the file of reports.
 
         Raises:
-            Refused: nobody reported.
+            Refused: no report is usable, or everybody who reported is left out.
         """
         reports, rejected = self._reports(config, plan, folder, progress)
         roster, usable = Roster(config.people.count), int(np.count_nonzero(~np.isnan(reports)))
@@ -251,14 +259,14 @@ class MeanKind(KindSkeleton, PeoplesKind):
         return found, rejected
 
     def committed(self, plan: PlannedMean, drawn: Mapping[str, Any]) -> Iterable[ContractedRecords]:
-        """The contracts, before anything is sent on them."""
+        """The contracts, before any record is sent on them."""
         yield as_drawn(drawn, plan.mechanism.people).with_messages({})
 
     def answered(
         self, config: MeanConfig, plan: PlannedMean, folder: Path, batches: Iterable[ContractedRecords],
         progress: Progress | None = None,
     ) -> Submissions:
-        """The stored contracts, with what came in on them."""
+        """The stored contracts, with the records that were sent on them."""
         return self._sent(config, ContractTerms.of_batches(batches), folder, progress)
 
     def round_sections(self, plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Section]:
@@ -275,7 +283,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
     def submissions(
         self, config: MeanConfig, plan: PlannedMean, folder: Path, progress: Progress | None = None
     ) -> Submissions:
-        """Open the file of records and the round; rows are read by the run."""
+        """Open the file of records and the round of contracts; the run reads the rows later."""
         return self._sent(config, self._drawn(config, plan, folder), folder, progress)
 
     def _sent(self, config: MeanConfig, drawn: ContractTerms, folder: Path, progress: Progress | None) -> Submissions:
@@ -294,7 +302,9 @@ class MeanKind(KindSkeleton, PeoplesKind):
     def check(
         self, config: MeanConfig, plan: PlannedMean, folder: Path, progress: Progress | None = None
     ) -> Check:
-        """One pass, for the operator alone: over the reports, and once contracts are drawn up over the records."""
+        """Read the reports once, and the records too where contracts are drawn up; the findings are for the operator
+        alone.
+        """
         asked = None
         if not (folder / config.contracts.file).exists():
             reports, rejected = self._reports(config, plan, folder, progress)
@@ -307,16 +317,16 @@ class MeanKind(KindSkeleton, PeoplesKind):
                      tolerated=None, asked=asked)
 
     def one(self, plan: PlannedMean, batch: ContractedRecords, place: int) -> Contracted:
-        """A contract, and whether a record came in on it."""
+        """A contract, and whether a record was sent on it."""
         return batch.one(place)
 
     def parse_record(
         self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
     ) -> tuple[Contracted, int]:
-        """The terms of the participant's contract and their message, as they type them, and their index.
+        """The participant's contract and noisy record, from typed values, and the participant's index.
 
-        The participant's own file says what their contract says: `contract` is its text, and the column of records what
-        they sent.
+        The value `contract` is the text of the participant's contract. The column of records holds the noisy record
+        that the participant sent.
         """
         from confide.contract.tokens import token_terms
 
@@ -340,8 +350,9 @@ class MeanKind(KindSkeleton, PeoplesKind):
     def submission(
         self, config: MeanConfig, plan: PlannedMean, identity: str, values: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        """Nothing is stored of one person alone: a stored contract holds the noise of all contracts together, so all
-        are stored at once, when they become final, and what is sent on them is read from the file of records.
+        """Refuse to store the record of one participant alone. A stored contract holds the noise of all contracts
+        together, so all contracts are stored at once when they become final. The records that are sent on contracts are
+        read from the file of records.
         """
         raise Refused("contracts are stored together, when they become final, and not one by one",
                       f"the row from the participant's device goes into {config.reports.source} first, and into "
@@ -352,13 +363,14 @@ class MeanKind(KindSkeleton, PeoplesKind):
     def rehearse(
         self, config: MeanConfig, plan: PlannedMean, folder: Path, noise: Noise, progress: Progress | None = None
     ) -> Collection:
-        """Everybody's side, played with records that are public already, on the round of contracts if there is one.
+        """Play the side of all participants with records that are public already, on the round of contracts where there
+        is one.
 
         Returns:
             A collection whose `data` is `Rehearsed`.
 
         Raises:
-            Refused: the file names no such records.
+            Refused: the campaign file names no public records.
         """
         table = config.rehearsal
         if table is None:
@@ -386,7 +398,9 @@ def _concerns(config: MeanConfig) -> Measured:
 
 
 def _short(value: float) -> str:
-    """A double, spelled so that any reader comes to the same double; without a point where it is whole and short."""
+    """A spelling of a double that every reader parses to the same double; without a decimal point where the number is
+    whole and short.
+    """
     text = repr(float(value))
     return text.removesuffix(".0")
 
@@ -433,7 +447,9 @@ def _planned(config: MeanConfig, least: float = 0.0) -> PlannedMean:
 
 
 def _would_do(config: MeanConfig) -> list[str | Remedy]:
-    """The changes of one key with which the mean is bought, nearly whatever is reported; each was tried as printed."""
+    """Changes of a single key with which the mean is bought for nearly all reports; each change was tried exactly as
+    printed.
+    """
     def does(other: MeanConfig) -> bool:
         return _planned(other, _NEARLY_ALWAYS).here.bought >= _NEARLY_ALWAYS
 

@@ -1,4 +1,6 @@
-"""A plan that is a mechanism and nothing else: its pages, those of its outcomes, and made-up crowds to try it out."""
+"""A plan that consists of a mechanism alone: its pages, the pages of its outcomes, and synthetic participants for
+trials.
+"""
 
 from __future__ import annotations
 
@@ -44,12 +46,14 @@ from confide.tables.slot_rows import SlotRows
 __all__ = ["MechanismPlan", "board_table", "explain_sections", "made_up", "result_sections", "study_sections"]
 
 M_co = TypeVar("M_co", bound=Mechanism, default=Any, covariant=True)
-"""The type of the mechanism; a kind that names it, `MechanismPlan[Mine]`, reads its settings from the plan, checked."""
+"""The type of the mechanism. A kind that names the type, as in `MechanismPlan[Mine]`, reads the mechanism's settings
+with type checks.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismPlan(Generic[M_co]):
-    """The predicted outcome of a campaign, where all of it is in the mechanism's own promises.
+    """The plan of a campaign whose predictions are exactly the promises of its mechanism.
 
     Args:
         config: the campaign's tables.
@@ -57,8 +61,8 @@ class MechanismPlan(Generic[M_co]):
         roles: the roles of the columns of a record.
         share: a description of each participant's share, in words: "how many answered as you did".
         remarks: observations from the trial of the mechanism, in sentences.
-        pays: the terms by which shares become money, where they do: which column, in which currency, and how much at
-            most.
+        pays: the terms by which shares become money, with their column, currency and largest amount; None where nothing
+            is paid.
     """
 
     config: Any
@@ -92,11 +96,15 @@ class MechanismPlan(Generic[M_co]):
 
     @property
     def local(self) -> bool:
-        """Whether a promise holds towards the collector, so that a report is drawn before anything leaves a device."""
+        """Whether a promise holds towards the collector, so that a participant's device draws a report before anything
+        leaves it.
+        """
         return bool(to_the_collector(self.guarantees))
 
     def offer(self) -> Sequence[Section]:
-        """The offer: what the participant hands in, who learns what, what they get, and what they may do about it."""
+        """The offer to a participant: the record to hand in, the readers of the record and the result, the
+        participant's share, and the ways to withdraw.
+        """
         promises = in_currency(self.guarantees, self.pays)
         private = [in_full(each) for each in promises.privacy]
         others = [in_full(each) for each in promises
@@ -126,7 +134,7 @@ class MechanismPlan(Generic[M_co]):
         ]
 
     def _paid(self) -> Sequence[Table]:
-        """The largest payment, and what she leaves beforehand."""
+        """A table of the largest payment, and of the participant's deposit."""
         if self.pays is None:
             return ()
         left = [("your deposit, which you get back", self.pays.deposit)] if self.pays.deposit else []
@@ -135,12 +143,14 @@ class MechanismPlan(Generic[M_co]):
 
     @property
     def share_depends_on(self) -> str:
-        """The inputs of a share, in the mechanism's words; a local one knows no record, unless it says so."""
+        """The inputs of a share, in the mechanism's own words. For a mechanism with local reports the default is the
+        participant's report and the billboard.
+        """
         said = self.mechanism.share_depends_on
         return "your report and the public billboard" if self.local and said == Mechanism.share_depends_on else said
 
     def _guess(self) -> str:
-        """The odds of whoever looks at what is published, or collects reports, in plain words."""
+        """The odds of a right guess about a record, from the published result or from the report, in plain words."""
         seen = {Audience.PUBLIC: "from the published result", Audience.OTHERS: "from the published result",
                 Audience.COLLECTOR: "from your report"}
         found: dict[str, list[Audience]] = {}
@@ -156,11 +166,11 @@ class MechanismPlan(Generic[M_co]):
 
 
 def in_currency(promises: Guarantees, pays: PayoutTerms | None) -> Guarantees:
-    """The promises as pages word them: amounts of money that name no unit are in the currency of the payments.
+    """The promises with the currency of the payments filled in, wherever an amount of money names no unit.
 
     Args:
         promises: the promises of a mechanism.
-        pays: the terms by which its shares become money; None changes nothing.
+        pays: the terms by which the mechanism's shares become money; None leaves the promises unchanged.
     """
     return promises if pays is None else Guarantees(tuple(_in_currency(each, pays.currency) for each in promises))
 
@@ -188,16 +198,17 @@ _MOST = 100_000  # where it cannot; a campaign of more people than that has no t
 
 
 def made_up(kind: Any, config: Any, plan: MechanismPlan, *, cells: bool = True) -> Iterator[Trial]:
-    """The trials of a campaign: one in which nobody takes part, and one in which three of four do, in two batches.
+    """The trials of a campaign on synthetic participants: one without any participants, and one with three participants
+    in every four slots, in two batches.
 
-    Where more than a thousand are invited, the trials are of the same campaign with a thousand, if the kind plans such
-    a one; else of the whole one, up to a hundred thousand.
+    A campaign with more than a thousand invited people is tried with a thousand, if the kind can plan a campaign of
+    this size. In all other cases the whole campaign is tried, up to a hundred thousand people.
 
     Args:
         kind: the kind of the campaign, a `PeoplesKind`.
         config: the tables of the campaign file.
         plan: the plan.
-        cells: whether its records are rows of `columns`, so that some can be made up.
+        cells: whether the kind's records are rows of `columns`, so that synthetic ones can be generated.
     """
     if config.people.count > _PEOPLE:
         config, plan = _smaller(kind, config) or (config, plan)
@@ -215,7 +226,7 @@ def made_up(kind: Any, config: Any, plan: MechanismPlan, *, cells: bool = True) 
 
 
 def _smaller(kind: Any, config: Any) -> tuple[Any, MechanismPlan] | None:
-    """The tables and the plan of the same campaign with fewer people; None where there is no such campaign."""
+    """The tables and the plan of the same campaign with a thousand people; None where the kind cannot plan it."""
     if not isinstance(config, BaseModel):
         return None
     tables = config.model_dump()
@@ -232,7 +243,7 @@ _SHOWN = 50  # rows of a table on a page
 
 
 def board_table(board: Any) -> pa.Table:
-    """A billboard as one table: its longest lists side by side, and what is one number repeated beside them."""
+    """A billboard as one table: its longest lists as columns, and each single number repeated in its own column."""
     parts = {word: np.atleast_1d(np.asarray(part)) for word, part in parts_of(board).items()}
     longest = max(len(part) for part in parts.values())
     return pa.table({name: pa.array(np.repeat(part, longest) if len(part) == 1 else part)
@@ -248,12 +259,12 @@ def _table(found: pa.Table, note: str = "") -> Table:
 def result_sections(
     outcome: PublicOutcome | SimulatedOutcome, found: pa.Table, pays: PayoutTerms | None = None
 ) -> Sequence[Section]:
-    """The result that everybody sees, and the promises about it.
+    """The public result, and the promises about it.
 
     Args:
         outcome: the outcome of the run.
         found: the public result as a table.
-        pays: the terms by which shares become money, where they do.
+        pays: the terms by which shares become money; None where nothing is paid.
     """
     promises = in_currency(outcome.guarantees, pays)
     first = (", ".join(f"{name.replace('_', ' ')} {number(value)}" for name, value in found.to_pylist()[0].items())
@@ -267,15 +278,15 @@ def explain_sections(
     outcome: Outcome | PublicOutcome | SimulatedOutcome, record: Any, index: int, share: str, depends_on: str,
     pays: PayoutTerms | None = None,
 ) -> Sequence[Section]:
-    """One participant's share, decoded anew, and its inputs.
+    """One participant's share, decoded again from their record and the billboard, and a sentence on its inputs.
 
     Args:
         outcome: the outcome of the run.
-        record: the participant's own record; None where none was usable.
+        record: the participant's own record; None where the participant has no usable record.
         index: the participant's rank in the public list of ids.
         share: a description of a share, in words.
-        depends_on: the inputs of a share.
-        pays: the terms by which shares become money, where they do.
+        depends_on: the inputs of a share, in words.
+        pays: the terms by which shares become money; None where nothing is paid.
 
     Raises:
         Refused: the participant withdrew, and their share was erased.
@@ -302,12 +313,12 @@ def explain_sections(
 def study_sections(
     collection: Any, outcome: SimulatedOutcome, tables: Callable[[Any], Mapping[str, pa.Table]]
 ) -> Sequence[Section]:
-    """The released result beside the one without any noise: of private data, never a release.
+    """A comparison of the result with the result without noise; it shows private data and is never a release.
 
     Args:
         collection: the data that the run read.
         outcome: the outcome of the run with simulated noise.
-        tables: the public result of an outcome, as the kind makes it; its first table is compared.
+        tables: a function that returns the public tables of an outcome; the first table is compared.
     """
     bare = ran(outcome.mechanism, collection.data, ForcedNoise(()))
     released, true = (next(iter(tables(each).values())) for each in (outcome, bare))

@@ -1,9 +1,9 @@
-"""The common part of kinds with records that are people's own: one each, by a public list of ids.
+"""The common part of kinds with one record per participant, found by its id on a public list.
 
-`PeoplesKind` is the part of a `Kind` that follows from that. A kind says how one pass over a file goes (`read`), how
-one person's own words become the same thing (`typed`), and what of it is a record (`one`); by default columns with
-public roles are read, a row of numbers for each person. Everything else is here: ids, the operator's look, a person's
-own record, and the bytes that they hand in.
+A kind defines how one pass over a file reads records (`read`), how the values that one participant types become a
+record of the same form (`typed`), and which part of a batch is a record (`one`). By default a record is a row of
+numbers, read from columns with public roles. `PeoplesKind` provides everything else: ids, the operator's look at the
+records, a participant's own record, and the bytes that they hand in.
 """
 
 from __future__ import annotations
@@ -34,18 +34,20 @@ __all__ = ["PeoplesKind", "absent", "own_values", "retyped"]
 
 
 class PeoplesKind:
-    """The part of a `Kind` that follows from people's records; `config` has the tables `people` and `data`.
+    """The part of a `Kind` that is the same for all kinds with records of people; `config` has the tables `people` and
+    `data`.
 
-    Its hooks, each of which a kind may replace:
+    A kind may replace each of these hooks:
 
-    - `columns`: the public roles of a row's columns. `read`, `typed`, `one`, `codec` and `asked` go together, and are
-      replaced together where a record is anything else than a row of cells; `retyped` says what of it they typed.
-    - `files`: what the campaign file names besides its `[data] source`.
-    - `open`: the table that the campaign names; `look`: whether its columns can hold what they are for; `judged`: how
-      the operator sees the faults of cells.
-    - `trials`: the made-up crowds on which a mechanism is tried out, where the plan is a `MechanismPlan`.
-    - `tolerated`: how many lies and empty slots the promises allow for.
-    - `template_file`: of the kind's package, the commented campaign file.
+    - `columns`: the public roles of a row's columns. The hooks `read`, `typed`, `one`, `codec` and `asked` belong
+      together: a kind whose record is not a row of cells replaces all of them. `retyped` recovers the typed values from
+      a stored record.
+    - `files`: the files that the campaign file names, by default its `[data] source`.
+    - `open`: opens the table that the campaign names; `look`: checks that its columns have fitting types; `judged`: the
+      rules for cells, by which the operator sees faults.
+    - `trials`: the synthetic participants on which a mechanism is tried out, where the plan is a `MechanismPlan`.
+    - `tolerated`: the number of lies and empty slots that the promises allow for.
+    - `template_file`: the path of the commented campaign file in the kind's package.
     """
 
     template_file = "template.toml"
@@ -67,7 +69,7 @@ class PeoplesKind:
         raise NotImplementedError(f"{type(self).__name__} does not say which `columns` it reads")
 
     def asked(self, config: Any, plan: Any) -> Sequence[Field]:
-        """The form of one participant: a field for each column, by its role."""
+        """The form for one participant, with a field for each column."""
         return [field_of(role) for role in self.columns(config)]
 
     def files(self, config: Any) -> Sequence[tuple[str, str]]:
@@ -78,23 +80,24 @@ class PeoplesKind:
         self, config: Any, plan: Any, source: Any, *, roster: Roster, rejected: dict[str, str], counted: list[int],
         rows: int | None = None,
     ) -> Iterator[Any]:
-        """One pass over a table, as batches with the ranks of their people as `index`.
+        """Read a table once, in batches that hold the ranks of their people as `index`.
 
         Args:
             config: the campaign's tables.
             plan: the plan of the campaign.
             source: the result of `open`.
             roster: the public list of ids.
-            rejected: a mapping that receives id -> reason of the rows that give no record.
-            counted: a mapping that receives numbers that add up to all rows, where some are neither used nor rejected.
-            rows: the number of rows of a batch, at most; it changes nothing but speed.
+            rejected: a mapping that receives id -> reason for each row that gives no record.
+            counted: a list that receives numbers of rows, where some rows are neither used nor rejected; their sum is
+                the number of all rows.
+            rows: the largest number of rows in a batch; it affects nothing but speed.
         """
         more = {} if rows is None else {"rows": rows}
         return read_rows(source, roles=self.columns(config), roster=roster, id=config.people.id, rejected=rejected,
                          **more)
 
     def typed(self, config: Any, plan: Any, index: int, values: Mapping[str, str]) -> Any:
-        """A batch of one person's record, as in `read`, from the values that they type.
+        """A batch with one participant's record, in the form of `read`, from the values that the participant types.
 
         Args:
             config: the campaign's tables.
@@ -103,28 +106,31 @@ class PeoplesKind:
             values: column -> text.
 
         Raises:
-            InvalidInput: what the participant typed cannot be used. The message is theirs.
+            InvalidInput: the typed values cannot be used. The message repeats private data: it is for the participant
+                alone.
         """
         return SlotRows(np.array([index]), typed_row(values, self.columns(config))[None])
 
     def retyped(self, config: Any, plan: Any, batch: Any) -> Mapping[str, str | float]:
-        """Map column -> the text that the participant may have typed, from the batch of their record alone: as `typed`
-        made it. Whoever asks tries it out, as the function `retyped` does: where it is coded otherwise, they are shown
-        nothing.
+        """Mapping from column to the text that the participant may have typed, recovered from a batch that holds their
+        record alone.
+
+        The function `retyped` verifies the recovered texts: it shows the participant only texts that give the same
+        stored record again.
 
         Raises:
-            NotImplementedError: the kind stores something else than rows of cells, and does not say what was typed.
+            NotImplementedError: the kind stores something else than rows of cells, and does not define this hook.
         """
         if not isinstance(batch, SlotRows):
             raise NotImplementedError(f"{type(self).__name__} does not give the typed fields of {type(batch).__name__}")
         return typed_cells(batch.cells[0].tolist(), self.columns(config))
 
     def one(self, plan: Any, batch: Any, place: int) -> Any:
-        """One record of a batch, as `Mechanism.decode` takes it."""
+        """One record of a batch, in the form that `Mechanism.decode` takes."""
         return np.array(batch.cells[place])
 
     def codec(self, plan: Any) -> ReportCodec:
-        """A row is stored as its cells."""
+        """The codec that stores a row as its cells."""
         return CellCodec(len(self.columns(plan.config)))
 
     def open(self, config: Any, folder: Path) -> Any:
@@ -132,13 +138,11 @@ class PeoplesKind:
         return open_table(config.data.source, folder=folder)
 
     def look(self, config: Any, plan: Any, source: Any) -> None:
-        """Raise `InvalidInput` now if a column is missing or of a wrong type; looks at types, not at values."""
+        """Raise `InvalidInput` at once if a column is missing or has a wrong type; values are not checked."""
         next(iter(self.read(config, plan, source, roster=self.roster(config), rejected={}, counted=[], rows=1)), None)
 
     def tolerated(self, config: Any) -> int | None:
-        """The number of lies and empty slots that the promises allow for; None where they speak of those who take
-        part.
-        """
+        """The number of lies and empty slots that the promises allow for; None where they need no such limit."""
         return None
 
     # ---- ids
@@ -148,23 +152,23 @@ class PeoplesKind:
         return Roster(config.people.count)
 
     def identities(self, config: Any) -> Sequence[str]:
-        """The ids of all slots: "1", "2", ...."""
+        """The ids of all slots: "1", "2", and so on."""
         return [str(rank) for rank in range(1, config.people.count + 1)]
 
     def identity(self, config: Any, text: str) -> str:
-        """The id as it stands on the public list."""
+        """The id as it is spelled on the public list."""
         roster = self.roster(config)
         return roster.identity(roster.rank(text))
 
     def payouts(self, plan: Any) -> PayoutTerms | None:
-        """The terms that the plan gives in `pays`, where it is a `MechanismPlan`; otherwise nothing is paid out."""
+        """The payment terms in the `pays` of a `MechanismPlan`; None for any other plan, which pays nothing."""
         terms: PayoutTerms | None = getattr(plan, "pays", None)
         return terms
 
     # ---- records
 
     def judged(self, config: Any, plan: Any) -> Sequence[Judged]:
-        """The rules for cells, so that the operator sees their faults; by default those of `columns`."""
+        """The rules for cells, by which the operator sees their faults; by default those of `columns`."""
         try:
             roles = self.columns(config)
         except NotImplementedError:
@@ -177,10 +181,10 @@ class PeoplesKind:
         """The file that a campaign names, with its columns checked; each iteration reads its rows.
 
         Returns:
-            `Submissions`, or what has batches and `rejected` as they do.
+            `Submissions`, or another object that iterates over batches and has `rejected`.
 
         Raises:
-            InvalidInput: it cannot be read, or a column is missing or of a wrong type.
+            InvalidInput: the file cannot be read, or a column is missing or of a wrong type.
         """
         return self._submitted(config, plan, folder, progress, CellProblems(()))
 
@@ -198,12 +202,12 @@ class PeoplesKind:
             config, plan, source, roster=roster, rejected=rejected, counted=counted))
 
     def collect(self, config: Any, plan: Any, folder: Path, progress: Progress | None = None) -> Collection:
-        """Open the file and check its columns; rows are read by the run."""
+        """Open the file and check its columns; the run reads the rows later."""
         data = self.submissions(config, plan, folder, progress)
         return Collection(data=data, rejected=data.rejected)
 
     def check(self, config: Any, plan: Any, folder: Path, progress: Progress | None = None) -> Check:
-        """One pass over the file, for the operator alone."""
+        """Read the file once, and return the findings for the operator alone."""
         problems = CellProblems(self.judged(config, plan))
         data = self._submitted(config, plan, folder, progress, problems)
         usable = sum(len(batch.index) for batch in data)
@@ -211,7 +215,7 @@ class PeoplesKind:
                      tolerated=self.tolerated(config), cells=problems.reported())
 
     def record(self, config: Any, plan: Any, folder: Path, identity: str) -> tuple[Any, int]:
-        """One participant's record as they handed it in (None where none is usable), and their index."""
+        """One participant's record and index; the record is None where the file has no usable one for them."""
         index = self.roster(config).rank(identity)
         for batch in self.submissions(config, plan, folder):
             found = np.flatnonzero(batch.index == index)
@@ -222,25 +226,26 @@ class PeoplesKind:
     def parse_record(
         self, config: Any, plan: Any, identity: str, values: Mapping[str, str]
     ) -> tuple[Any, int]:
-        """A record as its owner types it, coded as the file's row would be, and their index."""
+        """The record from the values that a participant types, coded as a row of the file would be, and the
+        participant's index.
+        """
         index = self.roster(config).rank(identity)
         return self.one(plan, self.typed(config, plan, index, values), 0), index
 
     def submission(
         self, config: Any, plan: Any, identity: str, values: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        """The slot and the report that one participant hands in: the bytes that a file with this row would be stored
-        as.
+        """One participant's slot, and the bytes of their report, which equal the stored form of the same row in a file.
 
         Args:
             config: the campaign's tables.
             plan: the plan of the campaign.
             identity: the participant's id.
-            values: column -> text, as in `parse_record`; where the participant's device draws what they hand in, its
+            values: column -> text, as in `parse_record`; where the participant's device draws the report, the device's
                 row.
 
         Raises:
-            InvalidInput: what the participant hands in cannot be used. The message is theirs.
+            InvalidInput: the values cannot be used. The message repeats private data: it is for the participant alone.
             Refused: the participant takes no part, so that there is nothing to store.
         """
         index = self.roster(config).rank(identity)
@@ -252,11 +257,13 @@ class PeoplesKind:
     # ---- of a kind whose plan is a `MechanismPlan`
 
     def trials(self, config: Any, plan: Any) -> Iterable[Trial]:
-        """Made-up crowds on which the mechanism is tried out before a campaign is planned; none where the plan is
-        another one, as of the kinds of confide itself, which are tested.
+        """Synthetic participants on which the mechanism is tried out before a campaign is planned.
+
+        A mechanism has trials only where the plan is a `MechanismPlan`. The kinds of confide itself have other plans,
+        and their mechanisms have tests of their own.
 
         Raises:
-            InvalidInput: a promise to the collector that `submit` cannot keep.
+            InvalidInput: the mechanism promises something to the collector that `submit` cannot keep.
         """
         from confide.audit.devices import check_devices
         from confide.campaign.kinds.mechanism_plan import MechanismPlan, made_up
@@ -269,13 +276,13 @@ class PeoplesKind:
         return made_up(self, config, plan, cells=cells)
 
     def result(self, plan: Any, outcome: PublicOutcome | SimulatedOutcome) -> Sequence[Section]:
-        """The public result as a table, and what is promised of it."""
+        """The public result as a table, and the promises about it."""
         from confide.campaign.kinds.mechanism_plan import result_sections
 
         return result_sections(outcome, next(iter(self.tables(plan, outcome).values())), self.payouts(plan))
 
     def tables(self, plan: Any, outcome: PublicOutcome | SimulatedOutcome) -> Mapping[str, pa.Table]:
-        """`billboard`: its numbers and lists side by side."""
+        """The table `billboard`: the numbers and lists of the billboard as columns."""
         from confide.campaign.kinds.mechanism_plan import board_table
 
         return {"billboard": board_table(outcome.billboard)}
@@ -289,17 +296,17 @@ class PeoplesKind:
         return explain_sections(outcome, record, index, plan.share, plan.share_depends_on, self.payouts(plan))
 
     def study(self, plan: Any, collection: Collection, outcome: SimulatedOutcome) -> Sequence[Section]:
-        """The released result beside the one without any noise."""
+        """A comparison of the result with the result without noise."""
         from confide.campaign.kinds.mechanism_plan import study_sections
 
         return study_sections(collection, outcome, partial(self.tables, plan))
 
     def measured(self, plan: Any, seed: int) -> Sequence[AuditRow]:
-        """Rows of the audit on what is promised besides privacy; each holding its promise."""
+        """Further rows of the audit, on promises other than privacy; each row holds its promise."""
         return ()
 
     def audit(self, plan: Any, seed: int, progress: Progress | None = None) -> AuditReport:
-        """Compare promised with measured, with mutants; no participant's record is used."""
+        """Compare promised figures with measured ones, with mutants as controls; no participant's record is used."""
         from confide.audit.mechanism_audit import audit_mechanism
 
         return audit_mechanism(plan.mechanism, self.columns(plan.config), plan.config.people.count, seed, progress,
@@ -307,17 +314,17 @@ class PeoplesKind:
 
 
 def absent() -> Refused:
-    """The refusal for a person who takes no part, where they would hand something in."""
+    """The refusal of a record from a person who takes no part."""
     return Refused("a person who takes no part hands in nothing", "to take back an earlier record, withdraw")
 
 
 def own_values(values: Mapping[str, str], column: str, identity: str) -> dict[str, str]:
-    """A row of a file without its id, which must be the participant's own.
+    """A row of a file without its id, after a check that the id is the participant's own.
 
     Args:
         values: column -> text.
         column: the column of the ids.
-        identity: the participant's own identity, as it stands on the public list.
+        identity: the participant's id, as it is spelled on the public list.
 
     Raises:
         InvalidInput: the row is another participant's.
@@ -335,15 +342,16 @@ _DIGITS = (6, 9, 12, 15, 17)  # the fewest that do; 17 give every double
 
 
 def retyped(kind: Any, config: Any, plan: Any, identity: str, report: bytes) -> dict[str, str] | None:
-    """Map column -> text, as the participant could have typed it; None where nothing that the kind says of it gives the
-    same record.
+    """Mapping from column to a text that the participant could have typed. The result is None where the kind recovers
+    no texts that give the same stored report.
 
     Args:
-        kind: a `Kind`; one without the hook `retyped` (of `PeoplesKind`) says nothing.
+        kind: a `Kind`; for a kind without the hook `retyped` (of `PeoplesKind`) the result is None.
         config: the campaign's tables.
         plan: the plan of the campaign.
-        identity: the participant's own identity.
-        report: the stored report of the participant, as `Kind.submission` gave it. Private, as is the result.
+        identity: the participant's id.
+        report: the stored report of the participant, as `Kind.submission` gave it. The report is private, and so is the
+            result.
 
     Example:
         >>> import tomllib

@@ -1,4 +1,6 @@
-"""The kind `program`: from a campaign file to a plan, records, prices, everybody's own part, a study, an audit."""
+"""The kind `program`: it shares scarce resources by a convex program. This module connects all steps of a campaign: the
+plan of its file, records, prices, each participant's own part, a study, and an audit.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ __all__ = ["KIND", "ProgramKind", "fields_of", "handout_table"]
 
 
 class ProgramKind(KindSkeleton, PeoplesKind):
-    """Share scarce resources by a program: goods, bundles, paths, projects, power, or an equilibrium."""
+    """Share scarce resources by a convex program: goods, bundles, paths, projects, power, or a game's equilibrium."""
 
     name = "program"
     summary = "share goods, bundles, routes, projects or power by people's secret needs, at prices from private sums"
@@ -71,17 +73,17 @@ class ProgramKind(KindSkeleton, PeoplesKind):
         XorBundles)
 
     def plan(self, config: ProgramConfig) -> SharingPlan:
-        """Calibrate from the file's public parameters."""
+        """Calibrate the mechanism from the file's public parameters."""
         return plan_of(config, pages)
 
     def codec(self, plan: SharingPlan) -> CellCodec:
-        """A row is stored as its cells."""
+        """The codec that stores a row as its cells."""
         return CellCodec(plan.coding.layout.width)
 
     # ---- records
 
     def asked(self, config: ProgramConfig, plan: SharingPlan) -> Sequence[Field]:
-        """A field for each column; of bundles, one text with a line for each."""
+        """The form for one participant: a field for each column, or one text with a line for each bundle."""
         return fields_of(config)
 
     def read(
@@ -109,8 +111,8 @@ class ProgramKind(KindSkeleton, PeoplesKind):
             bids.check(source, config.people.id)
 
     def typed(self, config: ProgramConfig, plan: SharingPlan, index: int, values: Mapping[str, str]) -> SlotRows:
-        """A row as its owner types it: column -> the text; or bundle -> its worth, one by one or as the lines of a
-        form.
+        """A batch with the row that one participant types. The values map each column to its text, or each bundle to
+        its value, or hold the lines of the form for bundles.
         """
         coding = coding_of(config)
         cells = typed_wide(values, columns=coding.columns, judge=coding.judge, limit=coding.limit) \
@@ -118,10 +120,11 @@ class ProgramKind(KindSkeleton, PeoplesKind):
         return SlotRows(np.array([index]), cells[None])
 
     def retyped(self, config: ProgramConfig, plan: SharingPlan, batch: SlotRows) -> Mapping[str, str | float]:
-        """The contents of each cell, where a row has one for each column; of bundles, the lines of the form.
+        """Mapping from each column to the content of its cell; for bundles, the lines of the form.
 
         Raises:
-            NotImplementedError: less is stored than was typed, as of a game whose costs come from the columns.
+            NotImplementedError: fewer cells are stored than were typed, as in a game whose costs are computed from the
+                columns.
         """
         coding = coding_of(config)
         if coding.bids is not None:
@@ -140,8 +143,8 @@ class ProgramKind(KindSkeleton, PeoplesKind):
     def handout(
         self, plan: SharingPlan, outcome: Outcome | SimulatedOutcome, identities: Sequence[str]
     ) -> pa.Table:
-        """The list of what each person is given: a line for each action, with the part of it where averages are shared
-        out, and with the price that is owed where prices are charged. Whoever withdrew is not in it.
+        """The list of actions for each participant, as `handout_table` makes it; participants who withdrew are not in
+        it.
         """
         return handout_table(self.settled(plan, outcome), outcome.shares, identities)
 
@@ -159,7 +162,7 @@ KIND = ProgramKind()
 
 
 def fields_of(config: ProgramConfig) -> list[Field]:
-    """The form of one participant: a field for each column; of bundles, one text with a line for each."""
+    """The form for one participant: a field for each column, or one text with a line for each bundle."""
     coding = coding_of(config)
     if coding.bids is not None:
         return [_bundles(coding.bids)]
@@ -199,14 +202,14 @@ def _label(config: ProgramConfig, name: str) -> str:
 
 
 def _is_need(config: ProgramConfig, name: str) -> bool:
-    """Whether a column says how many slots of an interval are needed."""
+    """Whether a column states the number of slots that a participant needs in an interval."""
     table = config.program
     return isinstance(table, ElectricityTable) and (table.shortfall is not None or table.hard) and name.endswith(
         ".needs")
 
 
 def _gaps(config: ProgramConfig, column: Number) -> tuple[tuple[float, float], ...]:
-    """Of what an item takes: nothing, or no less than the least."""
+    """Ranges of numbers that a field excludes: an item takes nothing of a resource, or at least the least weight."""
     table = config.program
     if not isinstance(table, KnapsackTable) or column.name == config.data.value:
         return ()
@@ -216,7 +219,9 @@ def _gaps(config: ProgramConfig, column: Number) -> tuple[tuple[float, float], .
 
 
 def _together(config: ProgramConfig, limit: str) -> str:
-    """What a row has to keep as a whole; empty where the limits of its fields see to it."""
+    """A sentence on the rule that a row must keep as a whole; empty where the limits of its single fields imply the
+    rule.
+    """
     table = config.program
     free = ((isinstance(table, KnapsackTable) and table.most_weight is None)
             or (isinstance(table, AggregativeGameTable) and table.largest_sum is None)
@@ -228,7 +233,7 @@ def _together(config: ProgramConfig, limit: str) -> str:
 
 
 def _list_column(bids: Bids) -> str:
-    """The name of the text that lists bundles: it ends in a plus, as no bundle does."""
+    """The name of the form's text with the list of bundles: it ends in a plus sign, and the name of no bundle does."""
     return f"{bids.bundle}+"
 
 
@@ -244,10 +249,12 @@ def _bundles(bids: Bids) -> Field:
 
 
 def _listed_bids(bids: Bids, values: Mapping[str, str]) -> Mapping[str, str]:
-    """bundle -> what it is worth, of the lines of a form or as they are.
+    """Mapping from bundle to its value, read from the lines of a form; values that are such a mapping already are
+    returned unchanged.
 
     Raises:
-        InvalidInput: a line that says nothing of a bundle, or a bundle twice. The message is theirs.
+        InvalidInput: a line names no bundle with its value, or a bundle stands twice. The message repeats private data:
+            it is for the participant alone.
     """
     column = _list_column(bids)
     if set(values) != {column}:
@@ -270,16 +277,17 @@ def _listed_bids(bids: Bids, values: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def handout_table(plan: SharingPlan, shares: pa.Table, identities: Sequence[str]) -> pa.Table:
-    """A line for each action that somebody gets.
+    """A table with a line for each action that a participant gets.
 
     Args:
-        plan: the plan as it was settled.
+        plan: the plan with which the campaign was settled.
         shares: the shares of the run.
         identities: the public list of ids.
 
     Returns:
-        "id"; "good", the action in words; of averages "part", its share of the main rounds; and where prices are
-        charged "price_points", what the participant owes for all that they get, on their first line.
+        A table with the columns "id" and "good", which is the action in words. Where shares are averages over rounds,
+        the column "part" is the action's share of the main rounds. Where prices are charged, the column "price_points"
+        is the participant's whole debt on their first line, and 0 on the others.
     """
     found = list[tuple[str, str, float, float]]()
     width, rounds = plan.mechanism.program.width, plan.mechanism.rounds
@@ -298,7 +306,7 @@ def handout_table(plan: SharingPlan, shares: pa.Table, identities: Sequence[str]
 
 
 def _actions(share: dict[str, Any], width: int, rounds: int) -> list[tuple[list[int], float]]:
-    """The numbers of each action that is more than nothing, and its part; none of who withdrew."""
+    """The nonempty actions of one share, each with its part of the rounds; empty for a participant who withdrew."""
     if "action" in share:
         given = share["action"]
         some = [given] if isinstance(given, int) else list(given or [])

@@ -1,4 +1,6 @@
-"""The kind `queries`: from a campaign file to a plan, a custodian's table, answers, a study, an audit."""
+"""The kind `queries`: it answers counting queries about a custodian's table. This module connects all steps of a
+campaign: the plan of its file, the table, answers, a study, and an audit.
+"""
 
 from __future__ import annotations
 
@@ -66,21 +68,21 @@ class QueriesKind(KindSkeleton, CustodiansKind):
     runs = Mechanism
 
     def check_new(self, config: QueriesConfig) -> None:
-        """Refuse more bins than whole numbers, which files could have before."""
+        """Refuse a new campaign file with a column of whole numbers that has more bins than numbers."""
         config.check_new()
 
     def plan(self, config: QueriesConfig) -> QueriesPlan:
-        """Choose and calibrate from the file's public parameters."""
+        """Choose a method, and calibrate it from the file's public parameters."""
         return plan_of(config, pages)
 
     def files(self, config: QueriesConfig) -> Sequence[tuple[str, str]]:
-        """The file of the table."""
+        """The file of the table, as a pair of its key and its path."""
         return [("data.source", config.data.source)]
 
     def collect(
         self, config: QueriesConfig, plan: QueriesPlan, folder: Path, progress: Progress | None = None
     ) -> Collection:
-        """Open the table and check its columns; rows are read by the run."""
+        """Open the table and check its columns; the run reads the rows later."""
         data = self._held(config, plan, folder, progress)
         return Collection(data=data, rejected=data.rejected)
 
@@ -101,7 +103,7 @@ class QueriesKind(KindSkeleton, CustodiansKind):
     def check(
         self, config: QueriesConfig, plan: QueriesPlan, folder: Path, progress: Progress | None = None
     ) -> Check:
-        """One pass over the table, for the custodian alone."""
+        """Read the table once, and return the findings for the custodian alone."""
         problems = CellProblems([*judged(plan.schema.columns), *ids_of(Roster(config.data.records), config.data.id)],
                                 examples=True)
         data = self._held(config, plan, folder, progress, problems)
@@ -111,11 +113,11 @@ class QueriesKind(KindSkeleton, CustodiansKind):
                      missing_as=null_record(plan.schema))
 
     def more_rows(self, plan: QueriesPlan, outcome: AnyOutcome, count: int) -> pa.Table:
-        """Make so many synthetic rows from a release, without a look at the data."""
+        """A table of `count` synthetic rows, made from a release without reading the data."""
         return more_rows(plan.schema, plan.method, outcome.billboard, count)
 
     def more_answers(self, plan: QueriesPlan, outcome: AnyOutcome, queries: Sequence[str | Sequence[str]]) -> pa.Table:
-        """Answers to other queries from a release, without a look at the data."""
+        """Answers to further queries, computed from a release without reading the data."""
         return more_answers(plan.schema, plan.method, outcome.mechanism, outcome.billboard, queries)
 
     def audit(self, plan: QueriesPlan, seed: int, progress: Progress | None = None) -> AuditReport:

@@ -1,4 +1,6 @@
-"""The kind `regression`: from a campaign file to a plan, records, results, a participant's share, a study, an audit."""
+"""The kind `regression`: it buys a private regression from people. This module connects all steps of a campaign: the
+plan of its file, records, results, a participant's share, a study, and an audit.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +41,11 @@ _STORED = (
     "SufficientStatistics", "TabulatedNoise", "TruncatedGaussianNoise", "TruthfulRegression", "UniformBall",
     "UniformBox", "UniformNoise", "UniformSphere",
 )
-"""What an outcome of this family's mechanisms may hold."""
+"""Names of the classes that may occur in the outcome of a regression mechanism."""
 
 
 class RegressionKind(KindSkeleton, PeoplesKind):
-    """Buy a private regression from people who could lie."""
+    """Buy a private regression from participants who could lie."""
 
     name = "regression"
     summary = "buy answers for a linear regression from people who care about privacy and could lie"
@@ -55,15 +57,17 @@ class RegressionKind(KindSkeleton, PeoplesKind):
     types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(regression, name) for name in _STORED))
 
     def plan(self, config: RegressionConfig) -> PlannedRegression:
-        """Calibrate from the file's public parameters."""
+        """Calibrate the mechanism from the file's public parameters."""
         return plan_of(config, pages)
 
     def codec(self, plan: PlannedRegression) -> RecordCodec:
-        """A record is stored as its coded features and its scaled answer."""
+        """The codec that stores a record as its coded features and its scaled answer."""
         return RecordCodec(plan.design.dimension)
 
     def payouts(self, plan: PlannedRegression) -> PayoutTerms:
-        """Payments of both signs are paid out together with the deposit, which makes them non-negative."""
+        """The terms of the payouts. Payments may be negative, and the deposit that is returned with them makes every
+        payout non-negative.
+        """
         payment, figures = plan.mechanism.payment, plan.regression.figures
         return PayoutTerms(column="payment", currency=payment.currency, minor_units=payment.minor_units,
                            highest=math.ceil(figures.highest / figures.coin), deposit=figures.deposit_coins)
@@ -71,7 +75,7 @@ class RegressionKind(KindSkeleton, PeoplesKind):
     # ---- records
 
     def asked(self, config: RegressionConfig, plan: PlannedRegression) -> Sequence[Field]:
-        """The participant's answer, and the columns beside it that the operator checks."""
+        """Form fields for the participant's answer, and for the columns that the operator checks."""
         return [*(field_of(role, note="The operator checks it.") for role in plan.design.features),
                 field_of(plan.response)]
 
@@ -118,16 +122,16 @@ KIND = RegressionKind()
 
 
 def parse_record(design: Design, response: Numeric, values: Mapping[str, str]) -> tuple[np.ndarray, float]:
-    """The pair (x, y) of one participant, on their own side.
+    """The coded features x and the scaled answer y of one participant, computed on the participant's own side.
 
     Args:
         design: coding of the features.
-        response: role of the response.
-        values: column -> what the participant typed.
+        response: role of the column with the answer.
+        values: column -> text that the participant typed.
 
     Raises:
-        InvalidInput: a column that the campaign does not ask for, or a value that it cannot use. The message is the
-            participant's own.
+        InvalidInput: a column that the campaign does not ask for, or a value that it cannot use. The message repeats
+            private data: it is for the participant alone.
     """
     check_typed(values, (*design.columns, response.column))
     x, problem = design.encode_one(values)

@@ -1,4 +1,6 @@
-"""The kind `search`: from a campaign file to a plan, a network, the list of the found, a study, an audit."""
+"""The kind `search`: it finds members of a hidden group in a private network. This module connects all steps of a
+campaign: the plan of its file, the network, the list of people found, a study, and an audit.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ __all__ = ["KIND", "SearchKind"]
 
 
 class SearchKind(KindSkeleton, CustodiansKind):
-    """Find the members of a hidden group in a private network, and publish who they are."""
+    """Find the members of a hidden group in a private network, and publish the list of them."""
 
     name = "search"
     summary = "find the hidden members of a group in a private network; nobody else's contacts show"
@@ -40,11 +42,11 @@ class SearchKind(KindSkeleton, CustodiansKind):
         CommonNeighbours, CommonNeighboursMulti, LargestFlow, PTarget, Paths, PublicRelease, SearchCertificate, Walks)
 
     def plan(self, config: SearchConfig) -> PlannedSearch:
-        """Calibrate from the file's public parameters."""
+        """Calibrate the search from the file's public parameters."""
         return plan_of(config, pages)
 
     def files(self, config: SearchConfig) -> Sequence[tuple[str, str]]:
-        """The files of contacts, people and answers; and those that a run writes while it waits."""
+        """The files of contacts, people and answers, and the files that a run writes while it waits."""
         ids = [] if config.graph.vertices is None else [("graph.vertices", config.graph.vertices)]
         return [("graph.source", config.graph.source), *ids, ("oracle.source", config.oracle.source),
                 ("oracle.waiting", config.oracle.waiting), ("oracle.journal", config.oracle.journal)]
@@ -54,28 +56,28 @@ class SearchKind(KindSkeleton, CustodiansKind):
     def collect(
         self, config: SearchConfig, plan: PlannedSearch, folder: Path, progress: Progress | None = None
     ) -> Collection:
-        """Open the tables and check their columns; contacts and answers are read by the run."""
+        """Open the tables and check their columns; the run reads contacts and answers later."""
         data = HeldNetwork.open(config, folder)
         return Collection(data=data, rejected=data.rejected)
 
     def journal(self, config: SearchConfig) -> str:
-        """The file that keeps the noise of an unfinished search."""
+        """The path of the file that keeps the noise of an unfinished search."""
         return config.oracle.journal
 
     def publish_on(self, config: SearchConfig) -> date | None:
-        """The day before which no list is published."""
+        """The day before which no list is published; None where the file sets none."""
         return config.release.publish_on
 
     def play(
         self, config: SearchConfig, plan: PlannedSearch, folder: Path, data: Any, noise: NoiseSource, keep: Path | None
     ) -> Outcome | SimulatedOutcome:
-        """The search, which waits where an answer is missing."""
+        """Run the search, which pauses where an answer is missing."""
         return play(config, plan.mechanism, folder, data, noise, keep)
 
     def check(
         self, config: SearchConfig, plan: PlannedSearch, folder: Path, progress: Progress | None = None
     ) -> Check:
-        """One look at contacts and answers, for the custodian alone: see `checked`."""
+        """Read contacts and answers once, and return the findings for the custodian alone."""
         return _checked(config, folder)
 
     # ---- results
@@ -94,10 +96,11 @@ _SHOWN = 50  # ids on a page
 
 
 def _checked(config: SearchConfig, folder: Path) -> Check:
-    """What the tables hold, which answers cannot be read or are nobody's, and which contradict others.
+    """The numbers of contacts, people and answers in the tables, with all answers that are unreadable, belong to nobody
+    on the list, or contradict others.
 
     Raises:
-        InvalidInput: a table cannot be used; the graph is not admissible; a seed is no target.
+        InvalidInput: a table cannot be used, the graph is not admissible, or a seed is no target.
     """
     data = HeldNetwork.open(config, folder)
     graph = data.graph()

@@ -1,6 +1,8 @@
-"""The common parts of every kind: the layout of plans, results and shares, and the tables that several files have.
+"""The common parts of confide's own kinds: the layout of plans, results and shares, and the tables that several files
+have.
 
-A plan computes, and a kind has the sentences of its own; here are the parts around them.
+A plan computes figures, and a kind has its own sentences about them; this module has the parts that frame these
+sentences.
 """
 
 from __future__ import annotations
@@ -35,15 +37,16 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 Parameters = Mapping[str, tuple[str, ...]]
-"""Law -> names of its parameters."""
+"""Mapping from a law to the names of its parameters."""
 
 
 class KindSkeleton:
     """The part of each of confide's own kinds that follows from its name and its mechanism.
 
-    `runs` is the class of its mechanisms, and `part` the field of its plans that holds what ran. Its plans are
-    `ShownPlan`, whose `pages` have `sections` and `offer` of a plan; `result_sections` and `result_tables` of a settled
-    plan and its outcome, `explain` of these, a record and its index, and `study_sections` of these and the data.
+    `runs` is the class of the kind's mechanisms, and `part` is the field of its plans that holds the mechanism. The
+    plans of a kind are `ShownPlan`, with an object `pages` of functions. `sections` and `offer` take a plan.
+    `result_sections` and `result_tables` take a settled plan and its outcome. `explain` takes a settled plan, its
+    outcome, a record and the record's index, and `study_sections` takes a settled plan, its outcome and the data.
     """
 
     name: ClassVar[str]
@@ -59,7 +62,7 @@ class KindSkeleton:
             return files(__package__).joinpath("templates", f"{self.name.replace('-', '_')}.toml").read_text("utf-8")
 
     def settled(self, plan: Any, outcome: AnyOutcome) -> Any:
-        """The plan with the mechanism that really ran, whatever this version would plan today.
+        """The plan with the mechanism of the outcome, even where this version of confide would plan another mechanism.
 
         Raises:
             InvalidInput: the outcome is of another kind.
@@ -92,10 +95,11 @@ class KindSkeleton:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ShownPlan:
-    """A plan that computes alone: its texts for the operator and for participants stand in its kind.
+    """A plan that computes figures; the texts about them, for the operator and for participants, stand in its kind's
+    `pages`.
 
     Args:
-        pages: the object with `sections` and `offer` of such a plan, such as a module.
+        pages: an object with functions `sections` and `offer` of such a plan, such as a module.
     """
 
     pages: Any = field(repr=False)
@@ -103,7 +107,7 @@ class ShownPlan:
     if TYPE_CHECKING:
         @property
         def mechanism(self) -> Any:
-            """What runs, or ran."""
+            """The mechanism that will run, or that ran."""
 
     @cached_property
     def guarantees(self) -> Guarantees:
@@ -126,17 +130,17 @@ def plan_page(
     plan: Any, rows: Sequence[tuple[str, Any]], note: str, warnings: Iterable[str], *between: Section | Block,
     said: str = "", **words: Callable[..., str],
 ) -> list[Section]:
-    """The page of a plan: its figures and warnings, what its kind has besides, its promises, and their meaning for
+    """The page of a plan: its figures and warnings, further parts of its kind, its promises, and their meaning for
     several people.
 
     Args:
         plan: an object with `mechanism` and `guarantees`.
-        rows: the figures: name, and amount.
-        note: a text below them.
+        rows: the figures, as pairs of a name and an amount.
+        note: a text below the figures.
         warnings: clauses without a full stop.
         between: further blocks of the first section, and further sections.
         said: the text about all promises.
-        words: the words of `promises_table`.
+        words: further arguments of `promises_table`.
     """
     warned = tuple(f"Warning: {each}." for each in warnings)
     blocks = [each for each in between if not isinstance(each, Section)]
@@ -149,10 +153,10 @@ def plan_page(
 
 
 def promised(plan: Any, *said: str) -> Section:
-    """The promises of a result, and their audiences.
+    """The section on the promises of a result, and their audiences.
 
     Args:
-        plan: the plan as it was settled.
+        plan: the plan that was settled.
         said: paragraphs.
     """
     return Section(title="Promises and their audiences", folded=True, blocks=(
@@ -160,14 +164,15 @@ def promised(plan: Any, *said: str) -> Section:
 
 
 def not_disclosed(plan: Any, example: str, audience: Audience, *more: str, thing: str = "record") -> Section:
-    """The section about facts that a result page does not tell, by an example of the campaign's own.
+    """The section on the limits that noise sets to conclusions from a result page, with an example from the campaign.
 
     Args:
         plan: the plan that was settled.
-        example: a fact about one person, as a clause that begins with "whether", or a noun.
+        example: a fact about one person that the page does not state, as a clause that begins with "whether", or as a
+            noun.
         audience: the audience of the page.
         more: further sentences.
-        thing: word for what a person hands in.
+        thing: the word for the record that a person hands in.
     """
     promises = plan.guarantees.privacy
     if right_at_most(plan.mechanism, promises, audience) > _CERTAIN:
@@ -182,11 +187,11 @@ def not_disclosed(plan: Any, example: str, audience: Audience, *more: str, thing
 
 _NOT_DISCLOSED = "What this page does not tell"
 _CERTAIN = 0.9
-"""How often a guess may be right from which on a page calls its promise weak."""
+"""Probability of a right guess above which a page calls its promise of privacy weak."""
 
 
 def share_page(title: str, *parts: str | Block) -> list[Section]:
-    """One participant's page, of one section.
+    """One participant's private page, with a single section.
 
     Args:
         title: the title.
@@ -198,16 +203,16 @@ def share_page(title: str, *parts: str | Block) -> list[Section]:
 def settled_otherwise(
     who: str, stored: str, today: str, *more: str, thing: str = "record", gets: str = "be paid", at: str = "at",
 ) -> list[Section]:
-    """One participant's page where the file holds another record today than the one that was settled.
+    """One participant's page, where today's record in the file differs from the settled one.
 
     Args:
         who: the participant, as the subject of a sentence.
-        stored: the share that was settled.
-        today: the share that would be settled now.
-        more: paragraphs behind it.
-        thing: the thing that the file holds.
-        gets: the effect on the participant, in the infinitive.
-        at: the word between "settled" and the settled share.
+        stored: the settled share, which counts.
+        today: the share that today's record would give.
+        more: further paragraphs.
+        thing: the word for a record in the file.
+        gets: the verb of the share, in the infinitive: the record would "be paid" or "get" the share.
+        at: the preposition between "settled" and the settled share.
     """
     return share_page(
         f"{who}: settled {at} {stored}",
@@ -216,11 +221,11 @@ def settled_otherwise(
 
 
 class MoneyWords:
-    """Amounts in the currency of an object with `currency` and `minor_units`, which is `coined`."""
+    """Texts for amounts of money, in the currency of the object `coined`, which has `currency` and `minor_units`."""
 
     @property
     def coined(self) -> Any:
-        """The object that has the money."""
+        """The object with the attributes `currency` and `minor_units`."""
         raise NotImplementedError
 
     def money(self, amount: float) -> str:
@@ -228,11 +233,11 @@ class MoneyWords:
         return f"{amount:,.{len(str(self.coined.minor_units)) - 1}f} {self.coined.currency}"
 
     def at_most(self, amount: float) -> str:
-        """An upper bound on an amount, and a payment that is rounded up: in whole coins."""
+        """An amount rounded up to whole coins, for upper bounds and for payments that are rounded up."""
         return money_at_most(amount, self.coined.minor_units, self.coined.currency)
 
     def at_least(self, amount: float) -> str:
-        """A lower bound on an amount, in whole coins."""
+        """An amount rounded down to whole coins, for lower bounds."""
         return money_at_least(amount, self.coined.minor_units, self.coined.currency)
 
     def coins(self, coins: int) -> str:
@@ -241,7 +246,7 @@ class MoneyWords:
 
 
 def no_rehearsal(what: str = "true answers") -> Refused:
-    """The refusal where everybody's side is to be played, and the file names nothing to play it with."""
+    """The refusal of a rehearsal whose campaign file names no public records to play the participants with."""
     return Refused("the campaign file has no [rehearsal]", f"name a source of {what} that are public already")
 
 
@@ -249,12 +254,12 @@ def no_rehearsal(what: str = "true answers") -> Refused:
 
 
 class LawTable(Keys):
-    """A table whose key `law` chooses a law: it has the parameters of that law, and of no other one."""
+    """A table with a key `law` that chooses a law; it may hold only the parameters of this law."""
 
     NEEDS: ClassVar[Parameters]
-    """Parameters that have to be there; a law without any may be left out."""
+    """Required parameters of each law; a law without required parameters may be missing here."""
     MAY_HAVE: ClassVar[Parameters] = {}
-    """Parameters that may be left out."""
+    """Optional parameters of each law."""
 
     if TYPE_CHECKING:
         law: str
@@ -277,7 +282,7 @@ class LawTable(Keys):
 
 
 class CurrencyTable(Keys):
-    """The currency, whose smallest coins are declared where they are paid."""
+    """The currency of a campaign; each subclass declares the number of its smallest coins per unit."""
 
     currency: str = Field(min_length=1, description="name of the currency on pages and in files, such as euro")
     if TYPE_CHECKING:
@@ -291,6 +296,6 @@ class CurrencyTable(Keys):
 
 
 class MoneyTable(CurrencyTable):
-    """The money of the payments."""
+    """The currency of the payments, and the number of its smallest coins per unit."""
 
     minor_units: int = Field(default=100, ge=1, le=10**18, description="smallest coins per unit, a power of ten")

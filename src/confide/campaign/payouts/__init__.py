@@ -1,6 +1,6 @@
-"""The files of payouts: payees read, batches written for a spreadsheet or a bank, and the bank's answer read back.
+"""The files of payouts: lists of payees, batches for a spreadsheet or a bank, and the bank's answers.
 
-The queue is the store's; nothing here pays anybody.
+The store holds the queue of payouts. This package reads and writes files, and pays nobody.
 """
 
 from confide._lazy import doors

@@ -1,4 +1,6 @@
-"""The characters that a payment may carry. Nothing is transliterated or cut here: what does not fit is refused."""
+"""The characters that a payment may contain. Texts are never transliterated or shortened: a text that does not fit is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +11,31 @@ from confide.contract.errors import InvalidInput
 __all__ = ["check_line", "check_reference", "check_text"]
 
 _FOREIGN = re.compile("[^ -~\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f\u0218-\u021b]")
-"""What is neither printable ASCII nor a letter of the ISO Latin alphabets (Latin-1, Latin Extended-A, Romanian)."""
+"""Any character that is neither printable ASCII nor a letter of the ISO Latin alphabets (Latin-1, Latin Extended-A,
+Romanian).
+"""
 
 _REFERENCE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9/?:().,'+ -]{0,33}[A-Za-z0-9?:().,'+-])?")
-"""The restricted set of SEPA (EPC230-15): no slash at an end, none doubled; ours also begin with a letter or digit."""
+"""A text in the restricted character set of SEPA (EPC230-15) that begins with a letter or digit and does not end with a
+slash or space. SEPA also forbids double slashes, which `check_reference` finds.
+"""
 
 
 def check_line(field: str, whose: str, text: object, longest: int) -> str:
-    """One line of Latin text.
+    """Check one line of Latin text.
 
     Args:
         field: the name of the line.
-        whose: the thing in words, such as "that of 'ann'".
+        whose: the line in words, for messages, such as "that of 'ann'".
         text: the given text.
-        longest: characters at most.
+        longest: the largest number of characters.
+
+    Returns:
+        The text, unchanged.
 
     Raises:
-        InvalidInput: empty, too long, spaces around it, or a character outside the set, which is named.
+        InvalidInput: the text is empty, is too long, has spaces around it, or has a character outside the set, which
+            the message names.
 
     Example:
         >>> check_line("name", "that of 'ann'", "Ann Müller & Söhne", 70)
@@ -52,10 +62,10 @@ def check_line(field: str, whose: str, text: object, longest: int) -> str:
 
 
 def check_reference(reference: object) -> str:
-    """A reference that a bank hands on unaltered, and that a spreadsheet takes for text.
+    """Check the reference of a payment: banks pass it on unchanged, and spreadsheets take it for text.
 
     Raises:
-        InvalidInput: not of that form.
+        InvalidInput: the text is no reference of SEPA's form.
 
     Example:
         >>> check_reference("PAY-2026/0001")
@@ -69,10 +79,10 @@ def check_reference(reference: object) -> str:
 
 
 def check_text(field: str, text: object) -> str:
-    """Any text that can be written as UTF-8, such as an id, which is the campaign's and stays as it is.
+    """Check a text that is kept unchanged, such as a participant's id: it must be possible to write it as UTF-8.
 
     Raises:
-        InvalidInput: empty, no text, or half of a surrogate pair.
+        InvalidInput: the text is empty, is no text, or has half of a surrogate pair.
     """
     if not isinstance(text, str) or not text:
         raise InvalidInput(field, f"{text!r} is no text" if not isinstance(text, str) else "is empty")

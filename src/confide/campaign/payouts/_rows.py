@@ -1,4 +1,6 @@
-"""Small CSV files that a person or a bank wrote: read strictly, every fault with its line, and no cell repeated."""
+"""A strict reader of small CSV files that a person or a bank wrote. An error names the line, and never repeats the
+content of a cell.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ __all__ = ["decoded", "rows"]
 
 
 def decoded(data: bytes) -> str:
-    """The text of a file; a byte order mark, which Excel writes, is no part of it.
+    """The text of a file, without the byte order mark that Excel writes.
 
     Raises:
-        InvalidInput: not UTF-8.
+        InvalidInput: the file is not UTF-8.
     """
     try:
         return data.decode("utf-8-sig")
@@ -26,16 +28,17 @@ def decoded(data: bytes) -> str:
 def rows(
     text: str, required: tuple[str, ...], optional: tuple[str, ...] = (), *, others: bool = False
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    r"""The rows below the header, each with the line on which it begins; empty lines are passed over.
+    r"""The rows below the header, each with the number of its first line; empty lines are skipped.
 
     Args:
-        text: the text with a header that names the columns, in any order.
-        required: columns that must be there.
-        optional: columns that may be there.
-        others: whether further columns may be there; they are not read.
+        text: the text, with a header that names the columns in any order.
+        required: columns that must exist.
+        optional: columns that may exist.
+        others: whether further columns may exist; they are ignored.
 
     Raises:
-        InvalidInput: names the column or the line. No cell is repeated: one in a wrong place could be an IBAN.
+        InvalidInput: the header or a line is malformed; the message names the column or the line. The message repeats
+            no cell, since a cell in a wrong place could be an IBAN.
 
     Example:
         >>> list(rows("reference,status\nA-1,paid\n", ("reference", "status")))
@@ -53,7 +56,7 @@ def rows(
 def _columns(
     header: list[str], required: tuple[str, ...], optional: tuple[str, ...], others: bool
 ) -> dict[str, int]:
-    """Where each column that is known stands."""
+    """The position of each known column."""
     known = ", ".join(required) + (f" and optionally {', '.join(optional)}" if optional else "")
     missing = [name for name in required if name not in header]
     if missing:

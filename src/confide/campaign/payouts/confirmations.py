@@ -1,9 +1,9 @@
 """The answers of the bank: which payments were made and which failed.
 
-Of a report in ISO 20022 (pain.002.001.10) only settled facts count: ACSC and ACCC, settled on the payer's or the
-payee's account, are "paid"; RJCT and CANC, rejected or cancelled before execution, are "failed". Every other status,
-those that only say "accepted" included, is pending. A payment that is called failed may be ordered again, so whatever
-is doubtful is refused or left pending.
+In a report in ISO 20022 (pain.002.001.10), only final statuses count. ACSC and ACCC, settled on the payer's or the
+payee's account, are "paid". RJCT and CANC, rejected or cancelled before execution, are "failed". Every other status is
+pending, even one that says "accepted". A failed payment may be ordered again, so a doubtful status is refused or left
+pending.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["NAMESPACE", "Status", "parse_confirmations", "read_confirmations"]
 NAMESPACE = "urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"
 
 Status = Literal["paid", "failed"]
-"""What became of a payment, for good."""
+"""The final status of a payment."""
 
 _LARGEST = 1 << 26  # bytes of a file: reports on some hundred thousand payments
 _DEEPEST = 64  # levels of elements; the schema has about a dozen
@@ -42,31 +42,35 @@ _BLOCKS = {
     _ORDER: ("OrgnlPmtInfId", "PmtInfSts"),
     _SINGLE: ("OrgnlEndToEndId", "TxSts"),
 }
-"""Where statuses stand, from the whole message down to one payment, and the names of what has it and of the status."""
+"""Mapping from the path of an element with a status to the names of two elements in it: the reference, and the status.
+The levels are the whole message, one order, and one payment.
+"""
 
 
 def read_confirmations(
     path: str | os.PathLike[str], messages: Mapping[str, Collection[str]] | None = None,
     failed: Collection[str] = frozenset(),
 ) -> dict[str, Status]:
-    """The status of payments, by reference; those that are pending are left out.
+    """Mapping from reference to the final status of its payment; pending payments are left out.
 
-    The file is CSV in UTF-8 with the columns `reference` and `status`, which is paid or failed (others are not read, so
-    that a status can be added to the table of a batch), or a report in pain.002.001.10.
+    The file is CSV in UTF-8 with the columns `reference` and `status`, or a report in pain.002.001.10. A status in CSV
+    is paid or failed. Further columns of a CSV file are ignored, so that a status can be added to the table of a batch.
 
-    A report may also speak of a message as a whole. It then holds for all of the message's references that the report
-    does not name one by one; who is named in a message that failed as a whole must have failed too. A message that was
-    paid as a whole, although some of its payments had failed before, says too little of these.
+    A report may also state the status of a whole message. The status then holds for all references of the message that
+    the report does not name one by one. In a message that failed as a whole, every reference that is named must have
+    failed too. A message that is paid as a whole is refused if some of its payments failed before and the report does
+    not name these.
 
     Args:
         path: the path of the file.
-        messages: `Batch.message` -> the references in it, of whatever was sent to the bank.
-        failed: references of which the bank has said before that they failed.
+        messages: mapping from `Batch.message` to the references in the batch, for all batches that were sent to the
+            bank.
+        failed: references of payments that failed according to an earlier answer of the bank.
 
     Raises:
-        InvalidInput: names the line or the reference: a status that is not known, one reference with contradicting
-            statuses, a whole message that is not in `messages`, one that was paid although some of it had failed, a
-            document type declaration, another message.
+        InvalidInput: a status is unknown, a reference has two contradicting statuses, a whole message is not in
+            `messages` or is paid although some of its payments had failed, or the file has a document type declaration
+            or is no status report. The error names the line or the reference.
     """
     file = as_path("confirmations", path)
     return parse_confirmations(read_bytes("confirmations", file, _LARGEST), messages, failed, file)
@@ -76,7 +80,7 @@ def parse_confirmations(
     data: bytes, messages: Mapping[str, Collection[str]] | None = None, failed: Collection[str] = frozenset(),
     name: Path = Path("the answer"),
 ) -> dict[str, Status]:
-    """The status of payments, by reference, from the bytes of such a file.
+    """Mapping from reference to the final status of its payment, from the bytes of a file as in `read_confirmations`.
 
     Args:
         data: CSV or XML in UTF-8.
@@ -85,7 +89,7 @@ def parse_confirmations(
         name: the name of the file in errors.
 
     Raises:
-        InvalidInput: as `read_confirmations`; or more bytes than a file may have.
+        InvalidInput: for the same reasons as in `read_confirmations`, or the file is too large.
     """
     with reading("confirmations", name):
         if len(data) > _LARGEST:
@@ -95,10 +99,9 @@ def parse_confirmations(
 
 
 def _from_table(text: str) -> dict[str, Status]:
-    r"""
-    Example:
-        >>> _from_table("reference,status\nA-1,paid\nA-2,failed\n")
-        {'A-1': 'paid', 'A-2': 'failed'}
+    r"""Example:
+    >>> _from_table("reference,status\nA-1,paid\nA-2,failed\n")
+    {'A-1': 'paid', 'A-2': 'failed'}
     """
     known: dict[str, Status] = {}
     for line, cells in rows(text, ("reference", "status"), others=True):
@@ -140,7 +143,9 @@ def _from_report(text: str, messages: Mapping[str, Collection[str]], failed: set
 
 
 def _joined(reference: str, statuses: Iterable[Status | None]) -> Status | None:
-    """The settled status among several of one payment, if any: pending is only earlier, paid and failed contradict."""
+    """The final status among several statuses of one payment; None where all are pending. The statuses "paid" and
+    "failed" for one payment contradict each other, which is an error.
+    """
     settled = {status for status in statuses if status is not None}
     if len(settled) > 1:
         raise _contradiction(reference)
@@ -157,7 +162,7 @@ def _declared() -> InvalidInput:
 
 
 def _parse(text: str) -> _Report:
-    """The statuses of a report, read without a document type: no entity is declared, expanded or fetched."""
+    """The statuses of a report. The parser refuses a document type declaration, and so expands or fetches no entity."""
     if "\0" in text:  # the parser would take it for UTF-16, whatever it is told, and see another text than we do
         raise InvalidInput("report", "is not UTF-8", "save the file as UTF-8")
     if "<!DOCTYPE" in text:
@@ -174,7 +179,7 @@ def _parse(text: str) -> _Report:
 
 
 class _Report:
-    """What the parser calls for each element. It keeps the statuses and nothing else, however large the file is."""
+    """Target of the XML parser: it keeps the statuses and nothing else, however large the file is."""
 
     def __init__(self) -> None:
         self.wholes: list[tuple[str, Status | None]] = []
@@ -184,11 +189,11 @@ class _Report:
         self._text: list[str] | None = None  # of the current element, where it matters
 
     def doctype(self, name: str, public: str | None, system: str | None) -> None:
-        """A document type declaration begins: the search for one missed it."""
+        """Refuse a document type declaration that the search before parsing has missed."""
         raise _declared()
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """An element begins."""
+        """Note the beginning of an element."""
         if not self._path and tag != f"{{{NAMESPACE}}}Document":
             raise InvalidInput("report", "is no status report that is known here", f"must be a {NAMESPACE[-15:]}")
         if len(self._path) == _DEEPEST:
@@ -201,12 +206,12 @@ class _Report:
         self._text = [] if name in outer else None
 
     def data(self, text: str) -> None:
-        """Text, in pieces."""
+        """Note a piece of text."""
         if self._text is not None:
             self._text.append(text)
 
     def end(self, tag: str) -> None:
-        """An element ends."""
+        """Note the end of an element."""
         path = tuple(self._path)
         name = self._path.pop()
         if self._text is not None:
@@ -218,7 +223,7 @@ class _Report:
             self._close_block(path, self._open.pop())
 
     def close(self) -> None:
-        """The document ends."""
+        """Note the end of the document."""
 
     def _close_block(self, path: tuple[str, ...], found: dict[str, str]) -> None:
         of, code = (found.get(name, "") for name in _BLOCKS[path])

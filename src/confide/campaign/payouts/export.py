@@ -1,4 +1,6 @@
-"""Payouts from the queue to a file and back: the operator's steps, in CSV or as an order to a bank."""
+"""The operator's steps with payouts: from the queue to a file, in CSV or as an order to a bank, and from the bank's
+answer back to the queue.
+"""
 
 from __future__ import annotations
 
@@ -23,22 +25,26 @@ if TYPE_CHECKING:
 __all__ = ["TEXT", "as_table", "batch_file", "export_batch", "import_confirmations", "take_confirmations"]
 
 _FORMULA = re.compile("(?:^|;)[=+@\uff1d\uff0b\uff0d\uff20-]|[\x00-\x1f\x7f]")
-"""Cells that a spreadsheet may run: those that begin as a formula, also in the wide forms of East Asian keyboards, or
-do so behind the semicolon that some countries' Excel takes for the comma; and those with control characters."""
+"""Cells that a spreadsheet may run as a formula.
+
+A cell may run if it has a control character. It may also run if a sign that begins a formula, even in the wide form of
+East Asian keyboards, stands at its beginning or after a semicolon, which some countries' Excel takes for the comma.
+"""
 
 _SPECIAL = re.compile(r'[",\r\n]|^ | $')
 
 
 def as_table(batch: Batch, *, spreadsheet: bool = True) -> bytes:
-    """The batch as CSV: `reference,id,amount,currency`, and `name,iban,bic` where the payments have payees.
+    """The batch as CSV with the columns `reference,id,amount,currency`, and `name,iban,bic` where the payments have
+    payees.
 
-    UTF-8, newlines as line ends, amounts in the currency's unit with all of its digits. The same batch gives the same
-    bytes.
+    The text is UTF-8 with newlines as line ends. Amounts are in the currency's unit with all of its digits. The same
+    batch gives the same bytes.
 
     A cell that a spreadsheet could take for a formula (it begins with = + - @ or holds a tab, a line break or another
-    control character) is refused, not disguised: an apostrophe before it would make another id of it, which no longer
-    meets the campaign's. Where ids are telephone numbers or handles, and no spreadsheet opens the file, ask for
-    `spreadsheet=False`: cells are then written as they are, and read back exactly.
+    control character) is refused. Such a cell is not escaped: an apostrophe before an id would make another id, which
+    does not match the campaign's. Where ids are telephone numbers or handles, and no spreadsheet opens the file, ask
+    for `spreadsheet=False`: cells are then written as they are, and read back exactly.
 
     Args:
         batch: the payments.
@@ -85,25 +91,26 @@ def export_batch(
     campaign: Planned, store: Store, path: str | os.PathLike[str], *, number: int | None = None,
     payees: str | os.PathLike[str] | None = None, payer: str | None = None, text: str = TEXT,
 ) -> int:
-    """Take all approved payouts into a new batch and write its file, or write an earlier batch again.
+    """Put all approved payouts into a new batch and write the batch's file, or write the file of an earlier batch
+    again.
 
     Args:
-        campaign: a settled one.
+        campaign: the settled campaign.
         store: the store in which it was settled.
-        path: a new file: `.csv`, or `.xml` for pain.001. Its owner alone may read it; it names people.
-        number: an earlier batch, which the bank has not answered; in its own format, since whoever pays by two ways
-            might pay twice.
+        path: a new file: `.csv`, or `.xml` for pain.001. The file names people, so only its owner may read it.
+        number: number of an earlier batch that the bank has not answered; None for a new batch. The file must have the
+            batch's own format, since a batch in two formats might be paid twice.
         payees: the operator's file of names and accounts; nothing of it is stored.
-        payer: NAME,IBAN or NAME,IBAN,BIC, for pain.001.
-        text: the text on the bank statements, for pain.001. Not the campaign's title, which might tell the bank more
-            about people than they want it to know.
+        payer: account that pays, as NAME,IBAN or NAME,IBAN,BIC, for pain.001.
+        text: the text on the bank statements, for pain.001. Do not use the campaign's title, which might tell the bank
+            more about people than they want it to know.
 
     Returns:
         The batch's number.
 
     Raises:
         InvalidInput: the file exists or has another ending, or names and accounts are missing; nothing was exported.
-        Refused: nothing is approved, the bank has answered the batch, or it was written in another format.
+        Refused: nothing is approved, the bank has answered the batch, or the batch was written in another format.
     """
     path = as_path("export", path)
     form = _ENDINGS.get(path.suffix.lower())
@@ -123,10 +130,10 @@ def batch_file(
     campaign: Planned, store: Store, form: str, *, number: int | None = None, payees: bytes | None = None,
     payer: str | None = None, text: str = TEXT,
 ) -> tuple[int, bytes]:
-    """The batch without any file: its number, and the contents of its file.
+    """The number of a batch and the contents of its file, as in `export_batch`; no file is written.
 
     Args:
-        campaign: a settled one.
+        campaign: the settled campaign.
         store: the store in which it was settled.
         form: "csv" or "pain.001".
         number: the same as in `export_batch`.
@@ -135,7 +142,7 @@ def batch_file(
         text: the same as in `export_batch`.
 
     Raises:
-        InvalidInput, Refused: as `export_batch`.
+        InvalidInput, Refused: for the same reasons as in `export_batch`.
     """
     return _exported(campaign, store, form, number, payer, text,
                      None if payees is None else partial(parse_payees, payees))
@@ -160,29 +167,30 @@ def _exported(
 
 
 def import_confirmations(campaign: Planned, store: Store, path: str | os.PathLike[str]) -> dict[str, int]:
-    """Take the bank's answers on exported payouts; doing it again changes nothing.
+    """Take the bank's answers on exported payouts; taking the same answers again changes nothing.
 
     Args:
-        campaign: a settled one.
+        campaign: the settled campaign.
         store: the store in which it was settled.
         path: CSV of reference and status, or pain.002.
 
     Returns:
-        "paid", "failed": how many payouts changed; "known": how many were so before.
+        Counts of payouts: "paid" and "failed" for those that changed their state, "known" for those that were in the
+            confirmed state before.
     """
     return _confirmed(campaign, store, partial(read_confirmations, path))
 
 
 def take_confirmations(campaign: Planned, store: Store, data: bytes) -> dict[str, int]:
-    """Take the bank's answers from the bytes of such a file.
+    """Take the bank's answers from the bytes of a file, as `import_confirmations` does from a file.
 
     Args:
-        campaign: a settled one.
+        campaign: the settled campaign.
         store: the store in which it was settled.
         data: CSV of reference and status, or pain.002.
 
     Returns:
-        As `import_confirmations`.
+        The counts that `import_confirmations` returns.
     """
     return _confirmed(campaign, store, partial(parse_confirmations, data))
 

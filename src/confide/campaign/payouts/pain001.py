@@ -22,20 +22,22 @@ _EXCEPTIONS = {
     **dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3),
     **dict.fromkeys(("CLF", "UYW"), 4),
 }
-"""All others have 2."""
+"""Number of digits behind the decimal point of each currency that does not have two."""
 
 _NO_MONEY = {"XAD", "XAG", "XAU", "XBA", "XBB", "XBC", "XBD", "XDR", "XPD", "XPT", "XSU", "XTS", "XUA", "XXX"}
-"""Codes for metals, units of account and tests: ISO 4217 gives them no smallest coin, and no bank pays in them."""
+"""Codes of ISO 4217 for metals, units of account and tests. These codes have no smallest coin, and no bank pays in
+them.
+"""
 
 
 def digits(currency: str) -> int:
-    """The number of digits behind the point of a bank's currency.
+    """The number of digits behind the decimal point of a currency that banks pay in.
 
     Args:
-        currency: a code of ISO 4217. Its form is checked, not whether it is in use: that is for the bank to say.
+        currency: a code of ISO 4217. Only the code's form is checked; the bank decides whether the code is in use.
 
     Raises:
-        InvalidInput: no such code.
+        InvalidInput: the text is not the code of a currency that banks pay in.
 
     Example:
         >>> digits("EUR"), digits("JPY"), digits("KWD")
@@ -52,7 +54,9 @@ NAMESPACE = "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"
 _DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>\n'
 _LONGEST_TEXT = 140
 _MOST_COINS = 10**18 - 1
-"""Amounts and their sum have 18 digits at most, those behind the point included."""
+"""Largest sum of a batch in smallest coins: amounts and sums have at most 18 digits, including those behind the decimal
+point.
+"""
 
 
 def as_pain001(batch: Batch, payer: Payer, *, execute: date | None = None, text: str | None = None) -> bytes:
@@ -62,14 +66,14 @@ def as_pain001(batch: Batch, payer: Payer, *, execute: date | None = None, text:
 
     Args:
         batch: payments with payees, in a currency that banks pay in, with the smallest coin that ISO 4217 gives it.
-        payer: the owner of the account that the money leaves.
-        execute: the day on which it should leave; default the day on which the batch was written, in UTC.
-        text: the text that payees, and their banks, read on the statement; default the campaign's title. Cut to 140
-            characters.
+        payer: the owner of the account that pays.
+        execute: the day on which the bank should pay; default the day on which the batch was written, in UTC.
+        text: the text on the statements of payees, which their banks read too; default the campaign's title. The text
+            is cut to 140 characters.
 
     Raises:
-        InvalidInput: no payees, another smallest coin, more than 18 digits, a day before the batch was written, or a
-            text with characters that are not Latin.
+        InvalidInput: the payments have no payees, the currency has another smallest coin, the sum has more than 18
+            digits, the day is before the batch was written, or the text has characters that are not Latin.
 
     Example:
         >>> from confide.campaign.payouts.payment import Payment
@@ -136,7 +140,7 @@ def _day(batch: Batch, execute: date | None) -> str:
 
 
 def _add(parent: Element, path: str, text: str, **attributes: str) -> None:
-    """Append nested elements, the innermost with text."""
+    """Append a chain of nested elements; the innermost element gets the text and the attributes."""
     for name in path.split("/"):
         parent = SubElement(parent, name)
     parent.text = text

@@ -1,5 +1,5 @@
-"""Payees: the name and account behind a participant's id. The operator's own file, which no campaign and no store ever
-sees.
+"""Payees: the name and account of each participant. Names and accounts stand in the operator's own file, and no
+campaign and no store ever contains them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from confide.contract.files import as_path, read_bytes, reading
 __all__ = ["LONGEST_NAME", "Payee", "check_account", "parse_payees", "read_payees"]
 
 LONGEST_NAME = 70
-"""Characters of a name: what SEPA allows of the 140 of ISO 20022."""
+"""Largest number of characters of a name: ISO 20022 allows 140, and SEPA 70 of them."""
 
 _LARGEST = 1 << 28  # bytes of a file; a million people fill a quarter of it
 
@@ -27,16 +27,16 @@ _BIC = re.compile(r"[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")
 
 @dataclass(frozen=True)
 class Payee:
-    """A participant, as their bank knows them. Their id alone is printed.
+    """A participant's name and bank account. The representation of the object shows the id alone.
 
     Args:
-        id: the campaign's.
+        id: the participant's id in the campaign.
         name: the name of the account's holder, at most 70 characters of Latin text.
         iban: the IBAN in capitals, without spaces.
         bic: the BIC of the participant's bank, 8 or 11 characters; None where the IBAN is enough.
 
     Raises:
-        InvalidInput: one of them cannot be used. The message names the id, and never the IBAN.
+        InvalidInput: one of the values cannot be used. The message names the id, and never the IBAN.
 
     Example:
         >>> Payee("ann", "Ann Smith", "GB82WEST12345698765432")
@@ -61,21 +61,22 @@ class Payee:
 
 
 def check_account(whose: str, name: object, iban: object, bic: object) -> None:
-    """A name, an IBAN and perhaps a BIC, each well-formed.
+    """Check the form of a name, an IBAN and, where it is given, a BIC.
 
-    An IBAN must have a country that uses IBANs, the length and structure of that country, and right check digits
-    (ISO 13616, ISO 7064 mod 97-10), which catch every digit that was mistyped for another, and 96 of 97 other mistakes.
-    A BIC must have the structure of ISO 9362 and a country. Whether there is such an account or bank is for the bank to
-    say.
+    An IBAN must name a country that uses IBANs, with the length and structure of that country, and must have right
+    check digits (ISO 13616, ISO 7064 mod 97-10). The check digits reveal every error in a single digit, and 96 of 97
+    other mistakes. A BIC must have the structure of ISO 9362 and name a country. Only the bank can tell whether the
+    account exists.
 
     Args:
-        whose: the owner in words, such as "that of 'ann'".
+        whose: the owner in words, for messages, such as "that of 'ann'".
         name: the name of the account's holder.
         iban: the IBAN of the account.
-        bic: the BIC of its bank, or None.
+        bic: the BIC of the account's bank, or None.
 
     Raises:
-        InvalidInput: says which of them cannot be used, and repeats neither the IBAN nor the BIC.
+        InvalidInput: one of the values cannot be used. The message names the wrong value, and repeats neither the IBAN
+            nor the BIC.
     """
     check_line("name", whose, name, LONGEST_NAME)
     if not isinstance(iban, str) or not _IBAN.fullmatch(iban):
@@ -89,7 +90,7 @@ def check_account(whose: str, name: object, iban: object, bic: object) -> None:
 
 
 def _check_iban(whose: str, iban: str) -> None:
-    """Refuse an IBAN that no bank can have given out."""
+    """Refuse an IBAN with a country, a length, check digits or letters that no account can have."""
     import schwifty  # 0.1 s, and payouts alone need it
     from schwifty import exceptions
 
@@ -110,7 +111,7 @@ def _check_iban(whose: str, iban: str) -> None:
 
 
 def _is_country(bic: str) -> bool:
-    """Whether a BIC's fifth and sixth letter are a country's code."""
+    """Whether the fifth and sixth letters of a BIC are the code of a country."""
     import schwifty
     from schwifty import exceptions
 
@@ -122,36 +123,38 @@ def _is_country(bic: str) -> bool:
 
 
 def read_payees(path: str | os.PathLike[str]) -> dict[str, Payee]:
-    """The operator's file of payees, by id: CSV in UTF-8 with a header `id,name,iban` and perhaps `bic`.
+    """Mapping from id to payee, read from the operator's file: CSV in UTF-8 with a header `id,name,iban` and perhaps
+    `bic`.
 
-    Cells are taken as they stand, but for the spaces of an IBAN's printed form. An empty `bic` is none.
+    Cells are used as they stand, except that the spaces of a printed IBAN are removed. An empty `bic` means that the
+    account needs no BIC.
 
     Raises:
-        InvalidInput: names the column, or the line and what is wrong on it; never an IBAN.
+        InvalidInput: the file cannot be used. The message names the column, or the line and its fault, and never an
+            IBAN.
     """
     file = as_path("payees", path)
     return parse_payees(read_bytes("payees", file, _LARGEST), file)
 
 
 def parse_payees(data: bytes, name: Path = Path("the list")) -> dict[str, Payee]:
-    """The payees, by id, from the bytes of such a file.
+    """Mapping from id to payee, from the bytes of a file as in `read_payees`.
 
     Args:
         data: CSV in UTF-8.
         name: the name of the file in errors.
 
     Raises:
-        InvalidInput: as `read_payees`.
+        InvalidInput: for the same reasons as in `read_payees`.
     """
     with reading("payees", name):
         return _parse(decoded(data))
 
 
 def _parse(text: str) -> dict[str, Payee]:
-    r"""
-    Example:
-        >>> _parse("id,name,iban\nann,Ann Smith,GB82 WEST 1234 5698 7654 32\n")
-        {'ann': Payee(id='ann')}
+    r"""Example:
+    >>> _parse("id,name,iban\nann,Ann Smith,GB82 WEST 1234 5698 7654 32\n")
+    {'ann': Payee(id='ann')}
     """
     payees: dict[str, Payee] = {}
     lines: dict[str, int] = {}
@@ -168,7 +171,9 @@ def _parse(text: str) -> dict[str, Payee]:
 
 
 def _checks(iban: str) -> bool:
-    """Whether the remainder by 97 is 1, letters counting from A = 10. Check digits are made to lie in 02 to 98."""
+    """Whether the check digits of an IBAN are right: with letters counted from A = 10, the number has remainder 1 by
+    97. Right check digits lie in 02 to 98.
+    """
     if not _IBAN.fullmatch(iban) or not "02" <= iban[2:4] <= "98":
         return False
     return int("".join(str(int(character, 36)) for character in iban[4:] + iban[:4])) % 97 == 1

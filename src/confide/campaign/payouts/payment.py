@@ -1,4 +1,4 @@
-"""Payments in whole smallest coins, and batches of them: sums are exact."""
+"""Payments as whole numbers of smallest coins, and batches of payments; all sums are exact."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _LARGEST_NUMBER = 10**9  # of a batch, so that the message's id stays within 35 
 
 @dataclass(frozen=True)
 class Payer:
-    """The owner of the account that the money leaves.
+    """The owner of the account that pays.
 
     Args:
         name: the name of the account's holder, at most 70 characters of Latin text.
         iban: the IBAN in capitals, without spaces.
-        bic: the BIC of its bank; None where the IBAN is enough.
+        bic: the BIC of the account's bank; None where the IBAN is enough.
 
     Raises:
-        InvalidInput: one of them cannot be used; the IBAN is not repeated.
+        InvalidInput: one of the values cannot be used; the message does not repeat the IBAN.
     """
 
     name: str
@@ -43,16 +43,16 @@ class Payer:
 
 @dataclass(frozen=True)
 class Payment:
-    """The payment that one participant is due.
+    """The payment to one participant.
 
     Args:
         reference: the name of the payment in the bank's answer; at most 35 characters of SEPA's restricted set.
-        payee: the participant's name and account at their bank; None where the operator pays by other means.
+        payee: the participant's name and bank account; None where the operator pays by other means.
         id: the participant's id in the campaign.
         amount: the amount in smallest coins, at least 1.
 
     Raises:
-        InvalidInput: one of them cannot be used, or the payee is somebody else.
+        InvalidInput: one of the values cannot be used, or the payee has another id.
     """
 
     reference: str
@@ -70,18 +70,18 @@ class Payment:
 
 @dataclass(frozen=True)
 class Batch:
-    """Payments that leave together.
+    """Payments that are sent to the bank together.
 
     Args:
         campaign: the title of the campaign.
         number: the number of the batch in its campaign, from 1.
-        currency: a code of ISO 4217, or any other name of what is paid.
+        currency: a code of ISO 4217, or any other name of a unit of payment.
         minor_units: the number of the smallest coins that make one unit; a power of ten.
         written: the time when the batch was closed, in UTC, as YYYY-MM-DDTHH:MM:SSZ.
-        payments: the payments, at least one; no reference twice; either all have a payee or none has.
+        payments: at least one payment; all references differ; either all payments have a payee or none has.
 
     Raises:
-        InvalidInput: one of them cannot be used.
+        InvalidInput: one of the values cannot be used.
 
     Example:
         >>> payments = (Payment("A-1", None, "ann", 1250), Payment("A-2", None, "bob", 5))
@@ -132,35 +132,36 @@ class Batch:
 
     @property
     def coins(self) -> int:
-        """The sum, in smallest coins."""
+        """The sum of all payments, in smallest coins."""
         return sum(payment.amount for payment in self.payments)
 
     @property
     def total(self) -> Decimal:
-        """The sum, in the currency's unit; exact."""
+        """The exact sum of all payments, in the currency's unit."""
         return self.decimal(self.coins)
 
     def decimal(self, amount: int) -> Decimal:
-        """Smallest coins in the currency's unit; exact, with all of the currency's digits."""
+        """An amount of smallest coins as an exact number in the currency's unit, with all of the currency's digits."""
         # From text: arithmetic of decimals would round to the 28 digits of its context.
         return Decimal(f"{whole('amount', amount)}E-{len(str(self.minor_units)) - 1}")
 
     @cached_property
     def message(self) -> str:
-        """The name of the batch towards the bank."""
+        """The name of the batch in messages to the bank."""
         return message(self.campaign, self.number, (payment.reference for payment in self.payments))
 
 
 def message(campaign: str, number: int, references: Iterable[str]) -> str:
-    """The name of a batch towards the bank, at most 35 characters.
+    """The name of a batch in messages to the bank, at most 35 characters.
 
-    It depends on the references alone, each of which stands for one payment of one amount: neither on the time nor on
-    names, accounts and amounts. So the same payments written twice have one id, a bank that watches for double orders
-    refuses the second, and the id is known when the amounts have been erased.
+    The name depends on the campaign's title, the batch's number and the references, each of which stands for one
+    payment of one amount. The name does not depend on the time, or on names of people, accounts and amounts. So a batch
+    that is written twice has the same name, a bank that looks for double orders refuses the second one, and the name
+    can be computed even after the amounts have been erased.
 
     Args:
         campaign: the title of the campaign.
-        number: the number of the batch in it.
+        number: the number of the batch in the campaign.
         references: the references of all its payments, in any order.
     """
     return f"CONFIDE-{number}-{digest(canonical([campaign, number, sorted(references)]))[:16]}"

@@ -1,4 +1,4 @@
-"""A campaign's payouts by the ids of its participants: the operator's alone."""
+"""A campaign's payouts by the ids of its participants, for the operator alone."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ __all__ = ["Payouts", "payouts_of"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Payouts:
-    """The state of the payouts of a settled campaign: private, since amounts follow from records.
+    """The state of the payouts of a settled campaign; private, since amounts follow from records.
 
     Args:
-        queue: people and coins by state, the code that approves what is queued, and the batches.
-        terms: the currency, and what a deposit is.
-        entries: `id`, `coins` (in the smallest coin; null once all is paid), `state`, `batch` (null while it waits);
-            one row for everybody who is paid.
-        withdrawn: `id` and `deposit` (in the smallest coin, in the participant's entry; 0 where they had left none) of
-            who withdrew before the settlement; empty once all is paid.
-        deposits: state -> how many of its amounts hold a deposit; None where nobody leaves one, or it is not
-            known any more.
+        queue: the number of people and the coins in each state, the code that approves the queued payouts, and the
+            batches.
+        terms: the currency, and the amount of a deposit.
+        entries: a table with one row for each person who is paid. The table's columns are `id`, `coins` (in the
+            smallest coin; null once all payouts are paid), `state`, and `batch` (null for payouts without a batch).
+        withdrawn: a table with one row for each person who withdrew before the settlement, empty once all payouts are
+            paid. The table's columns are `id` and `deposit`, in the smallest coin; the person's payout includes the
+            deposit, which is 0 where they left none.
+        deposits: mapping from a state to the number of its payouts that include a deposit; None where the campaign asks
+            for no deposits, or the numbers have been erased.
     """
 
     queue: Queue
@@ -48,12 +50,12 @@ def payouts_of(campaign: Planned, store: Store) -> Payouts:
     """The state of a campaign's payouts.
 
     Args:
-        campaign: a settled one.
+        campaign: the settled campaign.
         store: the store in which it was settled.
 
     Raises:
-        InvalidInput: it pays nothing.
-        Refused: it is not settled there.
+        InvalidInput: the campaign pays nothing.
+        Refused: the campaign has not been settled in this store.
     """
     terms, ids = campaign.terms, campaign.ids
     number = store.settled(campaign.file).number

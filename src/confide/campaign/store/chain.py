@@ -1,9 +1,10 @@
-"""A campaign's events as a hash chain: each names the one before it, so that none can be changed, taken out or added.
-A chain is verified without a database.
+"""A campaign's events as a hash chain: each event contains the hash of the one before, so that no event can be changed,
+removed or added unnoticed. A chain can be verified without a database.
 
-Events are the operator's acts; what people do (submit, withdraw) is none, because it would show when somebody came.
-They bear the day alone: how long a run took could tell something of the records. Where a run may have to wait, even the
-day of its end could, and the event bears none.
+Events are acts of the operator. Acts of participants (submit, withdraw) are not events, since the chain would show the
+time of each act. An event states only its day, since the duration of a run could disclose something about the records.
+Where a run may have to wait, even the day of the run's end could disclose something, so the event of the publication
+has no day.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ __all__ = ["Entry", "append", "broken", "entries"]
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One event.
+    """One event of a campaign.
 
     Args:
-        event: the event, by the name of `confide.campaign.store.states.Event` or of an act on payouts.
+        event: the name of the event in `confide.campaign.store.states.Event`, or of an act on payouts.
         day: the date, YYYY-MM-DD in UTC; empty where it is not disclosed.
-        data: details; public up to the publication.
-        hash: SHA-256 of this event and of the hash before it.
+        data: details of the event; all details up to the publication are public.
+        hash: SHA-256 of this event together with the hash of the event before it.
     """
 
     event: str
@@ -38,7 +39,7 @@ class Entry:
     hash: str
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary."""
+        """The event as a JSON-ready dictionary."""
         return {"event": self.event, "day": self.day, "data": dict(self.data), "hash": self.hash}
 
 
@@ -47,7 +48,8 @@ def _hash(before: str, event: str, day: str, data: Mapping[str, Any]) -> str:
 
 
 def broken(chain: Sequence[Entry]) -> int | None:
-    """The position of the first event whose hash is not that of its content and its predecessor; None where all are.
+    """The position of the first event with a hash that does not fit its content and its predecessor; None where all
+    hashes fit.
 
     Example:
         >>> one = Entry(event="plan", day="2026-01-01", data={}, hash=_hash("", "plan", "2026-01-01", {}))
@@ -65,9 +67,10 @@ def broken(chain: Sequence[Entry]) -> int | None:
 def append(
     connection: Connection, campaign: int, event: str, day: str, data: Mapping[str, Any]
 ) -> Entry:
-    """Add an event; in a transaction that holds the campaign's row. A clock that was put back makes no earlier day.
+    """Add an event, in a transaction that has locked the campaign's row. The event's day is never earlier than the last
+    event's day, even after the clock was set back.
 
-    An event with an empty day bears none.
+    An event that is given an empty day has none.
     """
     from sqlalchemy import insert, select
 

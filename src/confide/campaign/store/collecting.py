@@ -1,7 +1,7 @@
-"""Collecting: reports come in one by one, many at a time, or all at once; participants who withdraw take theirs back.
+"""Collecting: reports arrive one by one, many at a time, or all at once, and participants may withdraw theirs.
 
-Deposits are noted here, too: whose the operator of a service has received. Only these are paid back, or set against a
-debt.
+The deposits that the operator of a service has received are noted here, too. Only noted deposits are paid back, or set
+against a debt.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ __all__ = ["Collecting", "Depositing", "Facts", "nothing_asked", "withdrawn"]
 
 
 def withdrawn() -> Refused:
-    """The refusal for a person who has withdrawn, and hands something in."""
+    """The refusal of a record from a person who has withdrawn."""
     return Refused(worded("this participant has withdrawn"), worded("a new campaign may invite them again"))
 
 
 def nothing_asked() -> Refused:
-    """The refusal for a person who hands something in where the collection has not begun, or is over."""
+    """The refusal of a record where the collection has not begun, or is over."""
     return Refused(worded("nothing is asked for now"), worded("the page of the campaign says where it stands"))
 
 
 def _drawn_before() -> Refused:
-    """Told to whose device hands in another draw than before."""
+    """The refusal of a second, different draw from a participant's device."""
     return Refused(worded("your device's report was handed in before"),
                    worded("a second report would disclose more of your answer"))
 
 
 def _problem(slot: int, known: Stored, gone: Collection[int]) -> ConfideError | None:
-    """Why a report cannot be taken."""
+    """The reason why a report cannot be taken; None where it can."""
     if (known.state, StateEvent.SUBMIT) not in MOVES:
         return nothing_asked()
     try:
@@ -53,13 +53,13 @@ def _problem(slot: int, known: Stored, gone: Collection[int]) -> ConfideError | 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Facts:
-    """The facts that a store knows of one participant: theirs, and the operator's.
+    """The facts that a store knows about one participant, for the participant and the operator.
 
     Args:
-        known: the campaign that the participant belongs to.
+        known: the participant's campaign, as the store records it.
         withdrawn: whether the participant has withdrawn before the publication.
-        reported: whether there is a report of the participant's own.
-        phases: the phases of the participant's rows; empty where they were not asked for.
+        reported: whether the store holds a report of the participant.
+        phases: the phases of the participant's rows; empty where they were not looked up.
     """
 
     known: Stored
@@ -72,7 +72,8 @@ class Collecting(Transactions):
     """The part of a store that takes reports."""
 
     def facts(self, campaign: int, slot: int, *, rows: bool = False) -> Facts:
-        """All facts about one participant, at one moment: in one question, since everybody's request asks it.
+        """All facts about one participant at one moment, in a single query, since every participant's request needs
+        them.
 
         Args:
             campaign: the number of the campaign.
@@ -92,11 +93,12 @@ class Collecting(Transactions):
         return Facts(known=stored(row), withdrawn=bool(row.gone), reported=bool(row.reported), phases=phases)
 
     def submit(self, campaign: int, slot: int, report: bytes, *, phase: int = 0, once: bool = False) -> None:
-        """Take one report; a later one of the same slot replaces it, or is refused where it is another one (`once`).
+        """Take one report. A later report of the same slot replaces it; with `once`, a different later report is
+        refused.
 
         Raises:
             Refused: the campaign is not open, this participant has withdrawn, or they have handed in another draw.
-            InvalidInput: no such slot.
+            InvalidInput: the campaign has no such slot.
         """
         (problem,) = self.submit_many(campaign, [(slot, report)], phase=phase, once=once)
         if problem is not None:
@@ -105,17 +107,18 @@ class Collecting(Transactions):
     def submit_many(
         self, campaign: int, handed: Sequence[tuple[int, bytes]], *, phase: int = 0, once: bool = False
     ) -> list[ConfideError | None]:
-        """Take reports of several participants in one transaction; one that cannot be taken does not hinder another.
+        """Take reports of several participants in one transaction. A report that cannot be taken does not affect the
+        others.
 
         Args:
             campaign: the number of the campaign.
-            handed: (slot, report) in the order in which they came.
+            handed: pairs of a slot and a report, in the order of arrival.
             phase: the phase of the collection.
-            once: whether a report was drawn with noise, so that another one of the same slot is refused: it would tell
-                more of its owner's answer than they were promised. The same one again does no harm.
+            once: whether reports were drawn with noise, so that a different second report of the same slot is refused:
+                it would reveal more of its owner's answer than promised. The same report again does no harm.
 
         Returns:
-            For each what `submit` would have raised; None where it was taken, durably.
+            For each report, the error that `submit` would raise; None where the report was taken, durably.
         """
         with self._locked(campaign) as (connection, known):
             out: list[ConfideError | None] = []
@@ -135,20 +138,20 @@ class Collecting(Transactions):
     def hand_row(
         self, campaign: int, slot: int, row: str, *, phase: int, states: Collection[State], once: bool = False
     ) -> None:
-        """Take one row of a file that the campaign's kind reads; a later one of the same slot replaces it.
+        """Take one row of a file that the campaign's kind reads; a later row of the same slot replaces it.
 
         Args:
             campaign: the number of the campaign.
             slot: the slot of the row's owner.
-            row: JSON.
-            phase: the file of the row.
-            states: the states in which the campaign may be.
-            once: whether another row than before is refused, as in `submit_many`.
+            row: the row as JSON.
+            phase: the phase of the collection, which identifies the file of the row.
+            states: the states of the campaign in which the row is taken.
+            once: whether a different second row is refused, as in `submit_many`.
 
         Raises:
-            Refused: the campaign is in another state, its settlement was asked for, this participant has withdrawn, or
-                another row of theirs is there.
-            InvalidInput: no such slot.
+            Refused: the campaign is in another state, its settlement was requested, this participant has withdrawn, or
+                they have handed in another row.
+            InvalidInput: the campaign has no such slot.
         """
         with self._locked(campaign) as (connection, known):
             asked = select(t.job.c.id).where(t.job.c.campaign_id == campaign, t.job.c.task == "settle")
@@ -162,13 +165,13 @@ class Collecting(Transactions):
             reports.put_row(connection, campaign, slot, row, phase)
 
     def forget_row(self, campaign: int, slot: int, row: str, *, phase: int) -> None:
-        """Erase one row, if it is still this one.
+        """Erase one row, if it was not replaced since it was read.
 
         Args:
             campaign: the number of the campaign.
             slot: the slot of the row's owner.
             row: the row as it was read.
-            phase: the file of the row.
+            phase: the phase of the collection, which identifies the file of the row.
         """
         with self._locked(campaign) as (connection, _):
             of = t.handed_row.c
@@ -176,7 +179,7 @@ class Collecting(Transactions):
                 of.campaign_id == campaign, of.phase == phase, of.slot == slot, of.row == row))
 
     def handed_rows(self, campaign: int, phase: int) -> list[tuple[int, str]]:
-        """The slot and the row of everybody who handed one in, in order of slots: private."""
+        """The slots and rows of all who handed one in, in order of slots; private."""
         with self._database.reading() as connection:
             rows = connection.execute(select(t.handed_row.c.slot, t.handed_row.c.row).where(
                 t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase).order_by(t.handed_row.c.slot))
@@ -195,7 +198,7 @@ class Collecting(Transactions):
         return None if found is None else bytes(found)
 
     def has_withdrawn(self, campaign: int, slot: int) -> bool:
-        """Whether one participant has withdrawn before the publication: for them and the operator alone."""
+        """Whether one participant has withdrawn before the publication; for this participant and the operator alone."""
         with self._database.reading() as connection:
             return connection.execute(select(s.withdrawal.c.slot).where(
                 s.withdrawal.c.campaign_id == campaign, s.withdrawal.c.slot == slot)).first() is not None
@@ -203,11 +206,12 @@ class Collecting(Transactions):
     def collect(
         self, campaign: int, batches: Iterable[tuple[np.ndarray, Sequence[bytes]]], *, phase: int = 0
     ) -> None:
-        """Take all reports of a phase at once and close the collection; nothing is taken where it is closed already.
+        """Take all reports of a phase at once and close the collection. Nothing is taken where the collection is closed
+        already.
 
         Args:
             campaign: the number of the campaign.
-            batches: (slots, reports); read only where the campaign is open.
+            batches: pairs of slots and reports; read only where the campaign is open.
             phase: the phase of the collection.
         """
         with self._locked(campaign) as (connection, known):
@@ -221,11 +225,11 @@ class Collecting(Transactions):
         self.collect(campaign, ())
 
     def submitted(self, campaign: int, phase: int | None = None) -> int:
-        """The number of people who have handed something in: the operator's alone.
+        """The number of people who have handed something in; for the operator alone.
 
         Args:
             campaign: the number of the campaign.
-            phase: the phase of rows; default any, and reports.
+            phase: the phase whose rows are counted; None counts people with a report or with a row of any phase.
         """
         with self._database.reading() as connection:
             if phase is not None:
@@ -237,22 +241,22 @@ class Collecting(Transactions):
             return int(connection.execute(query).scalar_one())
 
     def withdraw(self, campaign: int, slot: int) -> bool:
-        """Take a participant's report back, at any time.
+        """Withdraw a participant's report, at any time.
 
-        Before the publication the participant's report becomes the null record, whatever is handed in later, and the
-        number of slots stays; a run that is under way is void and starts anew under the same debit. After it their
-        report, their share and the note of their withdrawal are erased; the signed billboard, the ledger and a payout
-        stay. It is about this campaign alone: whoever is in others withdraws from each.
+        Before the publication, the participant's report becomes the null record, whatever is handed in later, and the
+        number of slots stays. A run that is under way does not count, and starts again under the same debit. After the
+        publication, the participant's report, share and note of withdrawal are erased; the signed billboard, the ledger
+        and a payout stay. The withdrawal concerns this campaign alone.
 
         Args:
             campaign: the number of the campaign.
             slot: the participant's rank in the public list of ids, from 0: the id "1" of a campaign file is slot 0.
 
         Returns:
-            Whether this was before the publication.
+            Whether the participant withdrew before the publication.
 
         Raises:
-            InvalidInput: no such slot.
+            InvalidInput: the campaign has no such slot.
         """
         with self._locked(campaign) as (connection, known):
             check_slot(slot, known)
@@ -272,10 +276,11 @@ class Collecting(Transactions):
         return before
 
     def withdrawn(self, campaign: int) -> dict[int, bool]:
-        """The people who withdrew before the publication, slot -> whether they had handed in a report: the operator's
-        alone.
+        """Mapping from the slot of each person who withdrew before the publication to whether they had handed in a
+        report; for the operator alone.
 
-        Erased when all is paid; where nothing was due, it stays beside the shares, whose rows of them are empty.
+        The list is erased once all payouts are paid. In a campaign without payouts, the list of withdrawals stays,
+        since the shares stay too and have empty rows for these people.
         """
         with self._database.reading() as connection:
             rows = connection.execute(select(s.withdrawal.c.slot, s.withdrawal.c.reported)
@@ -291,16 +296,17 @@ class Depositing(Transactions):
     """The part of a store that records deposits."""
 
     def note_deposits(self, campaign: int, slots: Iterable[int], *, received: bool = True) -> None:
-        """Note the deposits that were received; doing it again changes nothing.
+        """Note the deposits that were received; noting the same deposit again changes nothing.
 
         Args:
             campaign: a campaign of the service, before its settlement has begun.
             slots: the slots of the owners.
-            received: False takes a note back, as of a slip, or where a cancelled campaign's deposit was returned.
+            received: False removes a note that was made by mistake, or after a cancelled campaign's deposit was
+                returned.
 
         Raises:
-            Refused: its settlement has begun: what is due follows from what was noted before.
-            InvalidInput: no such slot; nothing is noted.
+            Refused: the settlement has begun, and the payouts follow from the deposits that were noted before.
+            InvalidInput: the campaign has no such slot; nothing is noted.
         """
         with self._locked(campaign) as (connection, known):
             if known.state not in _BEFORE and (received or known.state is not State.CANCELLED):
@@ -315,15 +321,17 @@ class Depositing(Transactions):
                 connection.execute(insert(t.deposit), [{"campaign_id": campaign, "slot": slot} for slot in meant])
 
     def has_deposit(self, campaign: int, slot: int) -> bool:
-        """Whether a participant's deposit was noted: they may know it, without everybody else's."""
+        """Whether the deposit of one participant was noted; the participant may know this."""
         with self._database.reading() as connection:
             return connection.execute(select(t.deposit.c.slot).where(
                 t.deposit.c.campaign_id == campaign, t.deposit.c.slot == slot)).first() is not None
 
     def deposits(self, campaign: int) -> frozenset[int] | None:
-        """The slots of all whose deposit was noted: the operator's alone. Erased when all is paid.
+        """The slots of all participants whose deposits were noted, for the operator alone. The notes are erased once
+        all payouts are paid.
 
-        None where the campaign is not the service's: whoever handed in has left theirs.
+        The result is None for a campaign outside the service, where everybody who handed in a report has left their
+        deposit.
         """
         with self._database.reading() as connection:
             return reports.noted(connection, campaign)

@@ -1,14 +1,14 @@
 """The database under a store: SQLite or PostgreSQL by URL, its transactions, its migrations.
 
-SQLite runs with a write-ahead log that is flushed at every commit (`synchronous=FULL`), so that what was committed
-survives a loss of power, and overwrites what is deleted (`secure_delete`). A writing transaction takes the write lock
-when it begins: two writers follow each other and never meet half-way. In PostgreSQL a writing transaction on a campaign
-locks its row, and one on the ledger takes an advisory lock; its isolation and its durability are ours, whatever the
-server's defaults are.
+SQLite runs with a write-ahead log that is flushed at every commit (`synchronous=FULL`), so that committed data survive
+a loss of power. Deleted data are overwritten (`secure_delete`). A writing transaction takes the write lock when it
+begins, so two writers follow each other. In PostgreSQL, a writing transaction on a campaign locks the campaign's row,
+and a writing transaction on the ledger takes an advisory lock. Isolation and durability are set explicitly, whatever
+the server's defaults are.
 
-A fault in a transaction is raised without its rows (`StoreFailed`): a driver's message may hold parts of somebody's
-row. Only names and codes are kept. A failure that everybody may meet (a lock, a full disk, a lost connection) is said
-in words, with what to do; any other one is a fault of ours, and is named by its type and code.
+A fault in a transaction is raised as `StoreFailed`, without the driver's message, which may hold parts of a row. Only
+names and codes are kept. A failure that any user may meet (a lock, a full disk, a lost connection) is described in
+words, with a remedy. Any other failure is a bug of confide, and is named by its type and code.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class Database:
 
     Args:
         url: "sqlite:///FILE" or "postgresql+psycopg://USER@HOST/NAME".
-        create: make SQLite's file and the tables where they are not there.
+        create: whether SQLite's file and the tables are made where they do not exist.
 
     Raises:
-        InvalidInput: no such kind of URL, the database cannot be reached or is not private, or it holds no store and
-            none is to be made.
+        InvalidInput: the URL is of another form, the database cannot be reached or is not private, or it holds no store
+            and `create` is False.
     """
 
     def __init__(self, url: str | URL, *, create: bool = True) -> None:
@@ -90,25 +90,25 @@ class Database:
 
     @property
     def file(self) -> Path | None:
-        """The file of SQLite."""
+        """The file of a SQLite database; None for PostgreSQL."""
         return Path(self._url.database).absolute() if self.sqlite and self._url.database else None
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads: a state in which the database once was."""
+        """A transaction that only reads; each query sees a state that was committed."""
         with self._transaction() as connection:
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """A transaction that reads one and the same state, however often it asks."""
+        """A transaction that only reads, in which all queries see the same state."""
         options = {} if self.sqlite else {"isolation_level": "REPEATABLE READ"}
         with self._transaction(**options) as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that writes; all of it is kept, or nothing."""
+        """A transaction that writes; all of its changes are kept, or none."""
         with self._transaction(begin="BEGIN IMMEDIATE") as connection:
             yield connection
 
@@ -132,22 +132,24 @@ class Database:
             raise reported(error, self.name) from None
 
     def lock_ledger(self, connection: Connection) -> None:
-        """Wait until no other transaction charges; in SQLite every writer has waited already."""
+        """Wait until no other transaction charges the ledger; SQLite's write lock already ensures this."""
         if not self.sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LEDGER_LOCK})
 
     def forget(self, *, thoroughly: bool = False) -> None:
-        """Leave no copy of deleted rows in SQLite's write-ahead log; in PostgreSQL, vacuum does so in its own time.
+        """Remove copies of deleted rows from SQLite's write-ahead log; PostgreSQL's vacuum removes them in its own
+        time.
 
-        While somebody reads an earlier state, such as a settlement's run, the log cannot be emptied: nobody waits for
-        that. The next time, or the last connection that is closed, empties it.
+        While another connection reads an earlier state, as a settlement's run does, the log cannot be emptied, and this
+        call does not wait. The next call empties the log, or the last connection that is closed.
 
         Args:
-            thoroughly: write the whole database anew, about a second for a million reports: SQLite overwrites a row
-                that is deleted, but a page whose rows were moved before may hold an old copy in its unused part.
+            thoroughly: whether the whole database is rewritten, which takes about a second for a million reports.
+                SQLite overwrites deleted rows, but the unused part of a page may hold an old copy of a row that was
+                moved.
 
         Raises:
-            StoreFailed: it cannot; what deleted the rows is kept.
+            StoreFailed: the copies cannot be removed; the deletion itself stands.
         """
         if self.file is None:
             return
@@ -172,7 +174,7 @@ class Database:
                     raise
 
     def close(self) -> None:
-        """Give back all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
     def _migrate(self, create: bool) -> None:
@@ -192,7 +194,9 @@ class Database:
                 upgrade(connection)
 
     def _make(self) -> None:
-        """All tables at once, as migrations would leave them; of two who do so, the second finds it done."""
+        """Make all tables at once, as all migrations together would. If two processes do so, the second finds the
+        tables made.
+        """
         from confide.campaign.store import service_schema  # noqa: F401 - it adds its tables to those of the schema
         from confide.campaign.store.schema import metadata
 
@@ -255,7 +259,7 @@ def _engine(url: URL) -> Engine:
 
 
 def _make_private(file: Path, create: bool) -> None:
-    """An empty database that its owner alone may use, whatever the umask; SQLite gives its log the same mode."""
+    """Make an empty database file that only its owner may use, whatever the umask. SQLite's log gets the same mode."""
     try:
         if create and not os.path.exists(file):
             make_folder(file.parent, private=True)
@@ -281,7 +285,7 @@ def _make_private(file: Path, create: bool) -> None:
 
 
 def _has_tables(file: Path) -> bool:
-    """Whether a file of SQLite is a store; nothing is written, not even what kind of log it is to have."""
+    """Whether a SQLite file is a store; nothing is written, not even a setting of the log."""
     with closing(sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True)) as connection:
         connection.execute(f"PRAGMA busy_timeout={_WAIT}")
         return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'installation'").fetchall())
@@ -297,7 +301,9 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _write_ahead(connection: Any) -> None:
-    """Have a write-ahead log. Of two who open a new database at once SQLite refuses one without waiting."""
+    """Switch the database to a write-ahead log. If two processes open a new database at once, SQLite refuses one of
+    them without waiting, so the switch is tried again.
+    """
     last = time.monotonic() + _WAIT / 1000
     while True:
         try:
@@ -335,9 +341,9 @@ def insert_many(
 
     Args:
         connection: a connection in a writing transaction.
-        table: the table that they go to.
-        columns: names, in the order of a row's values.
-        blocks: rows.
+        table: the table that receives the rows.
+        columns: names of columns, in the order of a row's values.
+        blocks: blocks of rows, each row a tuple of values.
     """
     names = ", ".join(columns)
     if connection.dialect.name == "postgresql":
@@ -363,12 +369,14 @@ _DAMAGED = ("is damaged, or its disk is", "go on with a sound copy only if nothi
 
 _SQLITE = {5: _BUSY, 6: _BUSY, 13: _FULL, 8: _READ_ONLY, 3: _BARRED, 23: _BARRED, 10: _DAMAGED, 11: _DAMAGED,
            26: _DAMAGED, 14: _LOST}
-"""By SQLite's primary result code: BUSY, LOCKED, FULL, READONLY, PERM, AUTH, IOERR, CORRUPT, NOTADB, CANTOPEN."""
+"""Mapping from SQLite's primary result codes to descriptions; in this order BUSY, LOCKED, FULL, READONLY, PERM, AUTH,
+IOERR, CORRUPT, NOTADB, CANTOPEN.
+"""
 
 _POSTGRESQL = {"40": _BUSY, "55": _BUSY, "57014": _BUSY, "57P05": _BUSY, "25P03": _BUSY, "25P04": _BUSY,
                "53300": _BUSY, "53": _FULL, "25006": _READ_ONLY, "42501": _BARRED, "57P": _LOST, "08": _LOST,
                "58": _DAMAGED, "XX": _DAMAGED}
-"""By the beginning of PostgreSQL's code; the longest that fits counts."""
+"""Mapping from the beginning of a PostgreSQL error code to a description; the longest beginning that fits counts."""
 
 
 def reported(error: Exception, name: str) -> StoreFailed:
@@ -384,7 +392,7 @@ def reported(error: Exception, name: str) -> StoreFailed:
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether an error only says that another transaction was in the way."""
+    """Whether an error only means that another transaction was in the way."""
     return _words(_raw(error)) is _BUSY
 
 

@@ -1,4 +1,4 @@
-"""The standing of accounts of the ledger: the part that is known without a database."""
+"""The standing of accounts of the ledger; this module needs no database."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Debit:
         title: the title of the campaign.
         day: the day of the debit, YYYY-MM-DD in UTC.
         cost: the cost by the account's rule, in words.
-        subjects: the number of people who were debited with the data set.
-        audiences: the audiences of the promises that it covers; empty where that was not recorded.
+        subjects: the number of people who were debited together with the data set.
+        audiences: the audiences of the promises that the debit covers; empty where they were not recorded.
     """
 
     campaign: str
@@ -34,13 +34,13 @@ class Debit:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """The standing of one account.
+    """The budget and the spend of one account.
 
     Args:
-        account: the data set's.
-        filter: budget and spend of the data set, or of the subject.
+        account: the account of the data set.
+        filter: budget and spend of the data set, or of one subject.
         debits: the campaigns that were charged.
-        subjects: the number of subjects with an account; None in a subject's own standing.
+        subjects: the number of subjects with an account; None in the standing of one subject.
         least_left: budget and spend of the subject with the least left; None where there are no subjects.
     """
 

@@ -1,8 +1,9 @@
-"""Erasing: the parts of a settled campaign that hold data of one participant, and, when all is paid, of everybody.
+"""Erasing data of a settled campaign: of one participant who withdraws, and of everybody once all payouts are paid.
 
-An amount and a share follow from one record and the public billboard, so that they come close to telling the answer.
-They go together with the reports, and with the files from which the service has made them: rounds of contracts name
-single payments, and who declined. That somebody was paid, and the sum over all, stay for the books.
+An amount and a share follow from one record and the public billboard, so the amount and the share almost reveal the
+record. Amounts and shares are erased together with the reports, and with the files from which the service has made the
+reports: rounds of contracts name single payments, and the people who declined. The fact that somebody was paid, and the
+total over all people, stay for the books.
 """
 
 from __future__ import annotations
@@ -22,38 +23,41 @@ from confide.contract.files import sync
 __all__ = ["PACK", "erase_files", "erase_paid", "erase_reports", "erase_share", "erase_withdrawals"]
 
 PACK = "pack"
-"""The public folder in a campaign's folder of the service."""
+"""Name of the public folder within a campaign's folder of the service."""
 
 
 def erase_reports(connection: Connection, campaign: int) -> None:
-    """Erase all reports, and all unused codes."""
+    """Erase all reports, and all unused invitation codes."""
     for table in (s.report, t.handed_row, t.invitation):
         connection.execute(delete(table).where(table.c.campaign_id == campaign))
 
 
 def erase_withdrawals(connection: Connection, campaign: int) -> None:
-    """Erase the list of those who withdrew."""
+    """Erase the list of people who withdrew."""
     connection.execute(delete(s.withdrawal).where(s.withdrawal.c.campaign_id == campaign))
 
 
 def erase_deposits(connection: Connection, campaign: int) -> None:
-    """Erase the list of received deposits; a cancelled campaign keeps it, as nothing else says whose to return."""
+    """Erase the list of received deposits. A cancelled campaign keeps the list, since nothing else records whose
+    deposits must be returned.
+    """
     connection.execute(delete(t.deposit).where(t.deposit.c.campaign_id == campaign))
 
 
 def erase_paid(connection: Connection, campaign: int) -> bool:
-    """Erase what nobody needs once all is paid: reports, who withdrew, sessions, amounts, shares; rows stay, empty.
+    """Once all payouts are paid, erase all data that nobody needs any more: reports, withdrawals, login sessions,
+    amounts, shares. Rows stay, empty.
 
-    Where nothing was ever due, shares stay until their owners withdraw: no payment has informed them. Their sessions
-    stay with them, until they end, and so does who withdrew before: their row of the shares is empty, and their page
-    says why.
+    Where nothing was ever due, shares stay until their owners withdraw, since no payment has informed the owners. Login
+    sessions stay until they end, and the list of people who withdrew stays too, so that their page can explain the
+    empty share.
 
     Args:
         connection: a connection in a writing transaction.
-        campaign: a settled one's number.
+        campaign: the number of a settled campaign.
 
     Returns:
-        Whether all is paid.
+        Whether all payouts are paid.
     """
     if not all_paid(connection, campaign):
         return False
@@ -73,10 +77,10 @@ def erase_paid(connection: Connection, campaign: int) -> bool:
 
 
 def erase_files(folder: Path) -> None:
-    """Remove everything from a campaign's folder of the service but its pack, which is public.
+    """Remove everything from a campaign's folder of the service except its pack, which is public.
 
     Args:
-        folder: the folder; it need not be there.
+        folder: the folder, which need not exist.
     """
     for each in sorted(folder.iterdir()) if folder.is_dir() else ():
         if each.name == PACK:
@@ -90,7 +94,7 @@ def erase_files(folder: Path) -> None:
 
 
 def erase_share(connection: Connection, campaign: int, slot: int) -> None:
-    """Take one participant's share out of the stored ones; their row stays, empty."""
+    """Erase one participant's share; the participant's row of the shares stays, empty."""
     shares = _shares(connection, campaign)
     if slot < shares.num_rows:
         _replace(connection, campaign, shares,

@@ -1,30 +1,34 @@
-"""The installation: its folder in the user's data directory, its two keys, and the campaigns that it has released.
+"""The installation: its folder in the user's data directory, its two keys, and its durable notes on campaigns.
 
-`ledger.key` turns subjects into the ledger's keyed hashes. Whoever loses it opens every budget anew, so a store
-remembers which key it was made with and refuses another. `signing.key` is the operator's Ed25519 key; participants know
-its fingerprint from the offer. Both are for their owner alone, and lie outside of the database: a copy of that names
-nobody. A key is on the disk before anything is written that depends on it.
+`ledger.key` is the key of the hashes by which the ledger stores subjects. With another key every subject would have a
+new budget, so a store records a check of its key and refuses any other. `signing.key` is the operator's Ed25519 key;
+participants know its fingerprint from the offer. Only their owner may read the keys. The keys lie outside of the
+database, so a copy of the database names nobody. A key is written to disk before any data that depend on it.
 
-`contracts/` has a file for each campaign with contracts whose final round was drawn up, with that round's digest.
-`released/` has a file for each campaign whose pack has left a store of this installation, named after the campaign's
-content, with the digest of the released manifest. It is written once, before the pack leaves: whatever happens to a
-store, no second outcome of the same campaign is released beside the first.
+In the following folders, a file's name is the digest of a campaign file, or of the description of some records.
 
-`charged/` has a file for each campaign that the ledger was charged for here and whose mechanism or kind is not
-confide's, with the digest of their code.
+`contracts/` has a file for each campaign with a final round of contracts; the file holds the digest of the round.
 
-`begun/` has a file for each campaign whose noise is kept in a journal, from before the first draw: where that journal
-is gone, nothing is drawn anew. It says how far the journal had come when an attempt ended: one that was cut back, or an
-older copy, is refused too.
+`released/` has a file for each campaign whose pack has left a store of this installation; the file holds the digest of
+the released manifest. The file is written once, before the pack leaves. This note prevents the release of a second
+outcome, whatever happens to a store.
 
-`looked/` has a file for each data set's file of records that was looked at here, with the share of unusable rows that
-the campaign file accepted then: what it says after a look may follow from the records.
+`charged/` has a file for each campaign that this installation has charged and whose mechanism or kind is not part of
+confide; the file holds the digest of their code.
 
-`locks/` has an empty file for each campaign with contracts, which is locked while its round is replaced, declined or
-made final. Nothing is in it, and no copy has it.
+`begun/` has a file for each campaign with noise in a journal, written before the first draw. If the journal is missing,
+no new noise is drawn. The file states the journal's length and check at the end of the last attempt, so a shortened
+journal or an older copy is refused, too.
 
-`restored/` has a file for each campaign that came with a copy of another installation and was not over there: it is
-neither settled nor paid before somebody has said that the original did not.
+`looked/` has a file for each collection of records that somebody looked at; the file holds the share of unusable rows
+that the campaign file accepted at the first look. A share that is written later may follow from the records.
+
+`locks/` has an empty file for each campaign with contracts. The file is locked while the campaign's round is replaced,
+declined or made final. Copies of the installation leave out `locks/`.
+
+`restored/` has a file for each campaign that came with a copy of another installation and was still open for settlement
+or payment. A campaign in `restored/` is neither settled nor paid before the operator has confirmed that the original
+did neither.
 """
 
 from __future__ import annotations
@@ -59,14 +63,16 @@ class Home:
     """The place where an installation keeps its store and its keys.
 
     Args:
-        folder: usually `Home.default()`'s.
+        folder: the folder of the installation, usually that of `Home.default()`.
     """
 
     folder: Path
 
     @classmethod
     def default(cls) -> Home:
-        """The folder that the environment variable CONFIDE_HOME names, or `confide` in the user's data directory."""
+        """The installation in the folder that the environment variable CONFIDE_HOME names, or in `confide` in the
+        user's data directory.
+        """
         named = os.environ.get("CONFIDE_HOME")
         if named:
             return cls(Path(named).absolute())
@@ -76,32 +82,34 @@ class Home:
 
     @property
     def store(self) -> Path:
-        """The file of the installation's own store, whether it is there or not."""
+        """The path of the installation's own store, which need not exist."""
         return self.folder / "store.db"
 
     @property
     def store_name(self) -> str:
-        """The name of the installation's own store in messages, whether it is there or not."""
+        """The name of the installation's own store in messages; the store need not exist."""
         return f"sqlite:///{quote(str(self.store), safe=' +/')}"  # as `url` spells it
 
     @property
     def url(self) -> URL:
-        """The URL of the installation's own store; no text, in which a folder's name could be taken for options."""
+        """The URL of the installation's own store. The URL is an object and not a text, since in a text the name of a
+        folder could be read as options.
+        """
         from sqlalchemy import URL
 
         return URL.create("sqlite", database=str(self.store))
 
     def campaign_folder(self, number: int) -> Path:
-        """The folder of a campaign that the service has opened: the operator's alone.
+        """The private folder of a campaign that the service has opened, for the operator alone.
 
         Args:
-            number: the campaign's, in the service's store.
+            number: the campaign's number in the service's store.
         """
         return self.folder / "service" / str(number)
 
     @property
     def has_ledger_key(self) -> bool:
-        """Whether the ledger's key was made, or put there; asking makes none."""
+        """Whether the ledger's key exists; this question does not make one."""
         return "ledger_key" in vars(self) or (self.folder / _LEDGER).exists()
 
     @cached_property
@@ -111,21 +119,21 @@ class Home:
 
     @cached_property
     def signing_key(self) -> Ed25519PrivateKey:
-        """The operator's key, made at first use."""
+        """The operator's signing key, made at first use."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return Ed25519PrivateKey.from_private_bytes(self._secret("signing.key"))
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint of the operator's key, as people compare it."""
+        """The fingerprint of the operator's signing key, in the form that people compare."""
         return fingerprint(self.signing_key.public_key())
 
     def released(self, content: str) -> str | None:
         """The digest of the manifest that was released for a campaign; None where none was.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
         """
         return self._noted("released", content)
 
@@ -137,33 +145,34 @@ class Home:
             return frozenset()
 
     def release(self, content: str, manifest: str) -> None:
-        """Note durably the outcome of a campaign that is the released one, before it leaves; nothing is done where it
-        was noted.
+        """Note durably, before an outcome leaves its store, that it is the released outcome of its campaign. An
+        existing note on the campaign is not replaced.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
             manifest: digest of the outcome's manifest.
 
         Raises:
-            Refused: another one was released.
+            Refused: another outcome of the campaign was released.
         """
         write_once("released", self._note("released", content), manifest + "\n")
         if self.released(content) != manifest:
             raise released_elsewhere()
 
     def charged(self, content: str) -> str | None:
-        """The digest of code that is not confide's, as a campaign was charged with it; None where it was not.
+        """The digest of the code with which a campaign was charged; None where the campaign was not charged, or all of
+        its code is part of confide.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
         """
         return self._noted("charged", content)
 
     def charge(self, content: str, code: str) -> None:
-        """Note durably the code with which a campaign was charged; nothing is done where it was noted.
+        """Note durably the code with which a campaign was charged. An existing note on the campaign is not replaced.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
             code: digest of the mechanism's code.
         """
         write_once("charged", self._note("charged", content), code + "\n")
@@ -172,7 +181,7 @@ class Home:
         """Whether noise of a campaign may have been drawn into a journal.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
         """
         return self._note("begun", content).exists()
 
@@ -180,23 +189,24 @@ class Home:
         """Note durably that noise of a campaign is going to be drawn into a journal, which is on disk already.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
         """
         write_once("begun", self._note("begun", content), "\n")
 
     def unbegin(self, content: str) -> None:
-        """Forget that noise of a campaign was drawn: nobody learns anything of the run that it was for.
+        """Remove the note that noise of a campaign was drawn, after nobody has seen the run with this noise.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
         """
         self._forget("begun", content)
 
     def sealed(self, content: str) -> tuple[int, str] | None:
-        """The seal that the journal of a campaign must go on from: that of its last attempt; None where there is none.
+        """The seal of a campaign's journal after its last attempt, from which the journal must go on; None where no
+        attempt has ended.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
         """
         said = (self._noted("begun", content) or "").split()
         if not said:
@@ -208,72 +218,74 @@ class Home:
         return int(said[0]), said[1]
 
     def seal(self, content: str, seal: tuple[int, str]) -> None:
-        """Note durably how far the journal of a campaign has come.
+        """Note durably the present seal of a campaign's journal.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
             seal: the seal of the journal, which is on disk.
         """
         replace_private(self._note("begun", content), f"{seal[0]} {seal[1]}\n")
 
     def look(self, records: str, share: float) -> float:
-        """Note durably the share of unusable rows that was declared at the first look at some records.
+        """Note durably the share of unusable rows that the campaign file declared at the first look at some records.
 
         Args:
-            records: digest of what says which they are.
-            share: the share that is declared now.
+            records: digest of the data set's name and the paths of its files.
+            share: the share that the file declares now.
 
         Returns:
-            The share that was declared then.
+            The share that the file declared at the first look.
         """
         write_once("looked", self._note("looked", records), f"{share!r}\n")
         return float(self._noted("looked", records) or share)
 
     def final_round(self, content: str) -> str | None:
-        """The digest of a campaign's final round of contracts; None where none is final.
+        """The digest of a campaign's final round of contracts; None where no round is final.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
         """
         return self._noted("contracts", content)
 
     def finish_round(self, content: str, contracts: str) -> None:
-        """Note durably the round of contracts that is the final one; nothing is done where it was noted.
+        """Note durably which round of contracts is final. An existing note on the campaign is not replaced.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
             contracts: digest of the round.
 
         Raises:
-            Refused: another one is.
+            Refused: another round is final.
         """
         write_once("contracts", self._note("contracts", content), contracts + "\n")
         if self.final_round(content) != contracts:
             raise Refused("another round of contracts is final", "records may have been sent on it")
 
     def deciding(self, content: str) -> AbstractContextManager[None]:
-        """Wait until nobody else decides on a campaign's round of contracts; the lock ends with its process.
+        """A lock on the decisions about a campaign's round of contracts; it waits until no other process holds the
+        lock, and ends with its own process.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
 
         Raises:
-            InvalidInput: nothing can be locked there.
+            InvalidInput: the folder cannot hold a lock.
         """
         return locked("home", self.folder / "locks" / content)
 
     @contextmanager
     def drawing_up(self, content: str) -> Iterator[None]:
-        """Hold the rows that people have handed in as they are, while contracts are drawn up from them. Several may; it
-        ends with its process.
+        """A shared lock under which the handed-in rows must not change, while contracts are drawn up from them. The
+        lock ends with its process.
 
-        Whoever takes what people hand in asks `is_drawing_up` before, and holds `deciding` until it is stored.
+        A process that takes a row must hold `deciding`, check `is_drawing_up`, and keep `deciding` until the row is
+        stored.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
 
         Raises:
-            InvalidInput: nothing can be locked there.
+            InvalidInput: the folder cannot hold a lock.
         """
         with ExitStack() as stack:
             with self.deciding(content):  # whoever is about to store something has done so
@@ -281,13 +293,13 @@ class Home:
             yield
 
     def is_drawing_up(self, content: str) -> bool:
-        """Whether contracts are drawn up just now; for whoever holds `deciding`.
+        """Whether contracts are being drawn up at this moment; the caller must hold `deciding`.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
 
         Raises:
-            InvalidInput: nothing can be locked there.
+            InvalidInput: the folder cannot hold a lock.
         """
         return is_locked("home", self._drawing(content))
 
@@ -295,10 +307,10 @@ class Home:
         return self.folder / "locks" / f"{content}.drawing"
 
     def restored(self, content: str) -> bool:
-        """Whether a campaign came with a copy, and its original may have settled or paid it since.
+        """Whether a campaign came with a copy of an installation, and its original may have settled or paid it since.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
         """
         return self._note("restored", content).exists()
 
@@ -306,31 +318,32 @@ class Home:
         """Note durably that a campaign came with a copy, so that it is neither settled nor paid.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
         """
         write_once("restored", self._note("restored", content), "\n")
 
     def confirm(self, content: str) -> None:
-        """Forget that a campaign came with a copy: its original has neither settled nor paid it, and never will.
+        """Remove the note that a campaign came with a copy, once the operator has confirmed that its original has
+        neither settled nor paid it, and never will.
 
         Args:
-            content: digest of what the campaign's file says.
+            content: the digest of the campaign file.
         """
         self._forget("restored", content)
 
     def _note(
         self, kind: Literal["released", "charged", "begun", "contracts", "restored", "looked"], content: str
     ) -> Path:
-        """Where the installation notes something of a campaign, by the digest of what its file says."""
+        """The path of one of the installation's notes on a campaign; `kind` is the name of the note's folder."""
         return self.folder / kind / content
 
     def _noted(self, kind: Literal["released", "charged", "begun", "contracts", "looked"], content: str) -> str | None:
-        """What a note says; None where there is none."""
+        """The text of a note; None where there is no note."""
         path = self._note(kind, content)
         return read_bytes(kind, path, 1024).decode("ascii", "replace").strip() if path.exists() else None
 
     def _forget(self, kind: Literal["begun", "restored"], content: str) -> None:
-        """Remove a note durably; nothing, where there is none."""
+        """Remove a note durably, if there is one."""
         path = self._note(kind, content)
         if path.exists():
             path.unlink(missing_ok=True)
@@ -351,7 +364,7 @@ class Home:
 
 
 def released_elsewhere() -> Refused:
-    """The refusal of the second of two outcomes of one campaign, which is never released."""
+    """The refusal to release a second outcome of a campaign."""
     return Refused("this campaign was settled in another store; its result is signed",
                    "name that store with --store, an old copy of it will not do; a second release is another "
                    "campaign, with another title")

@@ -1,12 +1,13 @@
 """The durable ledger: a privacy filter for each data set and each data subject, across campaigns.
 
-An account is one data set, or one subject of it, in the eyes of one audience, under one neighbouring relation. Subjects
-stand in it by a keyed hash. A campaign is debited once, in the transaction that registers its settlement: its data set
-and all invited subjects, or nobody. Nothing is ever given back, and no budget is renewed. A campaign that lists nobody
-may have used anybody: it debits every subject that is known, and those who become known later start with its cost.
+An account belongs to one data set, or to one subject of a data set, for one audience and one neighbouring relation.
+Subjects are stored as keyed hashes. A campaign is debited once, in the transaction that registers its settlement:
+either its data set together with all invited subjects, or nobody. Nothing is ever given back, and no budget is renewed.
+A campaign without a list of subjects may have used anybody. A campaign without a list therefore debits every known
+subject, and subjects that become known later start with its cost.
 
-Thousands of subjects have spent the same, so each distinct state of an account is stored once, and a debit moves whole
-groups from one state to the next.
+Thousands of subjects have spent the same amount, so each distinct state of an account is stored once, and a debit moves
+whole groups from one state to the next.
 """
 
 from __future__ import annotations
@@ -50,15 +51,15 @@ __all__ = ["debit", "debit_accounts", "events_text", "newest_text", "standings",
 
 _CHUNK = 50_000
 _keys = Table("debited_key", MetaData(), Column("key", LargeBinary, primary_key=True))
-"""Temporary: whom a transaction debits."""
+"""Temporary table of the subjects that a transaction debits."""
 
 
 def debit(connection: Connection, campaign: int, charge: Charge, secret: bytes, day: str) -> None:
-    """Debit a data set and all subjects for one campaign, once; in a transaction that holds the ledger's lock.
+    """Debit a data set and all subjects once for one campaign, in a transaction that holds the ledger's lock.
 
     Raises:
-        BudgetExceeded: some account does not admit it; the caller's transaction must be undone.
-        InvalidInput: a budget larger than the registered one, another rule, or another relation.
+        BudgetExceeded: some account does not admit the charge; the caller must roll back the transaction.
+        InvalidInput: the budget is larger than the registered one, or the rule or the neighbouring relation differs.
     """
     scope_id, cost = debit_accounts(connection, charge, secret)
     connection.execute(insert(s.debit).values(
@@ -69,7 +70,11 @@ def debit(connection: Connection, campaign: int, charge: Charge, secret: bytes, 
 
 
 def debit_accounts(connection: Connection, charge: Charge, secret: bytes) -> tuple[int, Cost]:
-    """Debit the accounts without the campaign's entry: the number of the data set's accounts, and the debit of each."""
+    """Debit the accounts, without adding an entry for the campaign.
+
+    Returns:
+        The number of the data set's scope, and the cost that each account was debited.
+    """
     cost = price(charge.rule, charge.events, charge.delta)
     scope_id, newcomer = _debit_data_set(connection, charge, cost)
     if charge.subjects:
@@ -85,12 +90,12 @@ def debit_accounts(connection: Connection, charge: Charge, secret: bytes) -> tup
 
 
 def events_text(events: Iterable[Event]) -> str:
-    """A list of events as it is stored: canonical JSON."""
+    """The stored form of a list of events: canonical JSON."""
     return canonical([encode(event.to_dict(), {}) for event in events]).decode()
 
 
 def newest_text(stored: str) -> str:
-    """A list of events that may be older, as it is stored now.
+    """The present stored form of a list of events that an older version may have stored.
 
     Args:
         stored: the result of `events_text`.
@@ -99,7 +104,11 @@ def newest_text(stored: str) -> str:
 
 
 def _debit_data_set(connection: Connection, charge: Charge, cost: Cost) -> tuple[int, Filter]:
-    """Debit the data set itself; the number of its accounts, and how a subject stands who is new to them."""
+    """Debit the data set itself.
+
+    Returns:
+        The number of the data set's scope, and the state from which a new subject of this campaign starts.
+    """
     account = charge.account
     values = _values(account)
     found = connection.execute(select(s.scope).filter_by(**values)).first()
@@ -121,7 +130,9 @@ def _debit_data_set(connection: Connection, charge: Charge, cost: Cost) -> tuple
 
 
 def _check_only_relation(connection: Connection, account: Account) -> None:
-    """Refuse accounts under a second relation: each would have a budget of its own for the same people."""
+    """Refuse accounts under a second neighbouring relation, since each would have a budget of its own for the same
+    people.
+    """
     others = set(connection.execute(select(s.scope.c.neighbours).filter_by(data_set=account.name)).scalars())
     if others - {account.neighbours.words}:
         raise InvalidInput("data_set", f"the budget of {account.name!r} protects {' and '.join(sorted(others))}, not "
@@ -131,7 +142,7 @@ def _check_only_relation(connection: Connection, account: Account) -> None:
 def _debit_known(
     connection: Connection, scope_id: int, charge: Charge, cost: Cost, which: ColumnElement[bool]
 ) -> int:
-    """Debit those of the subjects who have an account; how many they are."""
+    """Debit the selected subjects that have an account; the result is their number."""
     asked = and_(s.subject.c.scope_id == scope_id, which)
     held = connection.execute(select(s.subject.c.balance_id, func.count()).where(asked)
                               .group_by(s.subject.c.balance_id)).all()
@@ -157,7 +168,9 @@ def _debit_known(
 
 
 def _debit_newcomers(connection: Connection, scope_id: int, state: Filter) -> None:
-    """Open the accounts of those on the list who have none; nobody else writes while the ledger is locked."""
+    """Open accounts in this state for the listed subjects without one; no other process writes while the ledger is
+    locked.
+    """
     connection.execute(sql("INSERT INTO ledger_subject (scope_id, key, balance_id) SELECT :scope, key, :balance "
                            "FROM debited_key WHERE NOT EXISTS (SELECT 1 FROM ledger_subject AS known "
                            "WHERE known.scope_id = :scope AND known.key = debited_key.key)"),
@@ -165,7 +178,7 @@ def _debit_newcomers(connection: Connection, scope_id: int, state: Filter) -> No
 
 
 def _list_keys(connection: Connection, keys: list[bytes]) -> None:
-    """A temporary table of whom this transaction debits; a transaction that is undone takes it away."""
+    """Make a temporary table of the subjects that this transaction debits; a rollback removes the table."""
     if connection.dialect.name == "postgresql":
         connection.execute(sql("CREATE TEMPORARY TABLE debited_key (key BYTEA PRIMARY KEY) ON COMMIT DROP"))
     else:
@@ -177,7 +190,7 @@ def _list_keys(connection: Connection, keys: list[bytes]) -> None:
 
 
 def _state(connection: Connection, found: Filter) -> int:
-    """The number of a state of accounts; a new one where no account has been in it."""
+    """The number of a state of accounts; the state is stored first where no account has been in it."""
     epsilon, delta = found.limits
     values = {"rule": found.rule, "budget_epsilon": str(epsilon), "budget_delta": str(delta),
               "epsilon": str(found.total.epsilon), "delta": str(found.total.delta), "rho": str(found.total.rho),
@@ -203,7 +216,7 @@ def _filter(row: Any) -> Filter:
 
 
 def standings(connection: Connection, data_set: str | None = None) -> tuple[Standing, ...]:
-    """The standing of every data set, or of one."""
+    """The budget and the spend of every data set, or of one."""
     query = select(s.scope).order_by(s.scope.c.data_set, s.scope.c.id)
     if data_set is not None:
         query = query.where(s.scope.c.data_set == data_set)
@@ -220,7 +233,9 @@ def standings(connection: Connection, data_set: str | None = None) -> tuple[Stan
 
 
 def subject_standing(connection: Connection, account: Account, identity: str, secret: bytes) -> Standing | None:
-    """The standing of one subject of a data set; None where they were never in a campaign on it."""
+    """The budget and the spend of one subject of a data set; None where no campaign on the data set has listed the
+    subject.
+    """
     row = connection.execute(
         select(s.scope.c.id, s.subject.c.balance_id).filter_by(**_values(account))
         .join(s.subject, s.subject.c.scope_id == s.scope.c.id)
@@ -232,7 +247,7 @@ def subject_standing(connection: Connection, account: Account, identity: str, se
 
 
 def _values(account: Account) -> dict[str, str]:
-    """The columns that tell one data set's accounts from another's."""
+    """The columns that identify the accounts of a data set."""
     return {"data_set": account.name, "neighbours": account.neighbours.words, "audience": account.audience.value}
 
 
@@ -241,7 +256,7 @@ def _account(row: Any) -> Account:
 
 
 def subject_keys(account: Account, secret: bytes, identities: Iterable[str]) -> list[bytes]:
-    """The keys of the subjects: keyed hashes of the account and their names."""
+    """The keys under which subjects are stored: keyed hashes of the account and the subjects' ids."""
     head = "".join(f"{value}\0" for value in _values(account).values()).encode()
     return [hmac.digest(secret, head + identity.encode(), "sha256") for identity in identities]
 
@@ -256,7 +271,7 @@ def _debits(connection: Connection, scope_id: int) -> tuple[Debit, ...]:
 
 
 def _room(found: Filter) -> Fraction:
-    """What is left, as a share of the budget."""
+    """The unspent share of the budget."""
     epsilon, delta = found.limits
     if found.rule == "zcdp":
         allowed = Fraction(ZCDP.within(float(epsilon), float(delta)).rho)

@@ -17,24 +17,26 @@ __all__ = ["PayingOut"]
 
 
 class PayingOut(Transactions):
-    """The part of a store that pays; in a copy nothing leaves it before somebody has said that the original did not."""
+    """The part of a store that manages payouts. In a restored copy, nothing is paid before the operator has confirmed
+    that the original did not pay.
+    """
 
     def payouts(self, campaign: int) -> Queue:
-        """The state of the payouts of a settled campaign: the operator's alone."""
+        """The state of the payouts of a settled campaign, for the operator alone."""
         with self._database.snapshot() as connection:
             return payouts.queue(connection, campaign)
 
     def entries(self, campaign: int) -> tuple[Entry, ...]:
-        """Every payout of a settled campaign: the operator's alone."""
+        """All payouts of a settled campaign, for the operator alone."""
         with self._database.reading() as connection:
             return payouts.entries(connection, campaign)
 
     def approve(self, campaign: int, code: str) -> int:
-        """Approve the queued payouts, by the code that `payouts` showed; the result is the number of entries, 0 where
-        none was queued.
+        """Approve the queued payouts, by the code that `payouts` showed; the result is the number of approved entries,
+        0 where none was queued.
 
         Raises:
-            Refused: another code.
+            Refused: the code does not belong to the queued payouts.
         """
         with self._locked(campaign) as (connection, known):
             self.check_original(known)
@@ -44,7 +46,7 @@ class PayingOut(Transactions):
         return found
 
     def approved(self, campaign: int) -> BatchRow:
-        """The batch that an export would take now.
+        """The batch that an export would make now.
 
         Raises:
             Refused: nothing is approved.
@@ -55,7 +57,7 @@ class PayingOut(Transactions):
             return payouts.approved(connection, campaign, known.content, self.home.ledger_key)
 
     def export(self, campaign: int, form: str) -> int:
-        """Take all approved payouts into a new batch; the result is its number.
+        """Put all approved payouts into a new batch; the result is its number.
 
         Raises:
             Refused: nothing is approved.
@@ -67,7 +69,7 @@ class PayingOut(Transactions):
         return number
 
     def attempts(self, campaign: int) -> dict[int, dict[str, str]]:
-        """Everything that was exported: batch -> reference -> its status: sent, paid or failed."""
+        """All exported payments: batch -> reference -> status, which is sent, paid or failed."""
         with self._database.snapshot() as connection:
             return payouts.attempts(connection, campaign, self.get(campaign).content, self.home.ledger_key)
 
@@ -75,8 +77,8 @@ class PayingOut(Transactions):
         """An exported batch that the bank has not answered.
 
         Raises:
-            InvalidInput: no such batch.
-            Refused: the bank has answered it; who writes it again might pay twice.
+            InvalidInput: the campaign has no such batch.
+            Refused: the bank has answered the batch, so that a second file of it might be paid twice.
         """
         known = self.get(campaign)
         self.check_original(known)
@@ -84,16 +86,18 @@ class PayingOut(Transactions):
             return payouts.batch(connection, campaign, known.content, number, self.home.ledger_key)
 
     def confirm(self, campaign: int, said: Mapping[str, str]) -> dict[str, int]:
-        """Take the bank's answers, reference -> "paid" or "failed".
+        """Take the bank's answers, given as reference -> "paid" or "failed".
 
-        When all is paid, reports, shares and amounts are erased, and private files of the service; their sum stays.
+        Once all payouts are paid, reports, shares and amounts are erased, and so are the service's private files; the
+        total of the amounts stays.
 
         Returns:
-            "paid", "failed": how many entries changed; "known": how many were so before.
+            Counts of entries: "paid" and "failed" for those that changed their state, "known" for those that were in
+                the confirmed state before.
 
         Raises:
-            InvalidInput: a reference of no exported payout, or word against what the bank has said before, where that
-                cannot be mended; nothing is taken.
+            InvalidInput: a reference belongs to no exported payout, or the answer contradicts an earlier answer in a
+                way that the queue cannot follow; nothing is taken.
         """
         with self._locked(campaign) as (connection, known):
             found = payouts.confirm(connection, campaign, known.content, said, self.home.ledger_key)
@@ -108,7 +112,9 @@ class PayingOut(Transactions):
         return found
 
     def erase_files(self, campaign: int) -> None:
-        """Remove the private files of a campaign of the service that is over: nothing is left to pay, or cancelled."""
+        """Remove the private files of a service's campaign that is over: cancelled, or settled with nothing left to
+        pay.
+        """
         with self._locked(campaign) as (connection, known):
             over = known.state is State.CANCELLED or (
                 known.state is State.SETTLED and payouts.all_paid(connection, campaign))
@@ -117,11 +123,13 @@ class PayingOut(Transactions):
 
     @staticmethod
     def _is_services(connection: Connection, campaign: int) -> bool:
-        """Whether the service has opened it in this store; another store's campaign may have the same number."""
+        """Whether the service has opened the campaign in this store; a campaign of another store may have the same
+        number.
+        """
         return connection.execute(select(t.draft.c.id).where(t.draft.c.campaign_id == campaign)).first() is not None
 
     def reopen(self, campaign: int) -> int:
-        """Queue again the payouts that the bank could not pay; the result is the number of entries."""
+        """Queue failed payouts again; the result is the number of entries."""
         with self._locked(campaign) as (connection, known):
             self.check_original(known)
             found = payouts.reopen(connection, campaign)

@@ -6,10 +6,10 @@
       ^                                        |
       +---------------- reopen ---- failed <---+
 
-A batch is what one export took. It can be written again, the same and in the same format, until the bank has answered;
-an entry is in one batch at a time, and one that was paid never changes again. Which payments of a batch failed and were
-queued again is kept, so that a late answer to them is understood. References are keyed hashes, which tell the bank no
-slot. Sums are exact integers.
+A batch holds the entries of one export. Until the bank has answered, the file of a batch can be written again, with the
+same content and in the same format. An entry is in one batch at a time, and a paid entry never changes again, except
+that its amount is erased. Payments that failed and were queued again are recorded, so that a late answer to them is
+understood. References are keyed hashes, which do not disclose slots to the bank. Sums are exact integers.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ _CHUNK = 500  # slots that one statement names
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """The effect of one export.
+    """The present state of one exported batch.
 
     Args:
         number: the number of the batch, from 1.
         form: "csv" or "pain.001".
         written: the time of the export, UTC.
-        people: "sent", "paid", "failed", and "reopened" for those that failed and were queued again -> how many.
-        coins: the sum of those that were not queued again, in the smallest coin; None once amounts were erased.
+        people: mapping from "sent", "paid", "failed" and "reopened" to a number of entries; "reopened" are those that
+            failed and were queued again.
+        coins: the sum of the entries that were not queued again, in the smallest coin; None once amounts were erased.
     """
 
     number: int
@@ -55,11 +56,11 @@ class Sent:
 
 @dataclass(frozen=True, kw_only=True)
 class Queue:
-    """The state of a campaign's payouts: the operator's alone, since totals disclose records.
+    """The state of a campaign's payouts; for the operator alone, since totals disclose information about records.
 
     Args:
         people: state -> number of entries.
-        coins: state -> their sum in the smallest coin.
+        coins: state -> sum of its entries in the smallest coin.
         code: the code that the operator repeats to approve the queue; it changes with the queue and with every export.
         batches: all exports, in order.
     """
@@ -71,7 +72,7 @@ class Queue:
 
     @property
     def done(self) -> bool:
-        """Whether all is paid."""
+        """Whether all payouts are paid."""
         return all(self.people[state] == 0 for state in _STATES if state != "paid")
 
 
@@ -83,7 +84,7 @@ class Entry:
         slot: the participant's own slot.
         amount: the amount in the smallest coin; None once it was erased.
         state: queued, approved, sent, paid or failed.
-        batch: the batch in which it was sent; None where it waits.
+        batch: the number of the batch with the entry; None where the entry is queued or approved.
     """
 
     slot: int
@@ -94,13 +95,13 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchRow:
-    """The batch of one export, to be written.
+    """The content of a batch's file.
 
     Args:
         number: the number of the batch, from 1.
-        form: "csv" or "pain.001"; None where it was not exported yet.
+        form: "csv" or "pain.001"; None where the batch was not exported yet.
         written: the time of the export, UTC.
-        payments: (slot, reference, amount) in the order of slots.
+        payments: triples (slot, reference, amount in the smallest coin), in the order of slots.
     """
 
     number: int
@@ -112,7 +113,8 @@ class BatchRow:
 def reference(secret: bytes, content: str, slot: int, number: int) -> str:
     """The reference of a person's payout in a batch: 32 hexadecimal digits.
 
-    Each attempt has its own, so that a late answer to one that failed is never taken for an answer to the next.
+    A payout that is sent again in another batch has another reference, so a late answer to the failed payment is never
+    taken for an answer to the new one.
     """
     return hmac.digest(secret, f"payout\0{content}\0{number}\0{slot}".encode(), "sha256").hex()[:32]
 
@@ -142,7 +144,7 @@ def queue(connection: Connection, campaign: int) -> Queue:
 
 
 def _sums(connection: Connection, campaign: int) -> dict[tuple[str, int | None], tuple[int, int]]:
-    """(state, batch) -> (people, coins), exact."""
+    """Mapping from a state and a batch to the number of entries and their exact sum in the smallest coin."""
     of, amount = (s.payout.c.state, s.payout.c.batch), s.payout.c.amount
     rows = connection.execute(select(*of, func.count(), func.sum(amount // _HALF), func.sum(amount % _HALF))
                               .where(s.payout.c.campaign_id == campaign).group_by(*of))
@@ -151,8 +153,8 @@ def _sums(connection: Connection, campaign: int) -> dict[tuple[str, int | None],
 
 
 def _code(connection: Connection, campaign: int, content: str, number: int) -> str:
-    """Of what is queued, in this campaign, for this export: a code that was used cannot approve the same queue again
-    after it failed as a whole and was reopened.
+    """The code for approving the queued payouts of this campaign before export `number`. The number of the export makes
+    a used code invalid for the same queue, after a batch has failed as a whole and was reopened.
     """
     waiting = connection.execute(select(s.payout.c.slot, s.payout.c.amount).where(
         s.payout.c.campaign_id == campaign, s.payout.c.state == "queued").order_by(s.payout.c.slot)).all()
@@ -168,19 +170,19 @@ def entries(connection: Connection, campaign: int) -> tuple[Entry, ...]:
 
 
 def all_paid(connection: Connection, campaign: int) -> bool:
-    """Whether nothing is left to pay."""
+    """Whether nothing is left to pay; True also where nothing was ever due."""
     return connection.execute(select(s.payout.c.slot).where(
         s.payout.c.campaign_id == campaign, s.payout.c.state != "paid").limit(1)).first() is None
 
 
 def approve(connection: Connection, campaign: int, code: str) -> int:
-    """Approve the queued payouts, as the second step, by repeating the code that the first step showed.
+    """Approve the queued payouts by repeating the code of `queue`.
 
     Returns:
-        How many entries are approved by it; 0 where nothing was queued any more.
+        Number of entries that were approved; 0 where none was queued.
 
     Raises:
-        Refused: another code.
+        Refused: the code does not belong to the queued payouts.
     """
     found = queue(connection, campaign)
     if not found.people["queued"]:
@@ -209,7 +211,7 @@ def export(connection: Connection, campaign: int, form: str) -> int:
 
 
 def approved(connection: Connection, campaign: int, content: str, secret: bytes) -> BatchRow:
-    """The batch that an export would take now.
+    """The batch that an export would make now.
 
     Raises:
         Refused: nothing is approved.
@@ -225,7 +227,7 @@ def _batch(
     connection: Connection, campaign: int, content: str, number: int, form: str | None, written: str, secret: bytes,
     of: ColumnElement[bool],
 ) -> BatchRow:
-    """The batch of a number, or what would be in it."""
+    """A batch with the entries that fulfil the condition `of`."""
     rows = connection.execute(select(s.payout.c.slot, s.payout.c.amount).where(
         s.payout.c.campaign_id == campaign, of).order_by(s.payout.c.slot)).all()
     return BatchRow(number=number, form=form, written=written, payments=tuple(
@@ -236,8 +238,8 @@ def batch(connection: Connection, campaign: int, content: str, number: int, secr
     """An exported batch that the bank has not answered.
 
     Raises:
-        InvalidInput: no such batch.
-        Refused: the bank has answered it; who writes it again might pay twice.
+        InvalidInput: the campaign has no such batch.
+        Refused: the bank has answered the batch, so that a second file of it might be paid twice.
     """
     row = connection.execute(select(s.payout_batch).where(
         s.payout_batch.c.campaign_id == campaign, s.payout_batch.c.number == number)).first()
@@ -265,7 +267,7 @@ def _nothing_approved() -> Refused:
 
 
 def attempts(connection: Connection, campaign: int, content: str, secret: bytes) -> dict[int, dict[str, str]]:
-    """Everything that was exported: batch -> reference -> its status: sent, paid or failed."""
+    """All exported payments: batch -> reference -> status, which is sent, paid or failed."""
     found: dict[int, dict[str, str]] = {}
     for each in _attempts(connection, campaign):
         found.setdefault(each.number, {})[reference(secret, content, each.slot, each.number)] = each.state
@@ -274,7 +276,7 @@ def attempts(connection: Connection, campaign: int, content: str, secret: bytes)
 
 @dataclass(frozen=True)
 class _Attempt:
-    """One payment that was exported, and whether its payout was queued again since."""
+    """One exported payment, and whether its payout was queued again since."""
 
     slot: int
     number: int
@@ -296,22 +298,23 @@ def confirm(
 ) -> dict[str, int]:
     """Take the bank's answers.
 
-    An attempt that failed and was queued again may be said to have failed as often as one likes. If it is said to be
-    paid after all, it is, as long as nothing was sent since.
+    For a payment that failed and was queued again, the answer "failed" may come any number of times. The answer "paid"
+    is accepted for a failed payment as long as its payout was not sent again.
 
     Args:
         connection: a connection in a writing transaction.
         campaign: the number of the campaign.
-        content: the digest of the campaign's content.
+        content: the digest of the campaign file.
         said: reference -> "paid" or "failed".
         secret: the ledger's key.
 
     Returns:
-        "paid", "failed": how many entries changed; "known": how many were so before.
+        Counts of entries: "paid" and "failed" for those that changed their state, "known" for those that were in the
+            confirmed state before.
 
     Raises:
-        InvalidInput: a reference of no exported payout; a payment that was confirmed is now said to have failed; one
-            that failed and was sent again is now said to be paid.
+        InvalidInput: a reference belongs to no exported payout; a payment that was confirmed as paid is now "failed";
+            or a payment that failed and whose payout was sent again is now "paid".
     """
     known = {reference(secret, content, each.slot, each.number): each for each in _attempts(connection, campaign)}
     waiting = set(connection.execute(select(s.payout.c.slot).where(
@@ -353,10 +356,11 @@ def confirm(
 
 
 def reopen(connection: Connection, campaign: int) -> dict[int, int]:
-    """Queue again the payouts that the bank could not pay; approval and export follow as before.
+    """Queue failed payouts again, for a new approval and export.
 
     Returns:
-        batch -> how many entries of it; none of these batches can be written again, since they would be smaller.
+        Mapping from a batch to the number of its entries that were queued again. None of the batches in the mapping can
+        be written again, since its file would be smaller.
     """
     failed = (s.payout.c.campaign_id == campaign, s.payout.c.state == "failed")
     rows = connection.execute(select(s.payout.c.batch, func.count()).where(*failed).group_by(s.payout.c.batch)

@@ -1,4 +1,4 @@
-"""Reports in bulk: a million of them go in and out in seconds."""
+"""Reading and writing reports in bulk: a million of them take seconds."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _SLOTS = 500  # in one statement
 
 
 def withdrawn(connection: Connection, campaign: int) -> set[int]:
-    """The slots of those who withdrew."""
+    """The slots of all people who withdrew."""
     return set(connection.execute(select(s.withdrawal.c.slot).where(s.withdrawal.c.campaign_id == campaign)).scalars())
 
 
 def noted(connection: Connection, campaign: int) -> frozenset[int] | None:
-    """The slots of all whose deposit was noted as received; None where the campaign is not the service's."""
+    """The slots of all people whose deposit was noted as received; None for a campaign outside the service."""
     services = select(t.draft.c.id).where(t.draft.c.campaign_id == campaign)
     if connection.execute(services).first() is None:
         return None
@@ -34,17 +34,19 @@ def noted(connection: Connection, campaign: int) -> frozenset[int] | None:
 
 
 def handed_in(connection: Connection, campaign: int) -> bool:
-    """Whether anybody has handed in, also where it was erased since."""
+    """Whether anybody has handed in a report or has withdrawn, even if the report was erased since."""
     there = select(s.report.c.slot).where(s.report.c.campaign_id == campaign)
     gone = select(s.withdrawal.c.slot).where(s.withdrawal.c.campaign_id == campaign)
     return connection.execute(there.union(gone).limit(1)).first() is not None
 
 
 def deposited(connection: Connection, campaign: int) -> np.ndarray:
-    """The slots of all who left a deposit, also of those who withdrew: int64 of shape (m,), in order.
+    """The slots of all m people who left a deposit, even of those who withdrew: int64 of shape (m,), in ascending
+    order.
 
-    In the service they are those whose deposit the operator has noted as received. Elsewhere the operator has
-    everybody's report in a file of theirs, and takes none without its deposit: all who handed in a report.
+    In the service, these are the people whose deposit the operator has noted as received. In other campaigns the
+    operator has a file with all reports and accepts no report without its deposit, so these are all people who handed
+    in a report.
     """
     left = noted(connection, campaign)
     if left is not None:
@@ -57,12 +59,13 @@ def deposited(connection: Connection, campaign: int) -> np.ndarray:
 def write(
     connection: Connection, campaign: int, batches: Iterable[tuple[np.ndarray, Sequence[bytes]]], phase: int = 0
 ) -> None:
-    """Add the reports of slots that have none; those of who withdrew are left out, and noted: their deposits are due.
+    """Add the reports of slots that have none. Reports of people who withdrew are left out. Their earlier reporting is
+    noted, since their deposits must be returned.
 
     Args:
         connection: a connection in a writing transaction.
         campaign: the number of the campaign.
-        batches: (slots, reports) of equal lengths; no slot stands twice.
+        batches: pairs of slots and reports, of equal lengths; no slot occurs twice.
         phase: the phase of the collection.
     """
     there = select(s.report.c.slot).where(s.report.c.campaign_id == campaign, s.report.c.phase == phase)
@@ -89,7 +92,7 @@ def remove(connection: Connection, campaign: int, slot: int) -> bool:
 
 
 def put_many(connection: Connection, campaign: int, taken: Mapping[int, bytes], phase: int = 0) -> None:
-    """Put the reports of some slots in the place of earlier ones."""
+    """Store the reports of some slots, in place of earlier ones."""
     of = (s.report.c.campaign_id == campaign, s.report.c.phase == phase)
     slots = list(taken)
     for at in range(0, len(slots), _SLOTS):
@@ -100,7 +103,7 @@ def put_many(connection: Connection, campaign: int, taken: Mapping[int, bytes], 
 
 
 def of_slots(connection: Connection, campaign: int, slots: Collection[int], phase: int = 0) -> dict[int, bytes]:
-    """The reports of some slots: slot -> report, where there is one."""
+    """Mapping from a slot to its report, for those of the given slots that have one."""
     query = select(s.report.c.slot, s.report.c.report).where(s.report.c.campaign_id == campaign,
                                                              s.report.c.phase == phase)
     wanted = sorted(slots)
@@ -116,17 +119,17 @@ def row_of(connection: Connection, campaign: int, slot: int, phase: int) -> str 
 
 
 def put_row(connection: Connection, campaign: int, slot: int, row: str, phase: int) -> None:
-    """Put the row of one slot in the place of an earlier one."""
+    """Store the row of one slot, in place of an earlier one."""
     connection.execute(delete(t.handed_row).where(
         t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase, t.handed_row.c.slot == slot))
     connection.execute(insert(t.handed_row).values(campaign_id=campaign, phase=phase, slot=slot, row=row))
 
 
 class Reports:
-    """All reports of one phase, as batches that a mechanism's run takes; can be iterated again and again.
+    """All reports of one phase, as batches that a mechanism's run takes; the object can be iterated several times.
 
     Args:
-        connection: a connection in a transaction that sees one state, however often it is asked.
+        connection: a connection in a transaction in which all queries see the same state.
         campaign: the number of the campaign.
         codec: the codec of the campaign's kind.
         phase: the phase of the collection.

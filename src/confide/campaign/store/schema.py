@@ -1,11 +1,11 @@
-"""The tables of a store: one schema for SQLite and PostgreSQL. Changes go through `migrations`.
+"""The tables of a store: one schema for SQLite and PostgreSQL. Changes are made by `migrations`.
 
-Tables of one row a person (reports, payouts, subjects) declare no foreign keys: a database checks those row by row,
-which took longer than all else of a settlement. Their rows are written by the transaction that has locked, or made,
-what they refer to, and neither a campaign nor a data set nor a state of an account is ever deleted.
+Tables with one row per person (reports, payouts, subjects) declare no foreign keys. A database checks foreign keys row
+by row, which took longer than the rest of a settlement. Each row is written by a transaction that has locked, or made,
+the rows that it refers to, and no campaign, data set or state of an account is ever deleted.
 
-Nothing here bears a time, an address or a token of a person: reports, withdrawals and payouts are known by the slot
-alone, the rank in the public list of ids. What bears a day is a campaign's event or an operator's batch.
+No table stores a time, an address or a token of a person. Reports, withdrawals and payouts are stored by slot, which is
+the rank in the public list of ids. Only a campaign's events and an operator's batches have a date.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ balance = Table(
     Column("pure", SmallInteger, nullable=False),
     UniqueConstraint("rule", "budget_epsilon", "budget_delta", "epsilon", "delta", "rho", "pure"),
 )
-"""Each state that an account has been in, once: thousands of subjects share one."""
+"""Table of the distinct states of accounts; thousands of subjects share one row."""
 
 subject = Table(
     "ledger_subject", metadata,

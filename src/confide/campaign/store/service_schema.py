@@ -1,8 +1,8 @@
 """The tables of the service: permissions, drafts of campaigns, and waiting work.
 
-A token is known by its digest alone; nothing here says when a participant came, or from where. All sessions of a
-campaign end on the same day, or once all is paid; their invitation is gone once they have used it, and unused ones go
-with the reports.
+Tokens are stored only as digests. No table records when a participant came, or from where. All sessions of a campaign
+end on the same day, or once all payouts are paid. An invitation is deleted when it is used, and unused invitations are
+deleted together with the reports.
 """
 
 from __future__ import annotations

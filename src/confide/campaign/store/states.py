@@ -1,4 +1,4 @@
-"""The life of a campaign as one pure table: no input, no output, illegal moves change nothing.
+"""The life of a campaign as one table of legal moves, without any input or output; an illegal move changes nothing.
 
 ::
 
@@ -7,9 +7,10 @@
     CHARGED/RUN --resume--> CHARGED        a settlement that died before publication, under the same debit
     DRAFT/PLANNED/OPEN/CLOSED --cancel--> CANCELLED
 
-`charge` registers the settlement. The ledger is debited with it, or was when the campaign was opened: where people's
-devices draw, each report is a release to who collects it (`confide.campaign.handing_in`). That debit stays, also when
-such a campaign is cancelled.
+The move `charge` registers the settlement. The ledger is debited in the transaction of this move. In campaigns whose
+participants' devices draw the reports, the ledger was debited when the campaign was opened, since each report is a
+release to its collector (`confide.campaign.handing_in`). The debit of an opening stays even if the campaign is
+cancelled.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class State(StrEnum):
 
     @property
     def charged(self) -> bool:
-        """Whether the settlement is registered, so that the ledger has the campaign's debit. It may have it before:
-        `Store.is_charged`.
+        """Whether the settlement is registered, so that the ledger has the campaign's debit. An open campaign may have
+        its debit already: see `Store.is_charged`.
         """
         return self in (State.CHARGED, State.RUN, State.SETTLED)
 
@@ -75,14 +76,16 @@ MOVES: dict[tuple[State, StateEvent], State] = {
     (State.SETTLED, StateEvent.AUDIT): State.SETTLED,
     **{(state, StateEvent.CANCEL): State.CANCELLED for state in (State.DRAFT, State.PLANNED, State.OPEN, State.CLOSED)},
 }
-"""All legal moves. The debit (of `open` or `charge`) comes before the run, and nothing after `charge` is cancelled."""
+"""All legal moves. The debit, with `open` or with `charge`, comes before the run, and no campaign is cancelled after
+`charge`.
+"""
 
 
 def advance(state: State, event: StateEvent) -> State:
     """The next state.
 
     Raises:
-        Refused: the move is not in the table; names what is possible.
+        Refused: the move is not in the table; the message names the possible moves.
 
     Example:
         >>> advance(State.CLOSED, StateEvent.CHARGE)
@@ -99,12 +102,12 @@ def advance(state: State, event: StateEvent) -> State:
 
 
 def unsettled(path: Path, where: object, elsewhere: str) -> Refused:
-    """The refusal where nothing is settled, with the step to take first.
+    """The refusal of a request for the outcome of a campaign that is not settled, with the step to take first.
 
     Args:
         path: the path of the campaign file.
-        where: a folder or a store.
-        elsewhere: another possible cause, and the step to take then.
+        where: the folder or store that was searched.
+        elsewhere: another possible cause, and the step to take in that case.
     """
     return Refused(f"{path.stem} is not settled in {where}",
                    f"run `confide run {shlex.quote(str(path))}` first; if its file was changed since it was "
@@ -112,7 +115,7 @@ def unsettled(path: Path, where: object, elsewhere: str) -> Refused:
 
 
 def unknown(where: object) -> Refused:
-    """The refusal of a store that was never asked to settle a campaign."""
+    """The refusal of a request about a campaign that the store does not know."""
     return Refused(f"{where} does not know this campaign",
                    "before the run, take the participant's row out of the data file: the slots stay; if the campaign "
                    "file was changed since the run, use the file that ran")

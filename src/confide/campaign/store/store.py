@@ -1,7 +1,7 @@
 """The store: one database that holds campaigns, their reports and outcomes, the ledger, and the payouts.
 
-Every method is one transaction, and doing it again changes nothing: what was done already is left as it is. A process
-may die between any two of them, or within one.
+Every method is one transaction, and calling it again changes nothing. A process may die between any two calls, or
+within a call.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ class Taken:
     """The reports that a run takes.
 
     Args:
-        data: batches that can be read again and again.
+        data: batches that can be read several times.
         withdrawals: the number of people who had withdrawn.
-        deposited: slots of all who left a deposit, also of those who then withdrew: it is due.
+        deposited: slots of all people who left a deposit, even of those who then withdrew, since their deposit must be
+            returned.
     """
 
     data: Any
@@ -69,11 +70,11 @@ class Store(Collecting, Depositing, PayingOut):
     Args:
         url: "sqlite:///FILE" or "postgresql+psycopg://USER@HOST/NAME"; default the installation's own store.
         home: the installation, which holds the keys; default `Home.default()`.
-        create: make the store where there is none; otherwise nothing is made, and no key either.
+        create: whether a store is made where none exists. With `create` False, no key is made, either.
 
     Raises:
-        InvalidInput: no such database, one that holds no store and none is to be made, one that others may read, or one
-            whose ledger belongs to another installation's key.
+        InvalidInput: the database cannot be used, holds no store and `create` is False, can be read by others, or has a
+            ledger that belongs to another installation's key.
 
     Example:
         >>> from pathlib import Path
@@ -95,13 +96,13 @@ class Store(Collecting, Depositing, PayingOut):
 
     @classmethod
     def existing(cls, url: str | URL | None = None) -> Store | None:
-        """A store that is there; None where the installation has none of its own yet. Nothing is made.
+        """Open an existing store; None where the installation has no store of its own yet. No store is made.
 
         Args:
             url: the URL of the store; default the installation's own.
 
         Raises:
-            InvalidInput: the named store is not there.
+            InvalidInput: the named store does not exist.
         """
         home = Home.default()
         return None if url is None and not home.store.exists() else cls(url, home=home, create=False)
@@ -126,7 +127,7 @@ class Store(Collecting, Depositing, PayingOut):
         return self._database
 
     def close(self) -> None:
-        """Give back all connections."""
+        """Close all connections."""
         self._database.close()
 
     def _check_key(self, create: bool) -> None:
@@ -152,21 +153,21 @@ class Store(Collecting, Depositing, PayingOut):
     # ---- campaigns
 
     def campaigns(self) -> tuple[Stored, ...]:
-        """All campaigns, in the order in which they came."""
+        """All campaigns, in the order in which they were opened."""
         with self._database.reading() as connection:
             return tuple(stored(row) for row in connection.execute(select(s.campaign).order_by(s.campaign.c.id)))
 
     def find(self, file: CampaignFile) -> Stored | None:
-        """The campaign with this content; None where the store has none."""
+        """The campaign with the digest of this file; None where the store has none."""
         with self._database.reading() as connection:
             row = connection.execute(select(s.campaign).where(s.campaign.c.content == file.digest)).first()
         return None if row is None else stored(row)
 
     def settled(self, file: CampaignFile) -> Stored:
-        """The settled campaign with this content.
+        """The settled campaign with the digest of this file.
 
         Raises:
-            Refused: it is not settled in this store, or another store's outcome was released.
+            Refused: the campaign is not settled in this store, or another store's outcome was released.
         """
         found = self.find(file)
         if found is None or found.state is not State.SETTLED:
@@ -182,19 +183,20 @@ class Store(Collecting, Depositing, PayingOut):
         self, file: CampaignFile, slots: int, *, charge: Charge | None = None,
         also: Callable[[Connection, Stored], None] | None = None,
     ) -> Stored:
-        """Register a campaign that is planned, open its collection, and charge for it where it has to be charged before
-        the first report; once for each content, in one transaction.
+        """Register a planned campaign, open its collection, and, where reports must be charged before they arrive,
+        debit the ledger. These steps are one transaction, and happen once for each campaign file.
 
         Args:
             file: the campaign.
-            slots: invited slots.
-            charge: the charge to the ledger at the opening; None where that comes with the settlement.
-            also: a function that is called in the same transaction, with the campaign as it stands, also where it was
-                opened before.
+            slots: number of invited slots.
+            charge: the charge to the ledger at the opening; None where the ledger is charged at the settlement.
+            also: a function that is called in the same transaction with the stored campaign, even where the campaign
+                was opened before.
 
         Raises:
             BudgetExceeded: some account does not admit the charge; nothing was opened.
-            Refused: it is there, and its opening was not charged: what comes in before its settlement would be free.
+            Refused: the campaign was opened before without a charge, so that reports before its settlement would cost
+                nothing.
         """
         found = self.find(file)
         if found is None:
@@ -216,7 +218,7 @@ class Store(Collecting, Depositing, PayingOut):
         return known
 
     def _opened(self, connection: Connection, file: CampaignFile, slots: int, charge: Charge | None) -> Stored:
-        """The rows of a new campaign; in a transaction that holds the ledger's lock."""
+        """Insert the rows of a new campaign, in a transaction that holds the ledger's lock."""
         state, day = advance(advance(State.DRAFT, StateEvent.PLAN), StateEvent.OPEN), transactions.today()
         number = int(connection.execute(insert(s.campaign).values(
             content=file.digest, kind=file.kind.name, name=file.name, title=file.title, text=file.text, slots=slots,
@@ -228,21 +230,22 @@ class Store(Collecting, Depositing, PayingOut):
         return stored(connection.execute(select(s.campaign).where(s.campaign.c.id == number)).one())
 
     def events(self, campaign: int) -> tuple[chain.Entry, ...]:
-        """Everything that the campaign's operator did."""
+        """All acts of the campaign's operator, in order."""
         with self._database.reading() as connection:
             return chain.entries(connection, campaign)
 
     # ---- settlement
 
     def charge(self, campaign: int, asked: Charge) -> None:
-        """Register the settlement and debit the ledger, in one transaction; nothing is done where it was done before.
+        """Register the settlement and debit the ledger, in one transaction. Nothing is done for a campaign whose
+        settlement is registered, or which is over.
 
         A campaign that was charged when it was opened is debited nothing more.
 
         Raises:
-            BudgetExceeded: some account does not admit it; nothing was debited.
-            Refused: the collection is still open; this is a copy, whose original may have settled it; or its opening
-                was charged for something else.
+            BudgetExceeded: some account does not admit the charge; nothing was debited.
+            Refused: the collection is still open; this is a restored copy, and its original may have settled the
+                campaign; or the opening was charged for something else.
         """
         with self._locked(campaign) as (connection, known):
             if known.state not in _BEFORE_CHARGE:
@@ -257,10 +260,10 @@ class Store(Collecting, Depositing, PayingOut):
             self._move(connection, known, StateEvent.CHARGE, asked.entry() if paid is None else {})
 
     def cancel(self, campaign: int) -> None:
-        """End a campaign whose settlement is not registered, and erase its reports; nothing is done where it is
-        registered, or over.
+        """Cancel a campaign whose settlement is not registered, and erase its reports. Nothing is done for a campaign
+        whose settlement is registered, or which is over.
 
-        What its opening was charged stays charged: its reports were seen.
+        A charge at the opening stays, since the collector has seen the reports.
         """
         with self._locked(campaign) as (connection, known):
             if known.state not in _BEFORE_CHARGE:
@@ -272,7 +275,7 @@ class Store(Collecting, Depositing, PayingOut):
         self._database.forget(thoroughly=True)
 
     def is_charged(self, campaign: int) -> bool:
-        """Whether the ledger has a campaign's debit: from its opening on, or from its settlement on."""
+        """Whether the ledger has a campaign's debit, from its opening or from its settlement."""
         with self._database.reading() as connection:
             return _paid(connection, campaign) is not None
 
@@ -280,21 +283,22 @@ class Store(Collecting, Depositing, PayingOut):
         """Check that a charged campaign was debited for the release that it would now make.
 
         Raises:
-            Refused: it was debited for something else, as by another version that plans otherwise.
+            Refused: the campaign was debited for something else, for example by another version of confide with another
+                plan.
         """
         with self._database.reading() as connection:
             _check_same(connection.execute(_debit_of(campaign)).one(), asked)
 
     def check_charge(self, asked: Charge, campaign: int | None = None) -> None:
-        """Check that the ledger would admit a charge; nothing is kept.
+        """Check that the ledger would admit a charge; nothing is changed.
 
         Args:
             asked: the charge.
-            campaign: the campaign that asks; one that was charged, before or meanwhile, is not refused for what it has
-                spent itself.
+            campaign: the number of the campaign that asks, if it is in the store. A campaign that is already charged is
+                not refused because of its own spend.
 
         Raises:
-            BudgetExceeded: some account does not admit it.
+            BudgetExceeded: some account does not admit the charge.
         """
         if asked.account.name not in self.data_sets():
             return  # the first campaign on a data set; that its own budget admits it, its plan has shown
@@ -310,7 +314,7 @@ class Store(Collecting, Depositing, PayingOut):
 
     @contextmanager
     def reports(self, campaign: int, codec: ReportCodec, *, phase: int = 0) -> Iterator[Taken]:
-        """All reports of a campaign as they are now, whatever happens meanwhile."""
+        """All reports of a campaign at one moment; later changes do not affect them."""
         with self._database.snapshot() as connection:
             known = stored(connection.execute(select(s.campaign).where(s.campaign.c.id == campaign)).one())
             yield Taken(data=reports.Reports(connection, campaign, codec, phase), withdrawals=known.withdrawals,
@@ -320,21 +324,22 @@ class Store(Collecting, Depositing, PayingOut):
         self, campaign: int, withdrawals: int, files: Mapping[str, bytes], shares: bytes,
         due: Iterable[Sequence[tuple[int, int]]] = (),
     ) -> bool:
-        """Store an outcome with its signature and its payouts, in one transaction, if nobody has published another.
+        """Store an outcome with its signature and its payouts in one transaction, unless another process has published
+        an outcome.
 
         Args:
             campaign: the number of the campaign.
             withdrawals: the number of people who had withdrawn when the run began.
             files: the files of the pack: path -> bytes, with `manifest.json`.
-            shares: one Arrow file.
-            due: payouts as blocks of (slot, amount in the smallest coin > 0).
+            shares: the shares as one Arrow file.
+            due: payouts as blocks of pairs of a slot and an amount in the smallest coin, > 0.
 
         Returns:
-            Whether this outcome is the published one; if not, it must be forgotten: another was published, or somebody
-            has withdrawn since.
+            Whether this outcome is the published one. With the result False, the caller must discard the outcome:
+            another outcome was published, or somebody has withdrawn since.
 
         Raises:
-            Refused: this is a copy, whose original may have settled it.
+            Refused: this is a restored copy, and its original may have settled the campaign.
         """
         with self._locked(campaign) as (connection, known):
             if known.state is not State.CHARGED or known.withdrawals != withdrawals:
@@ -357,7 +362,7 @@ class Store(Collecting, Depositing, PayingOut):
         return True
 
     def pack(self, campaign: int) -> dict[str, bytes]:
-        """The public files of a settled campaign: path -> bytes. This is where an outcome leaves the store.
+        """The public files of a settled campaign: path -> bytes. Only this method lets an outcome leave the store.
 
         Raises:
             Refused: this installation has released another outcome of this campaign, from another store.
@@ -371,9 +376,9 @@ class Store(Collecting, Depositing, PayingOut):
         return files
 
     def shares(self, campaign: int) -> bytes:
-        """All shares of a settled campaign, as one Arrow file: the operator's alone.
+        """All shares of a settled campaign as one Arrow file, for the operator alone.
 
-        Rows of who withdrew are empty, and all rows once all is paid.
+        The rows of people who withdrew are empty, and all rows are empty once all payouts are paid.
         """
         with self._database.reading() as connection:
             found = connection.execute(select(s.share.c.data).where(s.share.c.campaign_id == campaign)).scalar_one()
@@ -382,25 +387,27 @@ class Store(Collecting, Depositing, PayingOut):
     # ---- the ledger
 
     def data_sets(self) -> tuple[str, ...]:
-        """The names of all data sets that were charged, the oldest first."""
+        """The names of all charged data sets, the oldest first."""
         with self._database.reading() as connection:
             names = select(s.scope.c.data_set).group_by(s.scope.c.data_set).order_by(func.min(s.scope.c.id))
             return tuple(connection.execute(names).scalars())
 
     def charged(self, data_set: str | None = None) -> frozenset[int]:
-        """The numbers of the campaigns that were charged, to one data set or to any."""
+        """The numbers of all charged campaigns, or of those charged to one data set."""
         query = select(s.debit.c.campaign_id).join(s.scope, s.scope.c.id == s.debit.c.scope_id)
         with self._database.reading() as connection:
             return frozenset(connection.execute(
                 query if data_set is None else query.where(s.scope.c.data_set == data_set)).scalars())
 
     def ledger(self, data_set: str | None = None) -> tuple[Standing, ...]:
-        """The standing of every data set, or of one."""
+        """The budget and the spend of every data set, or of one."""
         with self._database.reading() as connection:
             return standings(connection, data_set)
 
     def subject(self, account: Account, identity: str) -> Standing | None:
-        """The standing of one subject of a data set; None where they were in no campaign of it."""
+        """The budget and the spend of one subject of a data set; None where no campaign on the data set has listed the
+        subject.
+        """
         with self._database.reading() as connection:
             return subject_standing(connection, account, identity, self.home.ledger_key)
 
@@ -410,7 +417,7 @@ def _debit_of(campaign: int) -> Select[tuple[str, str]]:
 
 
 def _paid(connection: Connection, campaign: int) -> Row[tuple[str, str]] | None:
-    """What a campaign was debited for; None where it was not."""
+    """The events and the delta that a campaign was debited for; None where it was not debited."""
     return connection.execute(_debit_of(campaign)).first()
 
 

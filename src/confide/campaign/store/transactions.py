@@ -1,4 +1,4 @@
-"""The base of every part of a store: a campaign as it is known, and transactions in which nobody else changes it."""
+"""The common base of all parts of a store: the stored form of a campaign, and transactions that lock one campaign."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ __all__ = ["Stored", "Transactions", "check_slot", "stored", "today"]
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """A campaign as the store knows it.
+    """A campaign as the store records it.
 
     Args:
         number: the number of the campaign in this store.
-        content: digest of what its file says.
+        content: the digest of its campaign file.
         kind: the kind of the campaign.
         name: the name of the campaign's file.
         title: the title of the campaign.
-        slots: invited slots.
+        slots: number of invited slots.
         state: the state of the campaign.
-        withdrawals: the number of people who withdrew; a run that began before the last one is void.
-        paid: the total that was paid, in the smallest coin, once amounts and shares were erased; None before. The
-            operator's alone.
+        withdrawals: the number of people who withdrew; a run that began before the last withdrawal does not count.
+        paid: the total that was paid, in the smallest coin, once amounts and shares were erased; None before. For the
+            operator alone.
     """
 
     number: int
@@ -50,7 +50,7 @@ class Stored:
 
 
 class Transactions:
-    """A database and an installation's keys; every method of a subclass is one transaction."""
+    """A database and an installation's keys. Every method of a subclass is one transaction."""
 
     home: Home
     _database: Database
@@ -61,10 +61,11 @@ class Transactions:
             return stored(connection.execute(select(s.campaign).where(s.campaign.c.id == campaign)).one())
 
     def check_original(self, known: Stored) -> None:
-        """Check that a campaign may be settled and paid here.
+        """Check that a campaign may be settled and paid in this store.
 
         Raises:
-            Refused: it came with a copy, and nobody has said that its original did neither.
+            Refused: the campaign came with a copy of an installation, and the operator has not confirmed that its
+                original did neither.
         """
         if self.home.restored(known.content):
             raise Refused(worded("this is a copy, and its original may have settled or paid this campaign since"),
@@ -73,7 +74,7 @@ class Transactions:
 
     @contextmanager
     def _locked(self, campaign: int) -> Iterator[tuple[Connection, Stored]]:
-        """A writing transaction in which nobody else changes this campaign."""
+        """A writing transaction in which no other process changes this campaign."""
         with self._database.writing() as connection:
             row = connection.execute(select(s.campaign).where(s.campaign.c.id == campaign).with_for_update()).first()
             if row is None:
@@ -92,7 +93,7 @@ class Transactions:
 
 
 def stored(row: Any) -> Stored:
-    """A row of the table of campaigns."""
+    """The campaign in a row of the table of campaigns."""
     return Stored(number=row.id, content=row.content, kind=row.kind, name=row.name, title=row.title, slots=row.slots,
                   state=State(row.state), withdrawals=row.withdrawals,
                   paid=None if row.paid is None else int(row.paid))
@@ -106,5 +107,5 @@ def check_slot(slot: int, known: Stored) -> None:
 
 
 def today() -> str:
-    """The day, YYYY-MM-DD in UTC."""
+    """Today's date in UTC, YYYY-MM-DD."""
     return datetime.now(UTC).date().isoformat()

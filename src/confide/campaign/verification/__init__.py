@@ -1,8 +1,9 @@
-"""Verification: a settled campaign's pack, re-checked offline, with this package alone and nobody's help.
+"""Verification: checking a settled campaign's pack again, offline, with this package alone and without anybody's help.
 
-A pack comes from a stranger, and its operator may lie. It is read once, as bytes that cannot change any more. What
-follows from public numbers is computed again; where another version of confide wrote the pack, only other words and
-weaker claims are excused, since the operator writes which version that was.
+A pack comes from a stranger, and its operator may lie. The pack is read once, into bytes that cannot change any more.
+Everything that follows from public numbers is computed again. If the pack names another version of confide as its
+writer, the checks accept other words and weaker claims, and nothing else, since the operator could have named any
+version.
 """
 
 from confide._lazy import doors

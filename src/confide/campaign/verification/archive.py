@@ -1,8 +1,10 @@
-"""A stranger's pack as one .zip, as the service hands it out: read into memory, entry by entry, never unpacked.
+"""A reader for a stranger's pack as one .zip, in the form in which the service offers it. Entries are read into memory
+one by one, and never unpacked to disk.
 
-What an archive lists and what it holds are two things, and programs read either: so its entries have to tile it, each
-as its list says, with nothing before, between or after them. Own code, since the library's reader looks at the list
-alone. Sizes are counted as bytes come out, whatever the archive says of them.
+The list of entries in an archive may differ from its contents, and some programs read the list, others the contents. So
+the entries must fill the archive without gaps, each as the list describes it, with nothing before, between or after
+them. The standard library's reader looks at the list alone, so this module has a reader of its own. Sizes are counted
+while data are decompressed, whatever the archive states.
 """
 
 from __future__ import annotations
@@ -36,17 +38,18 @@ _FOLDER = 0x10  # the attribute of a folder, of the system that began with archi
 
 @dataclass(frozen=True, kw_only=True)
 class _Entry:
-    """An entry as the list has it.
+    """An entry of the archive's list.
 
     Args:
-        name: its path; a folder's ends with a slash.
-        header: the fields that its local header has to repeat.
-        method: how it is packed.
-        checksum: of its contents.
-        packed: bytes in the archive.
-        size: bytes of its contents.
-        mode: of the file, as Unix has it; 0 where it is not told.
-        start: where its local header begins.
+        name: the path of the entry; a folder's path ends with a slash.
+        header: the fields that the entry's local header has to repeat.
+        method: the method of compression.
+        checksum: the checksum of its contents.
+        packed: number of its compressed bytes in the archive.
+        size: number of bytes of its contents.
+        mode: the Unix mode of the file; 0 where the archive does not state it, and -1 where its attributes are those of
+            no file.
+        start: the position of its local header.
     """
 
     name: str
@@ -60,7 +63,7 @@ class _Entry:
 
 
 class _Odd(Exception):
-    """An archive in another form than a plain one; the message says how."""
+    """The archive has another form than a plain one; the message says how."""
 
 
 def members(
@@ -69,17 +72,19 @@ def members(
     """The contents of an archive.
 
     Args:
-        place: the file.
-        most: members at most.
-        largest: bytes of all members together at most.
-        room: path -> bytes that a member may have by itself; below 0, it is not read.
-        refused: makes the error of a problem.
+        place: the path of the archive.
+        most: largest number of members.
+        largest: largest number of bytes of all members together.
+        room: a function from a path to the largest number of bytes of this member; below 0, the member is not read.
+        refused: a function that makes the error for a problem.
 
     Returns:
-        path -> bytes of the files that were read, and path -> what it is of everything that is no file.
+        Mapping from path to bytes for the files that were read, and mapping from path to a description for all members
+        that are no files.
 
     Raises:
-        InvalidInput: no archive, one whose entries do not tile it, too many members, or too large ones.
+        InvalidInput: the file is no archive, its entries do not fill it without gaps, or it has too many or too large
+            members.
     """
     try:
         descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
@@ -98,7 +103,7 @@ def members(
 
 
 def _listed(file: BinaryIO, most: int, refused: Callable[..., InvalidInput]) -> tuple[int, bytes]:
-    """Where the list of entries begins, and the list, where it is short enough to be read."""
+    """The position of the list of entries, and its bytes; a list that is too long is refused."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _END.size - 20))
     tail = file.read()
@@ -180,7 +185,9 @@ def _members(
 
 
 def _wanted(entry: _Entry, name: str, room: Callable[[str], int], strange: dict[str, str]) -> int:
-    """Bytes that it may have; below 0 where it is no file that is wanted, which is noted."""
+    """Largest number of bytes of an entry; below 0 for an entry that is not read, and whose description is noted if it
+    is no file.
+    """
     if entry.mode < 0 or stat.S_IFMT(entry.mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
         strange[name] = "is a link" if stat.S_ISLNK(max(0, entry.mode)) else "is no file"
     elif entry.name.endswith("/"):
@@ -196,7 +203,7 @@ def _wanted(entry: _Entry, name: str, room: Callable[[str], int], strange: dict[
 
 
 def _check_local(file: BinaryIO, entry: _Entry) -> None:
-    """Whether what stands before an entry's contents repeats the list."""
+    """Check that the local header of an entry repeats the list."""
     file.seek(entry.start)
     mark, *header, extra = _LOCAL.unpack(file.read(_LOCAL.size))
     name = file.read(header[-1])
@@ -205,7 +212,7 @@ def _check_local(file: BinaryIO, entry: _Entry) -> None:
 
 
 def _read(file: BinaryIO, entry: _Entry, limit: int, refused: Callable[..., InvalidInput]) -> bytes:
-    """The contents of an entry, counted as they come out; nothing of a file that is not wanted."""
+    """The contents of an entry, counted while they are decompressed; empty for an entry that is not wanted."""
     if limit < 0:
         return b""
     unpack = zlib.decompressobj(-zlib.MAX_WBITS) if entry.method == _DEFLATED else None
@@ -229,7 +236,7 @@ def _read(file: BinaryIO, entry: _Entry, limit: int, refused: Callable[..., Inva
 
 
 def _unpacked(unpack: Any, block: bytes) -> Iterator[bytes]:
-    """What comes out of a block, little by little."""
+    """The decompressed data of a block, in pieces of limited size."""
     while block and not unpack.eof:
         yield unpack.decompress(block, _BLOCK)
         block = unpack.unconsumed_tail

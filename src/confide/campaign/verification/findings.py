@@ -20,12 +20,12 @@ Verdict = Literal["holds", "broken", "not checked"]
 
 @dataclass(frozen=True, kw_only=True)
 class VerificationFinding:
-    """One check.
+    """The finding of one check.
 
     Args:
-        check: the thing that was checked.
-        verdict: whether it holds.
-        detail: the finding, in one printable line, whatever the pack says.
+        check: the name of the check.
+        verdict: "holds", "broken" or "not checked".
+        detail: the finding in one printable line, whatever the pack contains.
     """
 
     check: str
@@ -33,22 +33,23 @@ class VerificationFinding:
     detail: str
 
     def to_dict(self) -> dict[str, str]:
-        """A JSON-ready dictionary."""
+        """The finding as a JSON-ready dictionary."""
         return {"check": self.check, "verdict": self.verdict, "detail": self.detail}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """All checks of a pack.
+    """The findings of all checks of a pack.
 
     Args:
         title: the campaign's title, as `campaign.json` gives it, in one printable line.
-        signer: fingerprint of the key that signed; empty where the signature is broken.
-        known_signer: whether that is the key which the caller knew before.
-        digest: SHA-256 of what was signed; empty where the signature is broken. Whoever sees the same one has the same
-            pack: an operator can sign two, and show each to others.
+        signer: fingerprint of the key that signed the pack; empty where the signature is broken.
+        known_signer: whether this key is the one that the caller knew before.
+        digest: SHA-256 of the signed content; empty where the signature is broken. Two readers with the same digest
+            have the same pack. An operator could sign two packs and show them to different readers.
         findings: the findings in the order of checking.
-        wrote: the version of confide that the pack says wrote it, where it is another one than this; "" else.
+        wrote: the version of confide that wrote the pack, according to the pack, if it is another version than this
+            one; empty if it is this version.
     """
 
     title: str
@@ -60,35 +61,36 @@ class Verification:
 
     @property
     def complete(self) -> bool:
-        """Whether every check was made and holds. A check that could not be made shows nothing."""
+        """Whether every check was made and holds. A check that could not be made proves nothing."""
         return all(finding.verdict == "holds" for finding in self.findings)
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is broken."""
+        """Whether no check is broken; some checks may not have been possible."""
         return all(finding.verdict != "broken" for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready dictionary."""
+        """All findings as a JSON-ready dictionary."""
         return {"title": self.title, "signer": self.signer, "known_signer": self.known_signer, "digest": self.digest,
                 "passed": self.passed, "complete": self.complete,
                 "findings": [finding.to_dict() for finding in self.findings]}
 
 
 class Broken(Exception):
-    """A check that does not hold; the message says why."""
+    """A check that does not hold; the message gives the reason."""
 
 
 class NotChecked(Exception):
-    """A check that cannot be made here; the message says why."""
+    """A check that cannot be made; the message gives the reason."""
 
 
 def made(check: str, look: Callable[[], str]) -> VerificationFinding:
-    """Make one check; any error that a stranger's file causes is a finding, not a crash.
+    """Make one check; any error that a stranger's file causes becomes a finding, not a crash.
 
     Args:
         check: the name of the check.
-        look: returns what holds, or raises `Broken` or `NotChecked`; any other error is the pack's fault.
+        look: a function that returns a text on what holds, or raises `Broken` or `NotChecked`. Any other error counts
+            as a fault of the pack.
     """
     verdict: Verdict = "broken"
     try:

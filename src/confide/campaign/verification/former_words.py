@@ -1,7 +1,8 @@
-"""Words of confide 0.1.0 in the words of today, so that its promises and pages can be compared to the letter.
+"""A table from the words of confide 0.1.0 to today's words with the same meaning, so that promises and pages of that
+version can be compared to the letter.
 
-A pack keeps the words of the version that wrote it. This table says which of them mean what this version says
-otherwise: a promise in former words then either follows to the letter, or is another one. No number is changed.
+A pack keeps the words of the version that wrote it. After a translation by this table, a promise either is the promise
+that this version computes, to the letter, or is another promise. The table changes no number.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ _PROMISES: tuple[tuple[str, str], ...] = (
      "the loss is that of the released list as a sequence, not of the time at which the list or its next line "
      "appears"),
 )
-"""Words of promises."""
+"""Pairs of former and present words of promises."""
 
 _PAGES: tuple[tuple[str, str], ...] = (
     ("Privacy: when one person's record is replaced by any other, and everybody else compares all that they get and "
@@ -432,13 +433,15 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "You may be asked to let yourself be examined, at most once. A custodian knows the contacts among {1} people, and "
      "looks for the members of a group among them, such as infected people or people who took part in a fraud."),
 )
-"""Words of pages."""
+"""Pairs of former and present words of pages."""
 
 _NUMBER = r"(-?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)"
 
 
 def _patterns(words: tuple[tuple[str, str], ...]) -> list[tuple[re.Pattern[str], str]]:
-    """Former words as patterns, each with its words of today. "{}" is a number; the k-th one is "{k}" today."""
+    """Patterns of former words, with their present words. In former words "{}" stands for a number; the present words
+    name the k-th of these numbers "{k}".
+    """
     return [(re.compile(_NUMBER.join(map(re.escape, former.split("{}")))), re.sub(r"{([0-9])}", r"\\g<\1>", now))
             for former, now in words]
 
@@ -447,7 +450,7 @@ _OF_PROMISES, _OF_PAGES = _patterns(_PROMISES), _patterns(_PAGES)
 
 
 def promises_today(value: Any) -> Any:
-    """Promises of another version, with the words that this version uses where both say the same; keys stay.
+    """Promises of another version, with former words replaced by present words of the same meaning; keys stay.
 
     Args:
         value: the promises as a manifest states them, a JSON value.
@@ -464,10 +467,10 @@ def promises_today(value: Any) -> Any:
 
 
 def page_today(text: str) -> str:
-    """A text of another version's page, with the words that this version uses where both say the same.
+    """A text from a page of another version, with former words replaced by present words of the same meaning.
 
     Args:
-        text: a paragraph, a heading or a row of a table, its cells apart by tabs.
+        text: a paragraph, a heading, or a row of a table with tabs between its cells.
     """
     return _worded(text, _OF_PAGES)
 

@@ -1,13 +1,13 @@
-"""Whether this machine computes the values that a pack holds.
+"""Comparison of the values in a pack with the values that this machine computes.
 
-Another processor may differ in the last digits of a double: numbers are alike within `TOLERANCE`, and promises that are
-no losses also within `TINY`. Of one column of doubles, what numbers that cancel leave is nothing but their rounding:
-numbers below `ROUNDING` times the largest one are alike. Whole numbers and words have to be equal, and so have digits
-within words.
+Another processor may compute other last digits of a double. Two numbers count as equal if their relative difference is
+at most `TOLERANCE`. Numbers of promises other than privacy losses may also differ by `TINY`. In a column of doubles,
+all numbers below `ROUNDING` times the largest number count as equal, since numbers that cancel leave only rounding
+errors. Whole numbers and words must be exactly equal, and so must digits within words.
 
-A table in CSV is compared cell by cell, each by the type of its column. What a column holds is known from the table
-that is computed here, never from the stranger's text: words that hold digits stay words, whole numbers stay whole, and
-a large number in one cell says nothing about its neighbours.
+A table in CSV is compared cell by cell, according to the type of the column. The types come from the table that is
+computed on this machine, never from the stranger's text. Words that contain digits stay words, whole numbers stay
+whole, and a large number in one cell does not affect its neighbours.
 """
 
 from __future__ import annotations
@@ -29,13 +29,18 @@ __all__ = ["ROUNDING", "TINY", "TOLERANCE", "Difference", "alike", "contradict",
            "same_doubles", "same_rows", "same_table", "same_text", "same_words", "split_numbers"]
 
 TOLERANCE = 1e-9
-"""Relative; of privacy losses, too: nobody can tell them apart."""
+"""Largest relative difference between numbers that count as equal. The tolerance applies to privacy losses, too: nobody
+can tell losses this close apart.
+"""
 
 TINY = 1e-12
-"""Absolute, where numbers that cancel leave nothing but their rounding; never of a privacy loss."""
+"""Largest absolute difference between numbers of promises that count as equal, where numbers that cancel leave only
+rounding errors; it never applies to a privacy loss.
+"""
 
 ROUNDING = 2.0**-46
-"""Relative to the largest number of a column: 64 roundings of it."""
+"""Ratio to the largest number of a column below which all numbers count as equal: 64 roundings of the largest number.
+"""
 
 _NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)")
 _FULL = 15  # digits of a double that is written in full: names and rounded numbers have less
@@ -47,10 +52,11 @@ class Difference:
     """A place where two JSON values differ.
 
     Args:
-        path: keys that lead there, joined by points.
-        now: the value that follows.
+        path: the keys that lead to the place, joined by points.
+        now: the value that follows from the public files.
         then: the value in the pack.
-        numbers: whether both are numbers, at least one of them no whole one: of all else no other digit is possible.
+        numbers: whether both values are numbers and at least one of them is not whole; any other value has no last
+            digits in which processors could differ.
     """
 
     path: str
@@ -68,13 +74,13 @@ def _short(value: Any) -> str:
 
 
 def alike(now: Any, then: Any, absolute: float = 0.0) -> bool:
-    """Whether two JSON values without parts are equal, or doubles within the tolerance.
+    """Whether two JSON values without parts are equal, or are doubles within the tolerance.
 
     Args:
-        now: the value that follows.
+        now: the value that follows from the public files.
         then: the value in the pack.
-        absolute: the distance by which doubles may differ, however small they are; above 0, texts may differ in their
-            doubles.
+        absolute: an absolute difference that doubles may have, too. Above 0, the doubles within two texts may differ as
+            well.
     """
     if _doubles(now, then):
         return math.isclose(now, then, rel_tol=TOLERANCE, abs_tol=absolute)
@@ -88,7 +94,7 @@ def _doubles(now: Any, then: Any) -> bool:
 
 
 def differences(now: Any, then: Any, path: str = "") -> Iterator[Difference]:
-    """The places where two JSON values differ, beyond the tolerance; see `alike`."""
+    """The places where two JSON values differ by more than the tolerance of `alike`."""
     if isinstance(now, dict) and isinstance(then, dict) and now.keys() == then.keys() and (
         now.get("type") == then.get("type")
     ):
@@ -102,12 +108,12 @@ def differences(now: Any, then: Any, path: str = "") -> Iterator[Difference]:
 
 
 def same_text(now: str, then: str, absolute: float = 0.0) -> bool:
-    """Whether two texts are the same, but for the last digits of their numbers.
+    """Whether two texts are the same, except for the last digits of their numbers.
 
     Args:
-        now: the text that follows.
+        now: the text that follows from the public files.
         then: the text in the pack.
-        absolute: the distance by which numbers may differ, however small they are.
+        absolute: an absolute difference that numbers may have, besides the relative one.
 
     Example:
         >>> same_text("age,0.30000000000000004", "age,0.3"), same_text("age,0.3", "age,0.4"), same_text("17", "18")
@@ -123,10 +129,11 @@ def same_text(now: str, then: str, absolute: float = 0.0) -> bool:
 
 
 def contradicts(known: Iterable[str], then: str) -> bool:
-    """Whether a text has the words of some texts that follow, and the numbers of none of them.
+    """Whether a text has the same words as at least one known text, and the numbers of none of those with the same
+    words.
 
     Args:
-        known: the texts that follow.
+        known: the texts that follow from the public files.
         then: the text in the pack.
 
     Example:
@@ -138,7 +145,8 @@ def contradicts(known: Iterable[str], then: str) -> bool:
 
 
 def same_words(now: str, then: str) -> bool:
-    """Whether two texts are the same to the letter, but for the last digits of doubles that are written in full.
+    """Whether two texts are the same to the letter, except for the last digits of doubles that are written with all
+    their digits.
 
     Example:
         >>> same_words("0.30000000000000004 mol", "0.3 mol"), same_words("item 1.1", "item 1.10")
@@ -153,15 +161,16 @@ def same_words(now: str, then: str) -> bool:
 
 
 def split_numbers(text: str) -> tuple[str, ...]:
-    """The words and numbers of a text, in turn, words first."""
+    """The words and numbers of a text in alternation, beginning with words, which may be empty."""
     return tuple(_NUMBER.split(text))
 
 
 def same_doubles(now: Sequence[str], then: Sequence[str]) -> bool:
-    """Whether two columns of doubles are the same, but for the last digits, in the one form that reads back exactly.
+    """Whether two columns of doubles are the same, except for the last digits. Each number must be written in the one
+    form that Python writes.
 
     Args:
-        now: the column that follows, as Python writes doubles; nothing where a number is missing.
+        now: the column that follows from the public files, as Python writes doubles; empty texts for missing numbers.
         then: the column in the pack.
 
     Example:
@@ -176,7 +185,7 @@ def same_doubles(now: Sequence[str], then: Sequence[str]) -> bool:
 
 
 def _double(text: str) -> float | None:
-    """The finite number that is written so, and in no other way; None where there is none."""
+    """The finite number that Python writes as this text; None where there is none."""
     try:
         value = float(text)
     except ValueError:
@@ -203,11 +212,12 @@ _OVERHEAD = 1 << 16  # bytes that a column takes beside its values, at most
 
 
 def same_table(now: pa.Table, then: str) -> bool:
-    """Whether a text is a table as it is written, but for the last digits of its doubles.
+    """Whether a CSV text is a given table, in the form in which packs write tables, except for the last digits of its
+    doubles.
 
     Args:
-        now: the table that follows.
-        then: the text.
+        now: the table that follows from the public files.
+        then: the text in the pack.
     """
     mine = as_csv(now)
     if mine == then:
@@ -226,11 +236,12 @@ def same_table(now: pa.Table, then: str) -> bool:
 
 
 def contradict(now: pa.Table, then: str) -> bool:
-    """Whether a table that another version laid out differs in a column that both have, or shares none.
+    """Whether a table that another version has laid out differs from the given one in a shared column or in the number
+    of rows, or shares no column with it.
 
     Args:
-        now: the table that follows.
-        then: the text.
+        now: the table that follows from the public files.
+        then: the text in the pack.
 
     Raises:
         Broken: the text is no table.
@@ -247,11 +258,12 @@ def contradict(now: pa.Table, then: str) -> bool:
 
 
 def same_rows(now: pa.Table, then: bytes) -> bool:
-    """Whether a long table, in Parquet that other software wrote, holds the values of one that follows, and no more.
+    """Whether a Parquet file that other software wrote holds exactly the values of a given long table, except for the
+    last digits of its doubles.
 
     Args:
-        now: the table that follows.
-        then: the file.
+        now: the table that follows from the public files.
+        then: the bytes of the file in the pack.
     """
     import pyarrow.parquet as pq
 

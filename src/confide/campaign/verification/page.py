@@ -1,7 +1,8 @@
-"""The words and numbers of a pack's page, without its pictures: those of this version, or of another one.
+"""Comparison of the words and numbers of a pack's page, without its pictures, with the page that this version makes.
 
-Numbers stand in pages with few digits, so that what another processor computes reads the same. Only a double that is
-written in full may differ in its last digits, and in a column of numbers what is nothing but rounding.
+Pages show numbers with few digits, so another processor computes the same text. Two kinds of numbers may differ:
+doubles that are written with all their digits, in their last digits, and numbers of a column that are only rounding
+errors.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ _END = "</html>\n"
 
 
 def same_page(now: str, then: str) -> bool:
-    """Whether two pages, both without pictures, say the same.
+    """Whether two pages, both without pictures, have the same contents.
 
     Args:
-        now: the page that follows.
+        now: the page that follows from the public files.
         then: the page in the pack.
     """
     if now == then:
@@ -43,7 +44,7 @@ def same_page(now: str, then: str) -> bool:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """What stands above the body, and the body."""
+    """The text of a page above the body, and its body."""
     top, middle, rest = text.partition("<body>")
     return top, middle + rest.removesuffix(_END) if rest.endswith(_END) else text
 
@@ -67,7 +68,7 @@ def _same(now: Element, then: Element) -> bool:
 
 
 def _same_columns(now: Element, then: Element) -> bool:
-    """Whether the columns of numbers are the same."""
+    """Whether the columns of two tables are the same, up to rounding errors in columns of numbers."""
     mine, theirs = ([[_text(cell) for cell in row] for row in _rows(each)] for each in (now, then))
     if [len(row) for row in mine] != [len(row) for row in theirs] or len({len(row) for row in mine}) > 1:
         return False
@@ -86,7 +87,9 @@ def _are_rounding(now: float | None, then: float | None, scale: float) -> bool:
 
 
 def _number(text: str) -> float | None:
-    """A finite double as `confide.contract.words.number` writes small ones; a word such as `inf` is no scale."""
+    """The finite double that `confide.contract.words.number` writes as this text; None for any other text, such as
+    `inf`.
+    """
     try:
         value = float(text)
     except ValueError:
@@ -110,10 +113,11 @@ def _text(part: Element) -> str:
 
 
 def check_other(now: str, then: str, title: str) -> None:
-    """See that a page of another version, without its pictures, does nothing, and contradicts no number.
+    """Check that a page of another version, without its pictures, runs nothing and contradicts no number of this
+    version's page.
 
-    Words are that version's. A sentence or a row of a table that stands in this version's page too, but for its
-    numbers, has to have numbers that stand there.
+    A page of another version may have that version's own words. A sentence or table row with the same words as in this
+    version's page must also have the same numbers.
 
     Args:
         now: the page that this version makes.
@@ -121,7 +125,7 @@ def check_other(now: str, then: str, title: str) -> None:
         title: the title of the campaign.
 
     Raises:
-        Broken: it does, or says another number.
+        Broken: the page is more than text and tables, or states another number.
     """
     top, body = _parts(then)
     if top != head(title):

@@ -1,4 +1,6 @@
-"""The pictures of a pack: their data beside what follows, and the marks of each drawing beside the data."""
+"""Checks of the pictures of a pack: their data against the numbers that follow from the public files, and the marks of
+each drawing against these data.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +21,22 @@ __all__ = ["same_as_drawn_by_first", "same_data"]
 _KEYS = {"alt", "drawn", "vega_lite"}
 _LATER = {"Average prices", "Final prices", "How frequent each value is",
           "The mean, and one standard error at most on each side"}
-"""Titles of pictures that the first version did not make; golden packs hold them."""
+"""Titles of pictures that the first version of confide did not make; stored packs of that version lack them."""
 
 
 def same_as_drawn_by_first(now: Sequence[Picture], there: Sequence[Placed]) -> bool:
-    """Whether a page of the first version, which kept no data of its pictures, shows those that follow.
+    """Whether a page of the first version, which stored no data of its pictures, shows the pictures that follow from
+    the public files.
 
     Args:
-        now: the pictures that follow; of these, the first version made all but those that it did not know.
+        now: the pictures that follow from the public files; those that the first version did not make are left out.
         there: the pictures of the page.
 
     Returns:
-        False where titles alone are other ones.
+        True if all pictures agree, and False if they differ in titles alone.
 
     Raises:
-        Broken: a picture is another one, stands elsewhere, or is missing.
+        Broken: the page has another picture, has a picture in another place, or lacks one.
     """
     made = [each for each in now if each.spec.get("title") not in _LATER]
     if len(there) != len(made):
@@ -50,20 +53,21 @@ def same_as_drawn_by_first(now: Sequence[Picture], there: Sequence[Placed]) -> b
 
 
 def same_data(now: Sequence[Picture], there: Sequence[Placed], data: bytes, other: str | None) -> bool:
-    """Whether the pictures of a pack are those that follow: their data, and the drawings of them in the page.
+    """Whether the pictures of a pack are those that follow from the public files: in the stored data, and in the
+    drawings on the page.
 
     Args:
-        now: the pictures that follow.
+        now: the pictures that follow from the public files.
         there: the pictures of the page.
-        data: the data of the pack's file, one entry for each picture of the page.
-        other: the version that the pack names, where it is another one: its words and its style are its own, and so is
-            a choice of fewer pictures, in the same order.
+        data: the contents of the pack's file of picture data, with one entry for each picture of the page.
+        other: the version that the pack names, if it is another version than this one. Another version may have its own
+            words and style, and fewer pictures in the same order.
 
     Returns:
-        False where another version differs in words, style or number of pictures.
+        True if all pictures agree, and False if another version differs in words, style or number of pictures.
 
     Raises:
-        Broken: a picture shows other numbers, or, in this version, anything else.
+        Broken: a picture shows other numbers, or, in a pack of this version, differs in any other way.
     """
     said = json_of(data)
     if not isinstance(said, list) or any(
@@ -91,13 +95,13 @@ def same_data(now: Sequence[Picture], there: Sequence[Placed], data: bytes, othe
 
 
 def _are_some(now: Sequence[Picture], specs: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether each specification plots the numbers of a picture that follows, each of another one, in their order."""
+    """Whether the specifications plot the numbers of different given pictures, in the order of these pictures."""
     left = iter(now)
     return all(any(_same_numbers(mine.spec, spec) for mine in left) for spec in specs)
 
 
 def _check_left_out(specs: Sequence[Mapping[str, Any]], there: Sequence[Placed]) -> None:
-    """Drawing software is installed for all pictures of a page, or for none."""
+    """Check that missing drawing software is the reason for all pictures of a page or for none."""
     states = {each.state for spec, each in zip(specs, there, strict=True) if spec}
     if DRAWN in states and NO_SOFTWARE in states:
         raise Broken(f"{REPORT} leaves out a picture for want of software that drew another one")
@@ -112,7 +116,7 @@ def _check_drawing(
 
 
 def _same(now: Any, then: Any) -> bool:
-    """Two specifications; rows of data are compared column by column."""
+    """Whether two specifications are the same, with their rows of data compared column by column."""
     if isinstance(now, dict) and isinstance(then, dict):
         return now.keys() == then.keys() and all(
             _same_rows(now[key], then[key]) if key == "values" else _same(now[key], then[key]) for key in now)
@@ -133,7 +137,9 @@ def _are_rows(found: Any) -> bool:
 
 
 def _same_column(now: Sequence[Any], then: Sequence[Any]) -> bool:
-    """Canonical JSON writes a whole double as a whole number: a column that has doubles holds doubles."""
+    """Whether two columns of data are the same. A column with at least one double counts as a column of doubles, since
+    canonical JSON writes a whole double as a whole number.
+    """
     if any(type(each) is float for each in now):
         return all(type(each) in (int, float) or each is mine for each, mine in zip(then, now, strict=True)) and (
             same_doubles([*map(_spelled, now)], [*map(_spelled, then)]))
@@ -145,14 +151,16 @@ def _spelled(value: Any) -> str:
 
 
 def _same_numbers(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
-    """Whether all rows of data of another version are those of a picture here, and no title has other numbers."""
+    """Whether a picture of another version has the same rows of data as a given picture, and no title with other
+    numbers.
+    """
     mine, theirs, titles = _data(now), _data(then), [*_titles(now)]
     return len(mine) == len(theirs) and not any(contradicts(titles, each) for each in _titles(then)) and all(
         _same_rows(one, other) for one, other in zip(mine, theirs, strict=True))
 
 
 def _titles(spec: Any) -> Iterator[str]:
-    """The titles of a picture and its axes."""
+    """The titles of a picture and of its axes."""
     parts = spec.items() if isinstance(spec, dict) else enumerate(spec) if isinstance(spec, list) else ()
     for key, part in parts:
         if key == "title" and isinstance(part, str):
@@ -162,7 +170,7 @@ def _titles(spec: Any) -> Iterator[str]:
 
 
 def _data(spec: Any) -> list[Any]:
-    """All rows that a specification holds, in the order of its keys."""
+    """All rows of data in a specification, in the order of its keys."""
     if isinstance(spec, dict):
         return [rows for key in sorted(spec) for rows in ([spec[key]] if key == "values" else _data(spec[key]))]
     return [rows for each in spec for rows in _data(each)] if isinstance(spec, list) else []

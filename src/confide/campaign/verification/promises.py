@@ -1,10 +1,9 @@
-"""Parameters and promises: the part that follows from the campaign file, and the claims that the pack may make of it.
+"""Checks of a pack's parameters, charge, promises, certificate and meter: they must follow from its campaign file and
+its billboard.
 
-The meter is held against them: whether what the pack shows to have been drawn is within what was charged.
-
-Nothing here takes the pack's word for the version of confide that wrote it: privacy losses and their cost are held
-against this version's theorems in any case. Another version is excused for other words, for claiming less, and, where
-no loss depends on it, for choosing other parameters.
+No check relies on the pack's own statement of the version of confide that wrote it. Privacy losses and their cost are
+always compared with this version's theorems. A pack of another version may have other words and weaker claims. A pack
+of another version may also have other parameters, if no privacy loss depends on them.
 """
 
 from __future__ import annotations
@@ -41,7 +40,9 @@ _SHOWN = 3  # differences that a message names
 
 _WORSE = {"gain": 1, "radius": 1, "utility": -1, "bound": 1, "expected": 1, "lowest": -1, "highest": 1,
           "failure_probability": 1}
-"""Numbers of a guarantee: in which direction it says less."""
+"""Mapping from a number of a guarantee to the direction in which its claim gets weaker: 1 for larger numbers, -1 for
+smaller ones.
+"""
 
 
 # ---- the mechanism that ran
@@ -51,10 +52,10 @@ def parameters(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, o
     """Check that the mechanism that ran is the one that the campaign file plans.
 
     Args:
-        file: the file of the pack.
-        plan: this version's plan of it.
+        file: the campaign file of the pack.
+        plan: this version's plan of the campaign file.
         outcome: the outcome of the pack.
-        other: the version that the pack names, where it is another one.
+        other: the version that the pack names, if it is another version than this one.
     """
     planned: Any = plan.mechanism
     ran = outcome.mechanism
@@ -77,7 +78,7 @@ def parameters(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, o
 
 
 def _loses_no_more(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome) -> None:
-    """The losses that follow from the mechanism, and their cost, are within those of the plan."""
+    """Check that the mechanism's privacy losses, and their cost, are not above those of the plan."""
     allowed = _losses(_stated(plan.guarantees))
     for (audience, unit), losses in _losses(_stated(outcome.guarantees)).items():
         for loss in losses:  # a part may lose as much as the plan allows to the whole
@@ -94,14 +95,14 @@ def _loses_no_more(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcom
 
 
 def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str | None) -> str:
-    """Check that the one charge among the events is the campaign's request to the ledger, and that its own budgets
-    admit it.
+    """Check that the one charge among the events is the charge that the campaign asks of the ledger, and that the
+    campaign's own budgets admit it.
 
     Args:
-        file: the file of the pack.
+        file: the campaign file of the pack.
         outcome: the outcome of the pack.
-        charge: the event.
-        other: the version that the pack names, where it is another one.
+        charge: the event with the charge.
+        other: the version that the pack names, if it is another version than this one.
     """
     asked = data_set_charge(file, outcome)
     said = upgraded(dict(charge.data), EVENTS, "event")
@@ -126,9 +127,9 @@ def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
     """Check that the promises in the manifest follow from its parameters.
 
     Args:
-        outcome: the outcome of the pack; its guarantees are those that this version computes.
+        outcome: the outcome of the pack, with the guarantees that this version computes.
         said: the promises that the manifest states.
-        other: the version that it names, where it is another one.
+        other: the version that the pack names, if it is another version than this one.
     """
     now, said = _stated(outcome.guarantees), upgraded(said, {**GUARANTEES, **LOSSES}, "guarantee", "loss")
     if other is not None:
@@ -148,7 +149,9 @@ def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
 
 
 def _rounded_flag(now: Sequence[Mapping[str, Any]], found: Difference) -> bool:
-    """Whether a flag hangs on the last digit: a participation that is calibrated to be worth exactly nothing."""
+    """Whether a difference is only a flag "vacuous" that depends on the last digit: that of a participation with a
+    utility calibrated to be exactly 0.
+    """
     flags = {f"[{place}].vacuous" for place, each in enumerate(now, 1) if abs(each.get("utility", 1.0)) <= TINY}
     return found.path in flags and isinstance(found.then, bool)
 
@@ -184,7 +187,7 @@ def _others_are_no_better(now: Sequence[Mapping[str, Any]], said: Sequence[Mappi
 
 
 def _better(key: str, said: Any, follows: Any) -> bool:
-    """Whether a guarantee claims more by what it says under this key; words are free."""
+    """Whether a stated guarantee claims more under a key than the computed one; words are not compared."""
     if key == "vacuous":
         return follows is True and said is not True
     mine, theirs = _number(follows), _number(said)
@@ -198,11 +201,11 @@ def _better(key: str, said: Any, follows: Any) -> bool:
 
 
 def certificate(outcome: PublicOutcome, other: str | None) -> str:
-    """Check that the certificate is the one that the mechanism makes of the billboard.
+    """Check that the certificate is the one that the mechanism computes from the billboard.
 
     Args:
         outcome: the outcome of the pack.
-        other: the version that it names, where it is another one.
+        other: the version that the pack names, if it is another version than this one.
     """
     found = outcome.mechanism.certify(outcome.billboard)
     now, then = encode(found, {}), encode(outcome.certificate, {})
@@ -235,7 +238,7 @@ def _privacy(promises: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any
 
 
 def _losses(promises: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
-    """All losses towards each audience, for each unit."""
+    """Mapping from an audience and a unit of privacy to all losses that are promised for them."""
     found: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for each in _privacy(promises):
         found[each["audience"], each["unit"]].append(each["loss"])
@@ -243,7 +246,7 @@ def _losses(promises: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], list
 
 
 def _covers(said: Mapping[str, Any], follows: Mapping[str, Any]) -> bool:
-    """Whether a stated loss admits what follows: of the same kind, and no number smaller."""
+    """Whether a stated loss is of the same kind as the computed one, with no smaller number."""
     if said.keys() != follows.keys() or said["loss"] != follows["loss"]:
         return False
     for key in said.keys() - {"loss"}:
@@ -256,7 +259,7 @@ def _covers(said: Mapping[str, Any], follows: Mapping[str, Any]) -> bool:
 
 
 def _number(value: Any) -> float | None:
-    """A number as guarantees state it; None where it is none."""
+    """The number that a guarantee states, which may be infinite; None for any other value."""
     if value in ("Infinity", "-Infinity"):
         return float(value)
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
@@ -276,15 +279,17 @@ def _listed(found: Any) -> str:
 
 
 def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
-    """Check that the lines are those of the mechanism's charge, and that the draws on the billboard keep them.
+    """Check that the lines of the meter are those of the mechanism's charge, and that the draws on the billboard stay
+    within them.
 
-    A line whose draws do not stand on the billboard says only that the run kept it: a run that does not publishes
-    nothing, but whoever signs a pack can write so. What is public is added up here, whatever the pack says.
+    For a line without draws on the billboard, the meter only states that the run stayed within the line. A run that
+    does not stay within a line publishes nothing, but a dishonest signer could state that it did. Public draws are
+    added up in this check, whatever the pack states.
 
     Args:
-        file: the file of the pack.
+        file: the campaign file of the pack.
         outcome: the outcome of the pack.
-        other: the version that it names, where it is another one.
+        other: the version that the pack names, if it is another version than this one.
     """
     mechanism, said = outcome.mechanism, outcome.meter
     fresh = Meter.of(mechanism)

@@ -1,9 +1,9 @@
-"""A stranger's folder, read once into memory: the regular files that a pack can have, and nothing else.
+"""Reading a stranger's folder once into memory: the regular files that a pack can have, and nothing else.
 
-No link is followed, nothing is opened that could block or never end, and numbers and sizes are bounded. Whatever is
-checked later are these bytes: who changes the folder meanwhile changes nothing.
+No link is followed, no file is opened that could block or never end, and numbers and sizes of files are bounded. All
+checks use the bytes that were read, so a later change of the folder changes nothing.
 
-A pack holds the parts that the version of confide writes that it claims, and no others: see `check_part`.
+A pack must hold exactly the parts that its claimed version of confide writes: see `check_part`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = ["Folder", "check_part", "is_column", "is_first", "is_table", "json_of
 
 COLUMNS = "columns"
 LARGEST = 1 << 30
-"""Bytes of all files together at most."""
+"""Largest number of bytes of all files together."""
 MOST = 4096
-"""Files at most."""
+"""Largest number of files."""
 
 _TEXTS = {NOTE, MANIFEST, EVENTS, CAMPAIGN}
 _SHOWN = {PICTURES, REPORT}
@@ -50,8 +50,8 @@ class Folder:
     Args:
         place: the path of the folder.
         field: the name of the folder, for errors.
-        files: path below it -> bytes, of all files that a pack can have.
-        strange: path -> what it is, of everything else that lies there.
+        files: mapping from a path below the folder to the bytes, for all files that a pack can have.
+        strange: mapping from a path below the folder to a description, for everything else in the folder.
     """
 
     place: Path
@@ -60,10 +60,10 @@ class Folder:
     strange: Mapping[str, str]
 
     def __getitem__(self, path: str) -> bytes:
-        """A file's bytes.
+        """The bytes of a file.
 
         Raises:
-            InvalidInput: it is not there, or is no file.
+            InvalidInput: the file is missing, or is no file of a pack.
         """
         try:
             return self.files[path]
@@ -85,8 +85,8 @@ def json_of(data: bytes) -> Any:
     """The value in a JSON file of a pack.
 
     Raises:
-        InvalidInput: not in the one form in which a pack writes it, canonical JSON (RFC 8785), such as with a key that
-            stands twice.
+        InvalidInput: the file is not canonical JSON (RFC 8785), the one form in which a pack is written. For example, a
+            key occurs twice.
     """
     found = parse_json(data)
     if canonical(found) != data:
@@ -95,15 +95,16 @@ def json_of(data: bytes) -> Any:
 
 
 def read_folder(place: Path, *, field: str = "pack", tables: bool = True) -> Folder:
-    """Read the contents of a folder that a stranger may have made, or of a .zip of it. Either may be named by a link.
+    """Read the contents of a folder that a stranger may have made, or of a .zip of such a folder. The path itself may
+    be a link.
 
     Args:
         place: the folder, or the .zip.
         field: the name of the folder, for the error.
-        tables: whether tables and the page are wanted, too.
+        tables: whether tables and the page are read, too.
 
     Raises:
-        InvalidInput: no folder, too many files, too large ones, or one that cannot be read.
+        InvalidInput: the folder does not exist or cannot be read, or has too many or too large files.
     """
     found = _Found(place, field, tables)
     if place.exists() and not place.is_dir():
@@ -129,7 +130,7 @@ class _Found:
     size: int = 0
 
     def look(self, folder: int, before: str) -> None:
-        """Take everything in an open folder; `before` is its path."""
+        """Read everything in an open folder; `before` is the folder's path."""
         with os.scandir(folder) as entries:
             for entry in entries:
                 self.seen += 1
@@ -157,7 +158,7 @@ class _Found:
                 self.strange[path] = "belongs to no pack"
 
     def room(self, path: str) -> int:
-        """Bytes that a file of an archive may have; below 0 where it is not wanted."""
+        """Largest number of bytes of a file in an archive; below 0 where the file is not read."""
         if self.wanted(path):
             return TEXT_LIMIT if path in _SHORT else LARGEST
         if not is_table(path) and path not in _SHOWN:
@@ -184,7 +185,7 @@ class _Found:
 
     @contextmanager
     def reported(self, path: str) -> Iterator[None]:
-        """What the system refuses is told as a fault of that path."""
+        """Run a block; an error of the operating system in it is raised as a fault of that path."""
         try:
             yield
         except OSError as error:
@@ -195,24 +196,28 @@ class _Found:
 
 
 _FIRST = "0.1.0"
-"""The only version that wrote no meter, no data of pictures and no policy of a page. All later ones write all three."""
+"""The only version that wrote no meter, no data of pictures and no content security policy of a page. All later
+versions write all three.
+"""
 
 
 def is_first(version: str) -> bool:
-    """Whether a version wrote packs without a meter, without data of pictures, and without a policy of the page."""
+    """Whether a version wrote packs without a meter, without data of pictures, and without a content security policy of
+    the page.
+    """
     return version == _FIRST
 
 
 def check_part(version: str, part: str, *, held: bool) -> None:
-    """See that a part stands in a pack if, and only if, the claimed version writes it.
+    """Check that a pack holds a part if, and only if, the claimed version writes it.
 
     Args:
         version: the version of confide, as the pack claims.
-        part: the meter, the data of pictures, or the policy of the page; for the message.
-        held: whether the pack holds it.
+        part: the part in words, for the message: the meter, the data of pictures, or the policy of the page.
+        held: whether the pack holds the part.
 
     Raises:
-        Broken: the claimed version never writes what is there, or always writes what is missing.
+        Broken: the pack holds a part that the claimed version never writes, or lacks a part that it always writes.
     """
     if held == is_first(version):
         raise Broken(f"{part} {'is there' if held else 'is missing'}; confide {version} "

@@ -1,4 +1,4 @@
-"""The published parts of an outcome: the billboard, its tables and its page, and a participant's own share."""
+"""Checks of the published parts of an outcome: the billboard, its tables and its page, and a participant's share."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _PARTS = {"format", "release_safe", "mechanism", "billboard", "certificate", "gu
 
 
 def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
-    """Check that an outcome writes this manifest, and that its numbers do not contradict each other.
+    """Check that an outcome would be written as this manifest, and that its numbers do not contradict each other.
 
     Args:
         folder: the folder of the pack.
         outcome: the outcome in the manifest.
-        here: this version of confide, and the parts it computes with.
+        here: this version of confide, and the versions of the packages that it computes with.
     """
     said = json_of(folder[MANIFEST])
     if said.keys() - {"meter"} != _PARTS:  # packs of before the meter have none
@@ -85,16 +85,17 @@ def result_tables(
 ) -> str:
     """Check that the tables follow from the billboard, to within the last digits of their numbers.
 
-    Another version may lay them out otherwise. What stands under the same heading has to be right all the same. Long
-    tables, in Parquet, are compared byte by byte with what this computer makes; of other software, value by value.
+    Another version may lay the tables out differently. Columns with the same heading must agree in any case. Long
+    tables, in Parquet, are compared byte by byte with the files that this computer writes; if other software wrote
+    them, they are compared value by value.
 
     Args:
         folder: the folder of the pack.
         file: the campaign file.
-        plan: this version's plan of it.
+        plan: this version's plan of the campaign file.
         outcome: the outcome of the pack.
-        other: the version of confide that it names, where it is another one.
-        here: this version, and the parts it computes with.
+        other: the version of confide that the pack names, if it is another version than this one.
+        here: this version, and the versions of the packages that it computes with.
     """
     found = file.kind.tables(plan, outcome)
     now = {f"{name}.csv": table for name, table in found.items() if not is_rows(table)}
@@ -114,7 +115,7 @@ def result_tables(
 
 
 def _rows(folder: Folder, found: Mapping[str, pa.Table], wrote: Provenance, here: Provenance) -> list[str]:
-    """The paths of the long tables, once all of them hold what follows."""
+    """Check the long tables; the result lists their paths."""
     now = row_files(found)
     then = {path: data for path, data in folder.files.items() if is_table(path) and not path.endswith(".csv")}
     more, missing = sorted(then.keys() - now.keys()), sorted(now.keys() - then.keys())
@@ -131,16 +132,17 @@ def _rows(folder: Folder, found: Mapping[str, pa.Table], wrote: Provenance, here
 def report_page(
     folder: Folder, file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, other: str | None
 ) -> str:
-    """Check that the page follows from the public files in this version, pictures included.
+    """Check that the page, with its pictures, follows from the public files in this version.
 
-    Nothing is drawn: the marks of each drawing are held against its data, which are held against what follows.
+    No picture is drawn again. The marks of each drawing are compared with the stored data of its picture, and the
+    stored data with the numbers that follow from the public files.
 
     Args:
         folder: the folder of the pack.
         file: the campaign file.
-        plan: this version's plan of it.
+        plan: this version's plan of the campaign file.
         outcome: the outcome of the pack.
-        other: the version of confide that it names, where it is another one.
+        other: the version of confide that the pack names, if it is another version than this one.
     """
     shown = sections(file, plan, outcome)
     drawn, words = pictures(shown), report(file, shown, draw=False)
@@ -173,11 +175,11 @@ def own_share(
     """Check that a participant's share follows from the billboard and their record.
 
     Args:
-        file: the file of the pack.
-        plan: this version's plan of it.
+        file: the campaign file of the pack.
+        plan: this version's plan of the campaign file.
         outcome: the outcome of the pack.
         mine: the participant's own file.
-        signer: fingerprint of the key that signed the pack; empty where none did.
+        signer: fingerprint of the key that signed the pack; empty where the signature is broken.
     """
     if mine["content"] != file.digest:
         raise Broken("the file is of another campaign")

@@ -1,7 +1,7 @@
-"""The signed parts of a pack: the statement, the owner of the key that signed it, and that the files are those that it
-lists.
+"""Checks of the signed parts of a pack: the statement, the key that signed it, and the files that it lists.
 
-The events of a pack among them: a whole chain, a legal life, and nothing that would tell of people.
+The list of a campaign's events is one of the signed files. The events must be a complete chain and a legal life of a
+campaign, and must disclose nothing about people.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _SHOWN = 5  # paths that a message names
 
 
 def as_fingerprint(key: str) -> str:
-    """A fingerprint as `confide.campaign.signatures.fingerprint` writes it, from how people write it.
+    """A fingerprint in the form of `confide.campaign.signatures.fingerprint`, from the forms in which people type it.
 
     Args:
         key: 40 hexadecimal digits; hyphens, spaces and capitals are free.
 
     Raises:
-        InvalidInput: anything else, such as nothing at all.
+        InvalidInput: the text is not 40 hexadecimal digits; an empty text is refused, too.
 
     Example:
         >>> as_fingerprint("01234567 89ABCDEF 01234567 89ABCDEF 01234567")
@@ -54,7 +54,7 @@ def as_fingerprint(key: str) -> str:
 
 
 def signer_of(folder: Folder, note: Mapping[str, Any]) -> str:
-    """The fingerprint of the key that signed the statement as it stands."""
+    """The fingerprint of the key that signed exactly this statement."""
     signer = signed_by(note)
     if signer is None:
         raise Broken(f"{NOTE} was not signed as it stands")
@@ -65,7 +65,7 @@ def signer_of(folder: Folder, note: Mapping[str, Any]) -> str:
 
 
 def signature(signer: str, known: str | None) -> str:
-    """Check that the key is the one that the caller knew before, by its fingerprint."""
+    """Check that the signing key has the fingerprint that the caller knew before."""
     if known is None:
         return f"signed by {signer}; integrity only: compare it with your offer's"
     if known != signer:
@@ -74,7 +74,7 @@ def signature(signer: str, known: str | None) -> str:
 
 
 def files(folder: Folder, note: Mapping[str, Any]) -> str:
-    """Check that the folder holds the files that were signed, unaltered, and nothing else."""
+    """Check that the folder holds exactly the files that were signed, unaltered."""
     listed = note["files"]
     for path, known in listed.items():
         if not isinstance(known, str) or not _DIGEST.fullmatch(known):
@@ -94,7 +94,7 @@ def files(folder: Folder, note: Mapping[str, Any]) -> str:
 
 
 def campaign_file(file: CampaignFile, note: Mapping[str, Any]) -> str:
-    """Check that the campaign file is the one that was signed, under its own title and kind."""
+    """Check that the campaign file is the one that was signed, with its own title and kind."""
     if file.digest != note["content"]:
         raise Broken(f"{CAMPAIGN} differs from the signed one")
     for name, own in (("title", file.title), ("kind", file.kind.name)):
@@ -108,8 +108,10 @@ _HOLDS: dict[StateEvent, tuple[set[str], ...]] = {
     StateEvent.PLAN: ({"content"},), StateEvent.OPEN: (_NOTHING, _DEBIT), StateEvent.CLOSE: (_NOTHING,),
     StateEvent.CHARGE: (_DEBIT, _NOTHING), StateEvent.RESUME: (_NOTHING,), StateEvent.PUBLISH: ({"manifest"},),
 }
-"""The events that a pack can hold, and what each may say; how many came or went is nobody's to see. The debit stands
-with the opening or with the registration of the settlement, which then says nothing more."""
+"""Mapping from each event that a pack may hold to the possible sets of its details. No event states how many people
+came or withdrew. The details of the debit stand in the opening or in the registration of the settlement; in the first
+case the registration has no details.
+"""
 
 
 def chain_of(rows: Any) -> tuple[Entry, ...]:
@@ -124,7 +126,7 @@ def chain_of(rows: Any) -> tuple[Entry, ...]:
 
 
 def charge_of(chain: Sequence[Entry]) -> Entry:
-    """The one debit, of the opening or of the settlement."""
+    """The one event with a debit: the opening, or the registration of the settlement."""
     charges = [entry for entry in chain if entry.event in (StateEvent.OPEN, StateEvent.CHARGE) and entry.data]
     if len(charges) != 1:
         raise Broken(f"{len(charges)} debits, not one")

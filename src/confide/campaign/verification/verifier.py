@@ -1,4 +1,4 @@
-"""All checks of a pack, in order. A check without the parts that it needs counts as not made."""
+"""All checks of a pack, in order. A check that lacks the parts that it needs counts as not made."""
 
 from __future__ import annotations
 
@@ -34,24 +34,26 @@ def verify(
     pack: str | os.PathLike[str], *, key: str | None = None,
     own: Mapping[str, Any] | str | os.PathLike[str] | None = None,
 ) -> Verification:
-    """Re-check a pack.
+    """Check a pack again.
 
     Args:
-        pack: the folder that holds it, or a .zip of that.
-        key: fingerprint of the operator's key, as the offer gave it: 40 hexadecimal digits, however grouped. Without it
-            a pack that somebody else made and signed passes too: only that it is whole is shown.
+        pack: the folder of the pack, or a .zip of it.
+        key: fingerprint of the operator's key, as the offer gave it: 40 hexadecimal digits in any grouping. Without the
+            fingerprint, a pack that somebody else made and signed passes too, so the verification shows only that the
+            pack is unaltered.
         own: a participant's own file (`confide share --write`), or its contents.
 
     Raises:
-        InvalidInput: no pack there, one with too many or too large files, a key that is no fingerprint, or an own file
-            that is none.
+        InvalidInput: there is no pack, it has too many or too large files, the key is no fingerprint, or `own` is no
+            participant's file.
     """
     return verified(pack, key=key, own=own).findings
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """The findings, and the very parts that they are about: bytes that were read once, and cannot change any more.
+    """The findings of a verification, and the verified parts themselves: bytes that were read once, and cannot change
+    any more.
 
     Args:
         findings: the findings of all checks.
@@ -70,7 +72,7 @@ def verified(
     pack: str | os.PathLike[str], *, key: str | None = None,
     own: Mapping[str, Any] | str | os.PathLike[str] | None = None,
 ) -> Verified:
-    """Verify as `verify` does, and keep the parts that were checked, for whoever goes on with them."""
+    """Verify as `verify` does, and return the checked parts too, for further use."""
     known = None if key is None else signed.as_fingerprint(key)
     mine = _own(own)
     folder = read_folder(as_path("pack", pack))
@@ -79,7 +81,7 @@ def verified(
 
 
 class _Verifier:
-    """The parts of a pack, as far as they could be read, and the checks of them."""
+    """The parts of a pack, as far as they could be read, and the checks of these parts."""
 
     def __init__(self, folder: Folder, note: Mapping[str, Any], known: str | None) -> None:
         self.folder, self.note, self.known = folder, note, known
@@ -91,7 +93,7 @@ class _Verifier:
         self._chain: tuple[Entry, ...] | None = None
 
     def verification(self, mine: Mapping[str, Any] | None) -> Verification:
-        """All findings."""
+        """The findings of all checks."""
         checks: dict[str, Callable[[], str]] = {
             "signature": self.signature,
             "files": lambda: signed.files(self.folder, self.note),
@@ -137,13 +139,13 @@ class _Verifier:
 
     @property
     def other(self) -> str | None:
-        """The version that wrote the pack, as it says itself, where it is another one than this."""
+        """The version that wrote the pack, according to the pack, if it is another version than this one."""
         said = self.outcome.provenance.confide
         return None if said == self.here.confide else said
 
     @property
     def digest(self) -> str:
-        """Of what was signed, whatever the signature's own bytes are."""
+        """SHA-256 of the signed content, without the bytes of the signature itself."""
         if not self.signer:
             return ""
         return digest(canonical({name: value for name, value in self.note.items() if name != "signature"}))
@@ -175,7 +177,7 @@ class _Verifier:
         return results.billboard(self.folder, self._outcome, self.here)
 
     def _has_kind(self) -> None:
-        """Nothing is known of a kind that is not installed here: neither its keys nor its mechanism."""
+        """Check that the campaign's kind is installed. The keys and the mechanism of any other kind are unknown."""
         try:
             name = tomllib.loads(self.folder[CAMPAIGN].decode("utf-8")).get("kind")
         except ValueError:
@@ -184,8 +186,8 @@ class _Verifier:
             raise NotChecked(f"the kind {name!r} is not installed here; install its package and verify again")
 
     def _planned(self, outcome: PublicOutcome) -> None:
-        """Another mechanism than the one that is planned is not computed again: its sizes are a stranger's, and so is
-        the time that they take.
+        """Check that the mechanism is the planned one, before it is computed again: another mechanism may have any
+        size, and its computation may take any time.
         """
         if self._early is None:
             return
@@ -198,7 +200,7 @@ class _Verifier:
 
     @cached_property
     def _early(self) -> tuple[CampaignFile, CampaignPlan] | None:
-        """The campaign file and its plan; None where there is none. What is wrong with it is another check's."""
+        """The campaign file and its plan; None where they cannot be made. Another check reports the reason."""
         try:
             file = self._parsed()
             return file, file.kind.plan(file.config)
@@ -223,7 +225,7 @@ def _had(part: T | None, otherwise: str) -> T:
 
 
 def _note(folder: Folder) -> Mapping[str, Any]:
-    """The statement, whether signed or not."""
+    """The statement of a pack, whether its signature is valid or not."""
     place = folder.place / NOTE
     with reading("pack", place):
         note = parse_json(folder[NOTE])

@@ -1,4 +1,4 @@
-"""The pages of a bought mean: for its operator, for everybody, and for one person, before and after."""
+"""The pages of a bought mean for its operator, for the public, and for one participant, before and after the run."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ def sections(plan: PlannedMean) -> Sequence[Section]:
 
 
 def _charged(plan: PlannedMean) -> str:
-    """The largest local loss, and what it is as differential privacy."""
+    """The largest local loss, in nats of Renyi divergence and as an epsilon at a delta."""
     loss = ZCDP(plan.mechanism.concentrated(plan.mechanism.caps.local))
     return (f"{number(plan.mechanism.caps.local)} nats; epsilon = {number(loss.epsilon_at(_DELTA))} at delta = "
             f"{_DELTA:g}")
 
 
 def offer(plan: PlannedMean) -> Sequence[Section]:
-    """The offer: the two questions to the participant, who sees what, the odds of the largest noise, what is paid, and
-    what they may do.
+    """The offer to a participant: the two questions, the readers of each answer, the odds of a right guess, the
+    payments, and the ways to decline or withdraw.
     """
     it, record = plan.mechanism, plan.config.record
     here, own = plan.here, plan.config.reports
@@ -133,7 +133,7 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
 
 
 def _identities(plan: PlannedMean, found: SecondIdentities) -> Section:
-    """The fewest identities that gain, what each gains, and what they do to the mean."""
+    """The fewest identities that gain, the gain of each of them, and their effect on the mean."""
     it = plan.mechanism
     rows: list[tuple[str, str]] = [
         ("ids with which one person earns more than with one id", "2"),
@@ -163,7 +163,7 @@ def _identities(plan: PlannedMean, found: SecondIdentities) -> Section:
 
 
 def _second_ids(plan: PlannedMean, found: SecondIdentities) -> str:
-    """What two ids leave their owner at most, in sentences."""
+    """The largest gain that a person has from a second id, in sentences."""
     if found.gain <= 0:
         return "A person with 2 ids gains nothing on average."
     return (f"A person with 2 ids gains {plan.money(found.gain)} more than with one id, on average. This is the "
@@ -175,7 +175,7 @@ _SHOWN = 10  # rejected reports
 
 
 def round_sections(plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Section]:
-    """The operator's look at a round."""
+    """A round of contracts as the operator reads it."""
     it, made = plan.mechanism, as_drawn(drawn, plan.mechanism.people)
     read = [Section(title="Reports (private: for the operator alone)", private=True, blocks=_read(drawn))]
     if not len(made.index):
@@ -223,7 +223,7 @@ def terms_sections(plan: PlannedMean, terms: Mapping[str, Any]) -> Sequence[Sect
 
 
 def _read(drawn: Mapping[str, Any]) -> tuple[Block, ...]:
-    """How many reports could be used, and who is rejected and why; reports are no secret from the operator."""
+    """The number of usable reports, and the rejected ids with reasons; the operator may know reports."""
     rejected = drawn["rejected"]
     lost = f"{len(rejected):,} row{'s' * (len(rejected) != 1)} cannot:" if rejected else "no row is rejected."
     said = Text((f"{drawn['usable']:,} reports can be used; {lost}",))
@@ -235,7 +235,9 @@ def _read(drawn: Mapping[str, Any]) -> tuple[Block, ...]:
 
 
 def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]:
-    """The mean in one sentence and a picture, its figures, what the page does not tell, and what is promised."""
+    """The result page: the mean in one sentence and a picture, its figures, the limits of conclusions about one person,
+    and the promises.
+    """
     board: Any = outcome.billboard
     question = plan.config.record.question.rstrip()
     hidden = not_disclosed(plan, f"a given participant's answer to '{question}'", Audience.PUBLIC)
@@ -283,7 +285,7 @@ def _finding(plan: PlannedMean, mean: float, error: float) -> str:
 
 
 def _picture(plan: PlannedMean, mean: float, error: float) -> list[Picture]:
-    """The mean with its error, beside the range of a record."""
+    """A picture of the mean with its error, next to the range of a record."""
     it = plan.mechanism
     rows = [("mean", "value", mean, mean - error, mean + error),
             ("range of a record", "value", (it.low + it.high) / 2, it.low, it.high)]
@@ -295,7 +297,7 @@ def _picture(plan: PlannedMean, mean: float, error: float) -> list[Picture]:
 
 
 def result_tables(plan: PlannedMean, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
-    """`mean`: the estimate, and the bound of its standard error."""
+    """The table `mean`: the estimate, and the bound on its standard error."""
     board: Any = outcome.billboard
     it = plan.mechanism
     return {"mean": pa.table({
@@ -332,7 +334,7 @@ def explain(
 
 
 def study_sections(plan: PlannedMean, data: Any, outcome: SimulatedOutcome) -> Sequence[Section]:
-    """The true mean beside the bought one, and its cost."""
+    """The study page: the true mean next to the bought mean, and the cost of the bought mean."""
     it = plan.mechanism
     board: Any = outcome.billboard
     truth = data.truth[~np.isnan(data.truth)]

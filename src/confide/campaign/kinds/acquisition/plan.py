@@ -1,4 +1,4 @@
-"""The tables of a `mean` campaign file, and its plan: all of it is public, and none of it from records."""
+"""The tables of a `mean` campaign file, and its plan; both are public and do not depend on records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Weight = Annotated[float, Field(ge=0, le=1)]
 
 
 class People(Keys):
-    """`[people]`: the invited slots. Ids are 1 to count."""
+    """`[people]`: the invited slots, with the ids 1 to count."""
 
     count: int = Field(ge=1, le=MOST_PEOPLE, description="n, invited slots; fixed and public")
     id: str = Field(default="id", min_length=1, description="column with the id in all files, or 'row': the "
@@ -35,7 +35,7 @@ class People(Keys):
 
 @keys_of(TwoPartMechanism, "variance")
 class Record(Keys):
-    """`[record]`: the number that each person knows of themselves."""
+    """`[record]`: the number that each participant knows about themselves."""
 
     if TYPE_CHECKING:
         variance: float | None
@@ -54,7 +54,9 @@ class Record(Keys):
 
 
 class Reports(Keys):
-    """`[reports]`: how much each person fears the platform's knowledge, against the public's. Not private."""
+    """`[reports]`: how much each participant fears the platform's knowledge, compared with the public's; the reports
+    are not private.
+    """
 
     source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
     column: str = Field(default="concern", min_length=1, description="c, in [0, 1]: 1 fears the platform alone, 0 the "
@@ -62,13 +64,13 @@ class Reports(Keys):
 
 
 class Contracts(Keys):
-    """`[contracts]`: the place of the round of contracts."""
+    """`[contracts]`: the path of the file with the round of contracts."""
 
     file: str = Field(default="contracts.json", min_length=1, description="made by `confide contracts`; private")
 
 
 class Data(Keys):
-    """`[data]`: the noisy records that people sent on their contracts."""
+    """`[data]`: the noisy records that participants sent on their contracts."""
 
     source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
 
@@ -76,7 +78,7 @@ class Data(Keys):
 @keys_of(UniformPrior, "low high", optional=True)
 @keys_of(PowerPrior, "exponent", optional=True)
 class Belief(LawTable):
-    """`[belief]`: the law of the concerns, as everybody believes; independent of the records."""
+    """`[belief]`: the public belief about the law of participants' concerns, which is independent of the records."""
 
     if TYPE_CHECKING:
         low: float | None
@@ -108,7 +110,7 @@ class Belief(LawTable):
 
 @keys_of(TwoPartMechanism, "", error="mse_price")
 class Price(Keys):
-    """`[price]`: the worth of the mean to the buyer, and of privacy to people."""
+    """`[price]`: the worth of an accurate mean to the buyer, and of privacy to participants."""
 
     if TYPE_CHECKING:
         error: float
@@ -121,7 +123,9 @@ class Price(Keys):
 
 @keys_of(TwoPartMechanism, "largest_local_loss order")
 class Privacy(Keys):
-    """`[privacy]`: the order in which losses are measured, and the most that is bought of one person."""
+    """`[privacy]`: the Renyi order in which losses are measured, and the largest loss that is bought from one
+    participant.
+    """
 
     if TYPE_CHECKING:
         largest_local_loss: float | None = None
@@ -138,7 +142,9 @@ class Payment(MoneyTable):
 
 
 class Rehearsal(Keys):
-    """`[rehearsal]`: records that are public already, to play people with. A run that releases never reads it."""
+    """`[rehearsal]`: records that are public already, with which the side of the participants is played. A run that
+    releases never reads these records.
+    """
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
     column: str = Field(min_length=1, description="of the records")
@@ -176,12 +182,13 @@ class MeanConfig(Keys):
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedMean(ShownPlan, MoneyWords):
-    """The mechanism with its question and its money.
+    """The planned mechanism of a bought mean, with its question and its money.
 
     Args:
         mechanism: the mechanism that runs.
         config: the configuration of the file.
-        least: share of made-up profiles, in [0, 1], below which nothing counts as bought.
+        least: smallest share of simulated profiles of reports, in [0, 1], in which records are bought; below it the
+            plan counts as buying nothing.
     """
 
     mechanism: TwoPartMechanism
@@ -190,12 +197,12 @@ class PlannedMean(ShownPlan, MoneyWords):
 
     @cached_property
     def here(self) -> Expected:
-        """The expected figures of the campaign as it is."""
+        """The expected figures of the campaign with the settings of its file."""
         return expected("this campaign", self.mechanism, self.least)
 
     @cached_property
     def others(self) -> tuple[Expected, ...]:
-        """The expected figures of the same campaign at other prices of an error, and at other limits on anybody's
+        """The expected figures of the same campaign at other prices of an error, and at other limits on a participant's
         loss.
         """
         it = self.mechanism
@@ -208,12 +215,12 @@ class PlannedMean(ShownPlan, MoneyWords):
 
     @cached_property
     def identities(self) -> SecondIdentities | None:
-        """The gains of second identities and agreements; None where nobody is asked."""
+        """The gains from second identities and agreements; None where nobody is asked for a record."""
         return second_identities(self.mechanism, self.here.root_error)
 
     @property
     def remedy(self) -> str:
-        """The change that would do where nothing is bought."""
+        """The change of the campaign file that would help where nothing is bought."""
         if "largest_local_loss" in self.here.why:
             return "raise [privacy] largest_local_loss, lower [price] error, or ask more people"
         return "raise [price] error; or it is not worth asking"
@@ -224,15 +231,15 @@ class PlannedMean(ShownPlan, MoneyWords):
 
     @property
     def largest_coins(self) -> int:
-        """An upper bound on every payment, in the smallest coin: each is rounded up, from a double."""
+        """An upper bound on every payment, in the smallest coin; payments are rounded up."""
         return math.ceil(self.mechanism.largest_payment * self.mechanism.minor_units) + 1
 
     def measured(self, value: float, error: float | None = None) -> str:
-        """A value in the unit of a record, with the digits that its error allows."""
+        """A value in the unit of a record, with as many digits as its error justifies."""
         return f"{number(Measured(value, error))}{' ' + self.config.record.unit if self.config.record.unit else ''}"
 
     def warnings(self) -> list[str]:
-        """The warnings to the operator before anybody is asked."""
+        """The warnings to the operator before anybody is asked for a report."""
         it, here, found = self.mechanism, self.here, []
         if here.bought < 1:
             found.append(f"the campaign buys nothing in {1 - here.bought:.1%} of profiles of reports: {here.why}; "
@@ -263,7 +270,7 @@ class PlannedMean(ShownPlan, MoneyWords):
 
 
 def identity_warnings(plan: PlannedMean, found: SecondIdentities) -> list[str]:
-    """The warnings to the operator on identities, before anybody is asked."""
+    """The warnings to the operator about people with several identities."""
     said = few(found.deciding, plan.mechanism.people, "identities")
     return [] if said is None else [
         f"{said}, can move the mean by its standard error: anybody with that many ids can choose the mean within its "

@@ -1,1 +1,1 @@
-"""Campaigns that hand out scarce goods by what people would give for them."""
+"""Campaigns that hand out scarce goods according to the values that participants report."""

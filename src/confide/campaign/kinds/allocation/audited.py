@@ -1,7 +1,8 @@
-"""The audit data of a planned campaign that hands out goods. Nobody's record is touched.
+"""The audit data of a planned campaign that hands out goods; no participant's record is used.
 
-Its own market runs on made-up people who write what the campaign asks for: decodes, billboards, supply, certificates.
-All that is known of the market itself comes with it.
+The campaign's own market runs on synthetic participants who write the requested rows. The runs on synthetic
+participants test decoding, billboards, supply and certificates. The audit data also include all known figures of the
+market itself.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from confide.contract.guarantees import Accuracy, Guarantee, Participation, Trut
 __all__ = ["goods", "life"]
 
 FALSE_ALARM = 1e-9
-"""Probability with which one statistical row says "broken" of a kept promise."""
+"""Probability with which one statistical row calls a promise broken that is kept."""
 
 _UNPROMISED = {
     Concern.INCENTIVES: "without charges there is no promise about lies; the methods that charge prices (charge = "
@@ -44,11 +45,11 @@ _CERTIFIED = "runs with a certificate that states too much"
 
 
 def goods(plan: GoodsPlan, seed: int = 0) -> Audited:
-    """The audit data of one campaign: its own runs, and all that is known of its market.
+    """The audit data of one campaign: its own runs, and the known figures of its market.
 
     Args:
         plan: the plan of the campaign.
-        seed: the seed of made-up people and noise.
+        seed: the seed of the synthetic participants and of the noise.
     """
     known = matching(plan.market, seed)
     return replace(known, promises=plan.guarantees, unpromised=_UNPROMISED, unmeasured=_unmeasured,
@@ -56,7 +57,9 @@ def goods(plan: GoodsPlan, seed: int = 0) -> Audited:
 
 
 def _unmeasured(promise: Guarantee) -> str:
-    """Why a promise has no row: of a mean over noise, or of all of a run, no run on made-up people shows enough."""
+    """The reason why a promise has no row of measurements: a few runs on synthetic participants show too little about
+    it.
+    """
     match promise:
         case Truthfulness():
             return ("a mean over the noise, and no single run shows anything about it: it follows from the largest "
@@ -70,11 +73,11 @@ def _unmeasured(promise: Guarantee) -> str:
 
 
 def life(plan: GoodsPlan, seed: int = 0) -> list[Examined]:
-    """The checks of runs of the campaign, on made-up people who write what it asks for; each also of something broken.
+    """The checks of the campaign's runs on synthetic participants, each also applied to an injected fault.
 
     Args:
         plan: the plan of the campaign.
-        seed: the seed of made-up people and noise.
+        seed: the seed of the synthetic participants and of the noise.
     """
     market = plan.market
     runs = min(_RUNS, max(2, _WORK // (market.people * market.goods)))
@@ -106,7 +109,7 @@ def _play(plan: GoodsPlan, seed: int) -> MadeUpRun:
 
 
 def _decodes(market: Market, played: Sequence[MadeUpRun]) -> AuditRow:
-    """Everybody finds what she was given, from her own row, her place and the billboard."""
+    """Check that each participant decodes the assigned good from their own row, their place and the billboard."""
     wrong = tried = 0
     for each in played:
         (column,) = set(each.outcome.shares.column_names) - {"price"}
@@ -133,7 +136,9 @@ def _fits(market: Market, played: Sequence[MadeUpRun]) -> AuditRow:
 
 
 def _certifies(market: Market, played: Sequence[MadeUpRun], factor: float) -> AuditRow:
-    """Neither is the welfare below what is certified, nor the bound on the best above."""
+    """Check that the welfare is not below its certified bound, and that the certified optimum is not below the true
+    bound.
+    """
     wrong = 0
     for each in played:
         board = replace(each.board, welfare=factor * each.board.welfare + (factor - 1.0) * market.people)
@@ -145,7 +150,7 @@ def _certifies(market: Market, played: Sequence[MadeUpRun], factor: float) -> Au
 
 
 def _often(promise: str, allowed: float, seen: int, runs: int) -> AuditRow:
-    """A probability, held against how often it happened."""
+    """A row that compares an allowed probability with the observed frequency."""
     tail = float(binom.sf(seen - 1, runs, allowed)) if seen else 1.0
     verdict = Verdict.BROKEN if tail < FALSE_ALARM or (seen and not allowed) else Verdict.KEPT
     share = seen / runs

@@ -1,4 +1,4 @@
-"""The tables of a campaign that hands out goods, one to each person or several: every key is public."""
+"""The tables of a campaign that hands out one good or several goods to each participant; every key is public."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 Supply = Annotated[int, Field(ge=1, le=10**9)]
 
 AUCTION_KEYS = "increment bid_cap rounds batch arity reclear reserve law halting halt_with"
-"""Keys of every auction in rounds that are parameters with the same ranges."""
+"""Keys that every auction in rounds has, and that the mechanism takes as parameters with the same ranges."""
 
 FILE_WORDS = FileWords(
     keys={"privacy.gamma": "failure_probability"},
     values={"privacy.neighbours": {old: word for word, old in NEIGHBOURS_WRITTEN.items()}})
-"""Old words of the kinds that hand out goods."""
+"""Old words in the files of the kinds that hand out goods."""
 
 TEMPERATURES = FileWords(keys={"auction.hottest": "start_temperature", "auction.coolest": "end_temperature"})
-"""Old words of the table of `SinkhornMatch`."""
+"""Old words in the table of `SinkhornMatch`."""
 
 _MOST_PEOPLE = 10**8
 _MOST_GOODS = 10**5
 
 
 class People(PeopleTable):
-    """`[people]`: the invited slots. Ids are 1 to count."""
+    """`[people]`: the invited slots, with the ids 1 to count."""
 
     count: int = Field(ge=1, le=_MOST_PEOPLE, description="n, invited slots; fixed and public")
 
 
 class Goods(Keys):
-    """`[goods]`: the goods, and the copies of each. Give names, count or table."""
+    """`[goods]`: the goods, and the number of copies of each. Give names, count or table."""
 
     names: tuple[Annotated[str, Field(min_length=1)], ...] | None = Field(
         default=None, min_length=1, max_length=_MOST_GOODS, description="one for each good")
@@ -74,10 +74,11 @@ class Goods(Keys):
         return self
 
     def listed(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """The names, and the copies of each.
+        """The names of the goods, and the number of copies of each good.
 
         Raises:
-            InvalidInput: names that stand twice, another number of supplies, or a table that is none.
+            InvalidInput: a name stands twice, the number of supplies differs from the number of goods, or the table
+                cannot be read.
         """
         if self.table is not None:
             names, supply = _parsed(self.table)
@@ -117,7 +118,9 @@ def _parsed(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 
 class PointsTable(Keys):
-    """`[values]` with scale = "points": numbers from `lowest`, worth nothing, to `highest`."""
+    """`[values]` with scale = "points": numbers from `lowest`, which is a value of 0, to `highest`, which is a value of
+    1.
+    """
 
     scale: Literal["points"]
     lowest: Finite = Field(default=0.0, description="counts as 0, as an empty cell does")
@@ -126,12 +129,12 @@ class PointsTable(Keys):
         default="reject", description="a number beyond makes the record unusable, or moves to the bound")
 
     def rule(self, goods: int, categories: bool) -> Points:
-        """The public rule."""
+        """The public rule that turns points into values."""
         return Points(lowest=self.lowest, highest=self.highest, out_of_bounds=self.out_of_bounds)
 
 
 class RanksTable(Keys):
-    """`[values]` with scale = "ranks": 1 for the best; equal places tie, and what is left out is worth nothing."""
+    """`[values]` with scale = "ranks": 1 is the best, equal ranks tie, and a good without a rank has the value 0."""
 
     scale: Literal["ranks"]
     points: tuple[Annotated[float, Field(ge=0, allow_inf_nan=False)], ...] | None = Field(
@@ -139,7 +142,7 @@ class RanksTable(Keys):
         description="of the first place, the second, ...; left out, Borda's: (k - place + 1)/k")
 
     def rule(self, goods: int, categories: bool) -> Ranks:
-        """The public rule."""
+        """The public rule that turns ranks into values."""
         if self.points is not None:
             return Ranks(points=self.points, as_written=categories)
         if categories:
@@ -148,7 +151,7 @@ class RanksTable(Keys):
 
 
 class Data(FileTable):
-    """`[data]`: the place of the submissions, and their layout."""
+    """`[data]`: the path of the file of submissions, and its layout."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, a data set PACKAGE:NAME, or a "
                                                   ".soc, .soi, .toc, .toi or .cat file of PrefLib")
@@ -161,7 +164,7 @@ class Data(FileTable):
 
     @property
     def categories(self) -> bool:
-        """Whether it is PrefLib's file of categories."""
+        """Whether the file has PrefLib's format of categories."""
         return self.form == "preflib" and self.source.lower().endswith(".cat")
 
     @model_validator(mode="after")
@@ -173,8 +176,8 @@ class Data(FileTable):
 
 @keys_of(PMatch, "epsilon delta neighbours failure_probability on_overflow certify_with")
 class PrivacyTable(Keys):
-    """`[privacy]`: the bound on what all others together may learn of one person, and how sure it is that goods
-    suffice.
+    """`[privacy]`: the bound on the information that all other participants together may gain about one participant,
+    and the probability that the copies of a good do not suffice.
     """
 
     if TYPE_CHECKING:  # keys of the mechanism that are read here
@@ -185,14 +188,18 @@ class PrivacyTable(Keys):
 
 
 class RoundsTable(Keys):
-    """The key of every auction in rounds whose range is narrower here: a mechanism takes thresholds below 0, too."""
+    """The key of every auction in rounds that has a narrower range in the file than in the mechanism, which takes
+    thresholds below 0, too.
+    """
 
     halt_below: int | None = Field(default=None, ge=1, description=parameters(PMatch)["halt_below"].parameter.text)
 
 
 @keys_of(PMatch, f"{AUCTION_KEYS} charge", optional=True)
 class AuctionTable(RoundsTable):
-    """`[auction]`, left out or with method = "auction": `PMatch`. What is left out is recommended for these sizes."""
+    """`[auction]`, left out or with method = "auction": `PMatch`. Keys that are left out get the values recommended for
+    the campaign's size.
+    """
 
     method: Literal["auction"]
     if TYPE_CHECKING:
@@ -201,9 +208,10 @@ class AuctionTable(RoundsTable):
 
 @keys_of(SinkhornMatch, "rounds start_temperature end_temperature step growth clear spread charge", optional=True)
 class ScalingTable(Keys):
-    """`[auction]` with method = "scaling": `SinkhornMatch`. What is left out is recommended for these sizes.
+    """`[auction]` with method = "scaling": `SinkhornMatch`. Keys that are left out get the values recommended for the
+    campaign's size.
 
-    A spread that is left out is .02, or the step from one rank to the next.
+    A spread that is left out is 0.02, or with ranks the difference in value between one rank and the next.
     """
 
     method: Literal["scaling"]
@@ -213,7 +221,9 @@ class ScalingTable(Keys):
 
 @keys_of(PMatch, "charge", optional=True)
 class BestTable(Keys):
-    """`[auction]` with method = "best": the one that is predicted to do better, as recommended for these sizes."""
+    """`[auction]` with method = "best": the method with the better prediction, with its recommended settings for the
+    campaign's size.
+    """
 
     method: Literal["best"]
     if TYPE_CHECKING:
@@ -240,22 +250,22 @@ class GoodsConfig(Keys):
         return self
 
     def at_epsilon(self, epsilon: float) -> Self:
-        """The settings with another epsilon.
+        """A copy of the configuration with another epsilon.
 
         Args:
-            epsilon: > 0.
+            epsilon: the new epsilon in nats, > 0.
         """
         return self.model_copy(update={"privacy": self.privacy.model_copy(update={"epsilon": epsilon})})
 
     def columns(self) -> tuple[str, ...]:
-        """The columns of numbers in a row."""
+        """The names of the columns with numbers in a participant's row."""
         return self.goods.listed()[0]
 
     def rule(self) -> Scale:
         """The scale that turns written numbers into values.
 
         Raises:
-            InvalidInput: names the key.
+            InvalidInput: the scale does not fit the other tables; the message names the key.
         """
         if self.data.form == "preflib" and isinstance(self.values, PointsTable):
             raise InvalidInput("values.scale", "'points' are not in a file of orders", "must be 'ranks'")
@@ -269,11 +279,12 @@ class GoodsConfig(Keys):
         return self.values.rule(goods, self.data.categories)
 
     def usable(self, batch: Rows, rejected: MutableMapping[str, str]) -> Rows:
-        """The rows of a batch that are records: all rows of numbers that are each fine.
+        """The usable rows of a batch of submissions. Every number of the batch is valid by itself; a row may still be
+        unusable as a whole.
 
         Args:
-            batch: the batch as it was read. Private.
-            rejected: a mapping that receives id -> reason of all others; the operator's alone.
+            batch: the batch that was read; private.
+            rejected: a mapping that receives id -> reason for each unusable row, for the operator alone.
         """
         return batch
 
@@ -291,7 +302,7 @@ _MOST = 100  # goods of one person
 
 
 class TotalTable(PointsTable):
-    """`[values]` with scale = "points", and a highest total."""
+    """`[values]` with scale = "points" and a largest total."""
 
     total: Positive | None = Field(
         default=None, description="the most that all goods of one person may be worth together, counted from `lowest`: "
@@ -304,7 +315,7 @@ class TotalTable(PointsTable):
 class _OfClass(Keys):
     @property
     def name(self) -> str:
-        """Of the class, as the file has it."""
+        """The name of the valuation class, as written in the file."""
         return str(getattr(self, "class"))
 
     def valuation(self) -> BundleClass:
@@ -312,23 +323,25 @@ class _OfClass(Keys):
         return UnitDemandValuation()
 
     def cells(self, goods: tuple[str, ...]) -> tuple[str, ...]:
-        """What a row has a number for."""
+        """The names of the columns of a row that hold its numbers."""
         return goods
 
 
 class _AdditiveTable(_OfClass):
-    """`[bundles]` with class = "additive": goods are worth the sum of what each is worth alone."""
+    """`[bundles]` with class = "additive": the value of several goods is the sum of their single values."""
 
     def valuation(self) -> BundleClass:
         return Additive()
 
 
 class _UnitDemandTable(_OfClass):
-    """`[bundles]` with class = "unit-demand": one good is wanted, the best."""
+    """`[bundles]` with class = "unit-demand": each participant wants one good, the best."""
 
 
 class _CappedAdditiveTable(_OfClass):
-    """`[bundles]` with class = "capped-additive": the best goods count, at most `cap` of them."""
+    """`[bundles]` with class = "capped-additive": the value of several goods is the sum of the `cap` largest single
+    values.
+    """
 
     cap: int = Field(ge=1, le=_MOST, description="goods that one person wants at most")
 
@@ -337,8 +350,8 @@ class _CappedAdditiveTable(_OfClass):
 
 
 class _SymmetricConcaveTable(_OfClass):
-    """`[bundles]` with class = "symmetric-concave": any goods will do, and each further one adds no more than the one
-    before. A row has a number for what the first one adds, the second, and so on.
+    """`[bundles]` with class = "symmetric-concave": all goods are alike, and each further good adds no more value than
+    the one before. A row states the value that the first good adds, the second good, and so on.
     """
 
     most: int = Field(ge=1, le=_MOST, description="L, goods that one person wants at most")
@@ -357,7 +370,7 @@ class _SymmetricConcaveTable(_OfClass):
 
 
 def _named(table: type[_OfClass], name: str) -> Any:
-    """The table with its key `class`, which is no name that a class body can hold."""
+    """Add the key `class` to a table, since a class body cannot define a field of this name."""
     fields: dict[str, Any] = {"class": (Literal[name], ...)}
     return create_model(table.__name__.removeprefix("_"), __base__=table, __doc__=table.__doc__, **fields)
 
@@ -373,7 +386,7 @@ else:
 
 @keys_of(PAlloc, f"{AUCTION_KEYS} bundle outbid_tests", optional=True)
 class BundleAuctionTable(RoundsTable):
-    """`[auction]`: `PAlloc`. What is left out is recommended for these sizes."""
+    """`[auction]`: `PAlloc`. Keys that are left out get the values recommended for the campaign's size."""
 
 
 class BundlesConfig(GoodsConfig):
@@ -385,17 +398,17 @@ class BundlesConfig(GoodsConfig):
 
     @property
     def valuation(self) -> BundleClass:
-        """The class of everybody's valuation."""
+        """The class of the valuations of all participants."""
         return self.bundles.valuation()
 
     @property
     def wanted(self) -> int:
-        """The largest number of goods that one person wants."""
+        """The largest number of goods that one participant wants."""
         return self.valuation.largest(len(self.goods.listed()[0]))
 
     @property
     def counted(self) -> bool:
-        """Whether rows hold a number for each count of goods, and not for each good."""
+        """Whether a row holds a number for each count of goods, in place of a number for each good."""
         return self.valuation.repeats
 
     def columns(self) -> tuple[str, ...]:
@@ -431,7 +444,7 @@ class BundlesConfig(GoodsConfig):
                     batch.values[cells])
 
     def unusable(self) -> str:
-        """The fault of a row of numbers that are each fine, in public terms."""
+        """The reason, in public terms, why a row is unusable although each of its numbers is valid by itself."""
         scale, most = self.rule(), self.wanted
         total = f"{scale.total:.12g}" if isinstance(scale, PointsTogether) else "1"
         if self.counted:

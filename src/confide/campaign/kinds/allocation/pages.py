@@ -1,5 +1,5 @@
-"""The pages of a campaign that hands out goods: for its operator beforehand, for everybody after it, and for one
-person.
+"""The pages of a campaign that hands out goods: the plan for its operator, the result for the public, and the share of
+one participant.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ _DRAWN = 6  # goods of a picture
 
 
 def result_tables(plan: GoodsPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
-    """`prices`: every good, its final price on the scale from 0 to 1 and in the campaign's points, its copies."""
+    """The table `prices`: every good, its final price on the scale from 0 to 1 and in the campaign's points, and its
+    number of copies.
+    """
     board: Any = outcome.billboard
     prices = np.asarray(board.prices, dtype=np.float64)
     return {"prices": pa.table({
@@ -49,8 +51,8 @@ def result_tables(plan: GoodsPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
 
 
 def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
-    """The dearest good in one sentence and all prices in a picture, what the page does not tell; then, folded, how
-    prices rose, and what is promised.
+    """The result page: the dearest good in one sentence, the prices in a picture, and the limits of conclusions about
+    one person. Folded sections show the rise of prices and the promises.
     """
     board: Any = outcome.billboard
     prices = np.asarray(board.prices)
@@ -77,7 +79,7 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
 
 
 def _finding(plan: GoodsPlan, prices: np.ndarray) -> str:
-    """The dearest good, and how many have no price."""
+    """A sentence with the dearest good, and the number of goods without a price."""
     many, free, dearest = len(prices), int((prices <= 0).sum()), int(np.argmax(prices))
     if free == many:
         return f"None of the {many:,} goods has a price."
@@ -92,7 +94,7 @@ def _price(plan: GoodsPlan, price: float) -> str:
 
 
 def _price_picture(plan: GoodsPlan, prices: np.ndarray, goods: list[int]) -> list[Picture]:
-    """The final prices of the dearest goods, from 0 on."""
+    """A picture of the final prices of the dearest goods, with an axis that starts at 0."""
     unit = plan.scale.unit
     rows = [(plan.names[good], "final price", float(prices[good] * unit), 0.0, float(prices[good] * unit))
             for good in goods]
@@ -114,7 +116,7 @@ def _certified(plan: GoodsPlan, certificate: Any) -> str:
 
 
 def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:
-    """Prices after each round, of the dearest goods."""
+    """A picture of the dearest goods' prices after each round."""
     paths = plan.words.paths(plan.market, board)
     rows = [(float(r), float(paths[r, good]), plan.names[good]) for good in goods for r in range(len(paths))]
     ends = ", ".join(f"{plan.names[good]} {worth(float(paths[-1, good]))}" for good in goods)
@@ -124,7 +126,7 @@ def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:
 
 
 def _points(plan: GoodsPlan) -> str:
-    """What a point is, for one who reads both units."""
+    """A clause that converts the scale from 0 to 1 into points; empty where both are the same."""
     unit, lowest = plan.scale.unit, getattr(plan.scale, "lowest", 0.0)
     counted = f", counted from {lowest:g}" if lowest else ""
     return "" if unit == 1.0 else f", where 1 stands for {unit:.6g} points{counted}"
@@ -134,13 +136,13 @@ def _points(plan: GoodsPlan) -> str:
 
 
 def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
-    """One person's share and the reasons for it.
+    """One participant's share and the reasons for it.
 
     Args:
-        plan: the plan as it was settled.
+        plan: the plan with which the campaign was settled.
         outcome: the outcome of the run.
-        record: the record in the form that the market takes; None where no usable one is there.
-        index: the participant's place.
+        record: the record in the form that the market takes; None where the participant has no usable record.
+        index: the participant's place in the public order, from 0.
     """
     share = plan.market.decode(record, index, outcome.billboard)
     goods, who = plan.goods_of(share), f"Participant {index + 1}"
@@ -167,7 +169,9 @@ def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> li
 
 
 def study_sections(plan: GoodsPlan, data: Any, outcome: SimulatedOutcome) -> list[Section]:
-    """Welfare beside the best possible and rules of thumb, and copies that were given beyond the supply."""
+    """The study page: welfare compared with the best possible welfare and with simple rules, and the number of copies
+    given beyond the supply.
+    """
     it, figures, crowd = plan.market, outcome.diagnostics, plan.crowd(data)
     prices: np.ndarray = outcome.billboard.prices  # type: ignore[attr-defined]
     best, exact = crowd.best(it.copies, prices)
@@ -187,11 +191,11 @@ def study_sections(plan: GoodsPlan, data: Any, outcome: SimulatedOutcome) -> lis
 
 
 _CLEAR = 2.0
-"""Standard errors from 0 from which a measured gain is called one."""
+"""Smallest ratio of a measured gain to its standard error at which a page calls it a gain."""
 
 
 def _selling_section(plan: GoodsPlan) -> Section:
-    """The fewest people who gain, and how much."""
+    """The smallest number of participants who gain from lies or second ids, and the size of the gain."""
     second, it = plan.second, plan.market
     lines = [f"Measured on {second.crowds} made-up crowds of {second.people:,} people each, in runs with simulated "
             "noise; +- is one standard error, between crowds. Values are on the scale from 0 to 1.",
@@ -209,7 +213,7 @@ def _selling_section(plan: GoodsPlan) -> Section:
 
 
 def _alone(plan: GoodsPlan) -> list[str]:
-    """What one person gains with one id; the smallest group there can be."""
+    """Sentences on the gain of one participant with one id, the smallest possible group."""
     free = [] if plan.charges else ["No prices are charged, so the campaign makes no promise about the gain from a "
                                     "lie."]
     if plan.lone is None:
@@ -222,7 +226,9 @@ def _alone(plan: GoodsPlan) -> list[str]:
 
 
 def _second(plan: GoodsPlan) -> list[str]:
-    """What two ids of one person gain, to an owner who uses the better good, and to one who can use all."""
+    """Sentences on the gain from a second id, for an owner who uses only the better good and for one who can use all
+    goods.
+    """
     found = plan.second
     gain, alone = f"{found.gain:.3f} +- {found.error:.3f}", f"{found.alone:.3f} +- {found.alone_error:.3f}"
     if found.gain > _CLEAR * found.error:
@@ -237,7 +243,7 @@ def _second(plan: GoodsPlan) -> list[str]:
 
 
 def _selling_warnings(plan: GoodsPlan) -> list[str]:
-    """What the operator should know before anybody is asked."""
+    """The warnings to the operator about lies and second ids, before anybody is asked."""
     said, it, found = list[str](), plan.market, plan.lone
     if plan.charges and found is not None and found.gain > _CLEAR * found.gain_error:
         said.append("one person alone can gain: in runs on made-up people, a person who always gets nothing with the "
@@ -255,7 +261,7 @@ _CLEARLY = 0.02  # of the best that is possible: what another method is better b
 
 
 def sections(plan: GoodsPlan) -> list[Section]:
-    """The predicted outcome, for the operator, from public parameters alone."""
+    """The predicted outcome for the operator, from public parameters alone."""
     it, copies = plan.market, plan.market.copies
     supply = f"{min(copies):,}" if min(copies) == max(copies) else f"{min(copies):,} to {max(copies):,}"
     rows: list[tuple[str, str]] = [
@@ -294,7 +300,7 @@ def _predicted(plan: GoodsPlan) -> list[tuple[str, str]]:
 
 
 def _methods(plan: GoodsPlan) -> list[Section]:
-    """The methods side by side, where they can be tried out."""
+    """A comparison of the methods' predicted results; empty where they are not predicted."""
     if not plan.others:
         return []
     made = plan.prediction
@@ -312,7 +318,7 @@ def _methods(plan: GoodsPlan) -> list[Section]:
 
 
 def _right(plan: GoodsPlan, *, somebody: bool = False) -> str:
-    """How often a guess is right at most from all that others see."""
+    """The largest probability of a right guess about one row from everything that other participants see, in words."""
     return guess_in_words(plan.market, plan.guarantees.privacy, Audience.OTHERS, thing="row", somebody=somebody)
 
 
@@ -347,7 +353,7 @@ def _warnings(plan: GoodsPlan) -> list[str]:
 
 
 def _step(plan: GoodsPlan) -> str:
-    """What one neighbour step changes, in words."""
+    """A sentence on the difference between neighbouring data sets, and on the audience of the promise of privacy."""
     step = "replaced by any other row" if plan.market.neighbours == "replace" else "replaced by an empty row"
     return (f"The promise of privacy is about one person's row, which is {step}, and about everything that all other "
             "people get and see together. The person who hands out a good learns who gets it.")
@@ -391,7 +397,7 @@ def offer(plan: GoodsPlan) -> list[Section]:
 
 
 def _truth(plan: GoodsPlan) -> tuple[str, str]:
-    """What is paid, and what a lie would gain."""
+    """Two texts: on the payment, and on the gain from a lie."""
     it = plan.market
     if not plan.charges:
         return ("You pay nothing. Prices only determine who gets which good.",

@@ -1,4 +1,4 @@
-"""The plan of a campaign that hands out goods, one to each person or several, from public parameters alone."""
+"""The plan of a campaign that hands out one good or several goods to each participant, from public parameters alone."""
 
 from __future__ import annotations
 
@@ -71,26 +71,26 @@ _WORDS: Mapping[type[Market], MethodWords] = {
     PMatch: AuctionWords(), SinkhornMatch: ScalingWords(), PAlloc: BundleWords()}
 
 _PLAINEST = {"increment": 1.0, "bid_cap": 1, "rounds": 1, "arity": 2}
-"""Settings of an auction with the least noise."""
+"""The auction's settings that need the least noise."""
 
 _PLACES = {"people": "people.count", "goods": "goods.count", "supply": "goods.supply", "epsilon": "privacy.epsilon",
            "delta": "privacy.delta", "failure_probability": "privacy.failure_probability",
            "neighbours": "privacy.neighbours", "on_overflow": "privacy.on_overflow",
            "certify_with": "privacy.certify_with"}
-"""What a market calls a parameter -> the key of the file."""
+"""Mapping from a market's name of a parameter to its key in the campaign file."""
 
 
 MARKET_KEYS = {"epsilon": "privacy.epsilon", "failure_probability": "privacy.failure_probability",
                "reserve": "auction.reserve"}
-"""What a market calls a setting of a remedy -> the key of the file."""
+"""Mapping from a market's name of a setting, as its refusals recommend it, to the key in the campaign file."""
 
 
 def build(config: MatchingConfig) -> Market:
-    """The market that a file asks for.
+    """The market that a campaign file describes.
 
     Raises:
-        InvalidInput: an option that is out of range; names the key.
-        Refused: no setting is possible at these sizes, or there is enough of everything for everybody.
+        InvalidInput: an option is out of range; the message names the key.
+        Refused: no setting is possible at the campaign's size, or there is enough of every good for everybody.
     """
     if not isinstance(config.auction, BestTable):
         return _made(config, config.auction)
@@ -112,12 +112,13 @@ def build(config: MatchingConfig) -> Market:
 
 
 def at_epsilon(config: MatchingConfig, market: Market, epsilon: float) -> Market:
-    """A file's market with another epsilon: by the same method, whatever "best" would then be.
+    """The market of a file at another epsilon. The market keeps its method, even where "best" would choose another
+    method at the new epsilon.
 
     Args:
         config: the configuration of the file.
-        market: the market that it asks for.
-        epsilon: > 0.
+        market: the market at the file's own epsilon.
+        epsilon: the new epsilon in nats, > 0.
 
     Raises:
         Refused: no setting is possible.
@@ -130,17 +131,17 @@ def at_epsilon(config: MatchingConfig, market: Market, epsilon: float) -> Market
 
 
 def _usual(config: MatchingConfig) -> tuple[ScalingTable | AuctionTable, ...]:
-    """Every method with what is recommended for it; prices are charged where the file says so."""
+    """The tables of both methods with their recommended settings; prices are charged where the file says so."""
     charge = config.auction.charge
     return ScalingTable(method="scaling", charge=charge), AuctionTable(method="auction", charge=charge)
 
 
 def build_bundles(config: BundlesConfig) -> PAlloc:
-    """The auction of bundles that a file asks for.
+    """The auction of bundles that a campaign file describes.
 
     Raises:
-        InvalidInput: an option that is out of range; names the key.
-        Refused: no setting is possible at these sizes.
+        InvalidInput: an option is out of range; the message names the key.
+        Refused: no setting is possible at the campaign's size.
     """
     scale = config.rule()
     highest = (scale.highest - scale.lowest) / scale.total if isinstance(scale, PointsTogether) else None
@@ -151,7 +152,9 @@ def build_bundles(config: BundlesConfig) -> PAlloc:
 
 
 def alternatives(config: MatchingConfig) -> dict[str, Market]:
-    """Each method with the settings recommended for these sizes; methods that are refused are left out."""
+    """Mapping from the name of each method to its market with the recommended settings for the campaign's size; refused
+    methods are left out.
+    """
     found = dict[str, Market]()
     for table in _usual(config):
         with suppress(Refused):
@@ -185,7 +188,7 @@ def _made(config: GoodsConfig, table: Method | BundleAuctionTable, **more: Any) 
 
 
 def words_of(market: Market) -> MethodWords:
-    """The words of a market's method on pages."""
+    """The texts on pages about a market's method."""
     return _WORDS[type(market)]
 
 
@@ -194,7 +197,7 @@ _QUICK = 1_000_000  # values of made-up people for whom every method is tried ou
 
 @dataclass(frozen=True, kw_only=True)
 class GoodsPlan(ShownPlan):
-    """A market with the names of its goods.
+    """The plan of a campaign that hands out goods: a market with the names of its goods.
 
     Args:
         market: the mechanism.
@@ -215,18 +218,20 @@ class GoodsPlan(ShownPlan):
 
     @property
     def words(self) -> MethodWords:
-        """The words of the method on pages."""
+        """The texts on pages about the market's method."""
         return words_of(self.market)
 
     @property
     def charges(self) -> bool:
-        """Whether prices are charged."""
+        """Whether participants pay the prices of their goods."""
         return bool(getattr(self.market, "charge", False))
 
     @cached_property
     def others(self) -> Mapping[str, Expected]:
-        """The predicted result of each method for made-up people, with the settings recommended for it; none where it
-        takes long, but for an auction that charges, which may be much the worse for it.
+        """The predicted result of each method on synthetic participants, with the settings recommended for the method.
+
+        The mapping is empty for bundles and for large markets, where the prediction takes long. A large auction that
+        charges prices is predicted nevertheless, since it may be much worse than the other method.
         """
         large = self.market.people * self.market.goods > _QUICK and not (self.charges and isinstance(
             self.market, PMatch))
@@ -236,19 +241,19 @@ class GoodsPlan(ShownPlan):
 
     @cached_property
     def lone(self) -> LoneLies | None:
-        """The gains of single people from lies; None where these are not searched for."""
+        """The gains of single participants from lies; None where lies are not searched for."""
         return searched(self)
 
     @property
     def second(self) -> SecondIds:
-        """The gain from a second id."""
+        """The gain of a participant from a second id."""
         if self.lone is None:
             raise AttributeError("second ids are not measured")
         return self.lone.second
 
     @cached_property
     def prediction(self) -> Expected:
-        """The predicted result for made-up people."""
+        """The predicted result on synthetic participants."""
         return predicted(self.market, self.scale)
 
     @property
@@ -258,7 +263,7 @@ class GoodsPlan(ShownPlan):
 
     @property
     def asked(self) -> str:
-        """The request to people, in words."""
+        """The request to participants, in words."""
         return asked_for_goods(self.scale)
 
     def said(self, value: float) -> str:
@@ -268,37 +273,37 @@ class GoodsPlan(ShownPlan):
 
     @property
     def most(self) -> str:
-        """The value that counts as 1 on the scale of values, in words."""
+        """A phrase for the value that counts as 1 on the scale of values."""
         return "the most that somebody can write"
 
     def goods_of(self, share: Mapping[str, Any]) -> tuple[int, ...]:
-        """The goods of one person's share, ascending, one for each copy."""
+        """The goods of one participant's share in ascending order, one entry for each copy."""
         good = int(share["good"])
         return (good,) if good >= 0 else ()
 
     def called(self, goods: Sequence[int]) -> str:
-        """Goods by their names."""
+        """The names of goods, as one text."""
         often = Counter(goods)
         found = [f"{self.names[good]}{f' ({count})' * (count > 1)}" for good, count in often.items()]
         return ", ".join(found) or "no good"
 
     def reported(self, record: Mapping[int, float]) -> Any:
-        """A record as the market's words take it."""
+        """A record in the form that `MethodWords.story` takes."""
         row = np.zeros(len(self.names))
         for place, value in record.items():
             row[place] = value
         return row
 
     def worth_of(self, record: Any, goods: Sequence[int]) -> float:
-        """The worth of goods together to the participant, on the scale from 0 to 1."""
+        """The participant's value of several goods together, on the scale from 0 to 1."""
         return float(self.reported(record)[list(goods)].sum())
 
     def crowd(self, batches: Iterable[Rows]) -> Crowd:
-        """The crowd of the people who were collected; private."""
+        """The valuations of all participants whose rows were collected; private."""
         return SingleCrowd.of(batches, self.market.people, self.market.goods)
 
     def made_up(self, seed: int) -> Crowd:
-        """Make up as many people as the campaign has, who write what is asked for."""
+        """Generate as many synthetic participants as the campaign has, with rows of the requested form."""
         people, goods = self.market.people, self.market.goods
         return SingleCrowd(Valuations.of(made_up(people, goods, self.scale, seed), people=people, goods=goods))
 
@@ -317,19 +322,19 @@ class GoodsPlan(ShownPlan):
 
 
 def _finite(found: LoneLies | SecondIds) -> dict[str, Any]:
-    """Its figures; None for an error of one crowd alone."""
+    """The figures of a measurement, with None for a standard error that one population alone cannot give."""
     return {name: None if value == math.inf else value for name, value in parts_of(found).items()}
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(MARKET_KEYS)
 def plan_of(config: MatchingConfig, pages: Any) -> GoodsPlan:
-    """The plan of a file.
+    """The plan of a `matching` campaign file.
 
     Raises:
-        InvalidInput: a key out of range.
-        Refused: there is enough of everything for everybody; or what is planned is predicted to be no better than to
-            ask nobody.
+        InvalidInput: a key is out of range.
+        Refused: there is enough of every good for everybody; or the market is predicted to be no better than an
+            allocation without any reports.
     """
     names, supply = config.goods.listed()
     scale = config.rule()
@@ -352,20 +357,21 @@ def plan_of(config: MatchingConfig, pages: Any) -> GoodsPlan:
 
 
 def searched(plan: GoodsPlan) -> LoneLies:
-    """The gains of single people from lies, on made-up crowds."""
+    """The gains of single participants from lies, measured on synthetic populations."""
     small = crowd_size(plan.market)
     return lone_lies(small, [made_up(small.people, small.goods, plan.scale, seed) for seed in range(1, CROWDS + 1)])
 
 
 def group_gain(plan: GoodsPlan, size: int) -> float | None:
-    """The largest gain of each of so many people who report something else together, and would have ended satisfied.
+    """The largest gain of each member of a group that lies together, for members who would have ended satisfied with
+    the truth.
 
     Args:
         plan: a plan that charges prices.
         size: the number of people in the group.
 
     Returns:
-        None where nothing is promised of one.
+        The gain on the scale from 0 to 1; None where the plan promises nothing about the lie of a single participant.
     """
     it = plan.market
     promised = [each for each in plan.guarantees.of(Truthfulness) if not each.vacuous]
@@ -377,7 +383,7 @@ def group_gain(plan: GoodsPlan, size: int) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class BundlesPlan(GoodsPlan):
-    """An auction of bundles with the names of its goods.
+    """The plan of a campaign that hands out bundles: an auction with the names of its goods.
 
     Args:
         market: the mechanism.
@@ -393,12 +399,12 @@ class BundlesPlan(GoodsPlan):
 
     @cached_property
     def others(self) -> Mapping[str, Expected]:
-        """No other method: there is one."""
+        """An empty mapping, since there is only one method for bundles."""
         return {}
 
     @cached_property
     def lone(self) -> None:
-        """No search: there are too many lies."""
+        """None: bundles allow too many lies to search through."""
         return None
 
     @cached_property
@@ -455,12 +461,12 @@ class BundlesPlan(GoodsPlan):
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(MARKET_KEYS)
 def bundles_plan_of(config: BundlesConfig, pages: Any) -> BundlesPlan:
-    """The plan of a file.
+    """The plan of a `bundles` campaign file.
 
     Raises:
-        InvalidInput: a key out of range.
-        Refused: there is enough of everything for everybody; or what is planned is predicted to be no better than to
-            ask nobody.
+        InvalidInput: a key is out of range.
+        Refused: there is enough of every good for everybody; or the auction is predicted to be no better than an
+            allocation without any reports.
     """
     market = build_bundles(config)
     if market.plentiful:
@@ -477,7 +483,10 @@ def bundles_plan_of(config: BundlesConfig, pages: Any) -> BundlesPlan:
 
 
 def _judged(config: BundlesConfig, made: Expected) -> Mapping[str, CrowdPrediction]:
-    """The crowds that must do better than if nobody of them were asked: where any good will do, those whose needs
-    differ, since there is nothing else to ask for. The plan warns of the others.
+    """The predictions that decide whether the plan is refused: in each of them, the auction must beat an allocation
+    without reports.
+
+    Where all goods are alike, only the population "B" counts, in which participants' needs differ: the number of goods
+    that each participant needs is then all that reports can say. About populations other than "B", the plan only warns.
     """
     return {name: one for name, one in made.crowds.items() if name == "B" or not config.counted}

@@ -1,4 +1,4 @@
-"""The words on pages for each method that hands out goods, and for what it asks of people."""
+"""The texts on pages for each method that hands out goods, and for its request to participants."""
 
 from __future__ import annotations
 
@@ -21,34 +21,32 @@ __all__ = ["AuctionWords", "BundleWords", "MethodWords", "Said", "ScalingWords",
            "fields_of_goods", "worth"]
 
 Said = Callable[[float], str]
-"""A value or a price in words, in both units."""
+"""Function that writes a value or a price in words, on the scale from 0 to 1 and in points."""
 
 
 class MethodWords(Protocol):
-    """One method in words."""
+    """The texts on pages about one method that hands out goods."""
 
     def describe(self, market: Any) -> str:
-        """Describe the method, in a sentence."""
+        """Describe the method in a sentence."""
 
     def planned(self, market: Any) -> list[tuple[str, str]]:
-        """The lines of the plan: name, and amount."""
+        """The rows of the plan's table on the method, as pairs of a name and an amount."""
 
     def limit(self, market: Any) -> str:
-        """The number of goods that one person gets at most, in words."""
+        """The largest number of goods that one participant gets, in words."""
         return "at most one good"
 
     def rule(self, market: Any) -> list[str]:
         """The rule by which goods are handed out, as a participant reads it."""
 
     def paths(self, market: Any, billboard: Any) -> NDArray[np.float64]:
-        """The prices before the first round and after each, shape (R + 1, k)."""
+        """The prices of k goods before the first of R rounds and after each round, shape (R + 1, k)."""
 
     def story(
         self, market: Any, billboard: Any, names: Sequence[str], record: Any, index: int, said: Said
     ) -> list[str]:
-        """Explain why the participant gets their share, in their own terms: from their record, as the market takes
-        it.
-        """
+        """Explain to the participant how their share follows from their record, in the form that the market takes."""
 
 
 def _charged(market: Any) -> list[tuple[str, str]]:
@@ -57,17 +55,17 @@ def _charged(market: Any) -> list[tuple[str, str]]:
 
 
 def worth(value: float) -> str:
-    """A value or a price, on the scale from 0 to 1."""
+    """A value or a price on the scale from 0 to 1, as text."""
     return f"{value:.3g}"
 
 
 def fields_of_goods(labels: Sequence[tuple[str, str]], scale: Scale, together: str = "") -> list[Field]:
-    """A number for each good, or for how many; what is left empty is worth nothing.
+    """Form fields for one number per good, or per count of goods; an empty field counts as the value 0.
 
     Args:
-        labels: (column, what is asked) of each.
+        labels: pairs of a column and its question, one per field.
         scale: the public rule.
-        together: a rule on the whole row, as a sentence; it stands in the last field's note.
+        together: a rule on the whole row, as a sentence, for the note of the last field.
     """
     found = []
     for place, (column, label) in enumerate(labels, 1):
@@ -100,11 +98,11 @@ def asked_for_goods(scale: Scale) -> str:
 
 
 def asked_for_order(given: tuple[float, ...], parts: int) -> str:
-    """The text on the worth of an order.
+    """The text that asks participants for an order of the goods, and states the value of each place.
 
     Args:
-        given: points of the first place, and so on.
-        parts: the number by which the first place is divided.
+        given: points of the first place, the second place, and so on.
+        parts: the number by which the points of the first place are divided.
     """
     points = ", ".join(worth(each / given[0] / parts) for each in given[:6])
     more = ", ..." if len(given) > 6 else ""
@@ -112,7 +110,7 @@ def asked_for_order(given: tuple[float, ...], parts: int) -> str:
 
 
 class AuctionWords(MethodWords):
-    """`PMatch` in words; of `PAlloc` a few are others."""
+    """The texts about `PMatch`; `PAlloc` replaces a few of them."""
 
     most, counted = "highest value", "people"
 
@@ -123,7 +121,9 @@ class AuctionWords(MethodWords):
                    f"{market.effective_reserve:,} copies of each good in reserve"))
 
     def goods(self, market: Any) -> str:
-        """The text on the number of goods of one person, besides bids; empty for one good."""
+        """A phrase on the number of goods of one participant, which follows the number of bids; empty where it is one
+        good.
+        """
         return ""
 
     def planned(self, market: Any) -> list[tuple[str, str]]:
@@ -204,7 +204,7 @@ _UNIT = 2.0**-20  # of the billboard's prices
 
 
 class ScalingWords(MethodWords):
-    """`SinkhornMatch` in words."""
+    """The texts about `SinkhornMatch`."""
 
     def describe(self, market: SinkhornMatch) -> str:
         return (f"prices from {market.rounds:,} releases of noisy demand, and a public lottery if too many people ask "
@@ -250,7 +250,7 @@ class ScalingWords(MethodWords):
 
 
 class BundleWords(AuctionWords):
-    """`PAlloc` in words."""
+    """The texts about `PAlloc`."""
 
     most, counted = "highest total", "bids"
 

@@ -1,4 +1,4 @@
-"""The common part of the three kinds of bits: reports as they are read and stored, results, shares, a rehearsal."""
+"""The common part of the three kinds of bits: reading and storing reports, results, shares, and the rehearsal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STORED = ("BitBillboard", "BitCollection", "ExponentialCost", "ExponentialLaw",
 
 
 class BitKind(KindSkeleton, DeviceKind, ABC):
-    """Buy one randomised bit from each person."""
+    """Buy one randomised bit from each participant."""
 
     summary: ClassVar[str]
     config: type[Any]
@@ -53,17 +53,19 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     def audit(self, plan: BitPlan, seed: int, progress: Progress | None = None) -> Any: ...
 
     def codec(self, plan: BitPlan) -> BitCodec:
-        """A report is stored in three bytes."""
+        """The codec that stores a report in three bytes."""
         return BitCodec()
 
     def payouts(self, plan: BitPlan) -> PayoutTerms:
-        """Payments of both signs are paid out together with the deposit, which makes them non-negative."""
+        """The terms of the payouts. Payments may be negative, and the deposit that is returned with them makes every
+        payout non-negative.
+        """
         collection = plan.collection
         return PayoutTerms(column="payment", currency=collection.currency, minor_units=collection.minor_units,
                            highest=plan.highest, deposit=plan.deposit)
 
     def files(self, config: BitConfig) -> Sequence[tuple[str, str]]:
-        """The files of the reports, and of a rehearsal's answers."""
+        """The files of the reports, and of the true answers for a rehearsal."""
         played = [] if config.rehearsal is None else [("rehearsal.source", config.rehearsal.source)]
         return [("data.source", config.data.source), *played]
 
@@ -77,7 +79,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
                             rejected=rejected, counted=counted, rows=rows)
 
     def typed(self, config: BitConfig, plan: BitPlan, index: int, values: Mapping[str, str]) -> Reports:
-        """The report and the group as their owner types them; a report that is none where the cell is empty."""
+        """A batch with the report and the group that one participant types; an empty cell becomes the report `NONE`."""
         group = config.group()
         roles = [config.role(), *([] if group is None else [group])]
         unknown = sorted(values.keys() - {role.column for role in roles})
@@ -101,8 +103,8 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     def submission(
         self, config: BitConfig, plan: BitPlan, identity: str, values: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        """The slot and the report of the row that the participant's device made, with their group, which the operator
-        knows.
+        """The participant's slot and stored report, from the row that their device made and their group, which the
+        operator knows.
         """
         roster = self.roster(config)
         index = roster.rank(identity)
@@ -115,8 +117,8 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     # ---- the participant's side
 
     def private(self, config: BitConfig, plan: BitPlan, values: Mapping[str, str]) -> tuple[Any, float]:
-        """The input of the participant's device: their bit (None: they take no part), and the level that a report costs
-        them.
+        """The input of the participant's device, and the privacy level that a report costs; (None, 0) for a participant
+        who takes no part.
         """
         unknown = sorted(values.keys() - {ANSWER, *self._own(config)})
         if unknown:
@@ -132,16 +134,16 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         return (None, 0.0) if math.isnan(level) else ((bit, worth), level)
 
     def question(self, config: BitConfig) -> str:
-        """The question to people."""
+        """The question to participants."""
         return config.bit.question
 
     def known(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
-        """The participant's group of peers, where people are in groups."""
+        """The field for the participant's group of peers; none where there are no groups."""
         group = config.group()
         return [] if group is None else [field_of(group, note="The operator knows it of everybody who is invited.")]
 
     def trials(self, config: Any, plan: Any) -> Iterable[Trial]:
-        """No trials: its mechanisms are tested."""
+        """No trials, since the mechanisms of confide itself are tested."""
         return ()
 
     def _role(self, config: Any) -> Category:
@@ -149,26 +151,26 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         return role
 
     def level(self, plan: BitPlan) -> float:
-        """The largest cost of one report."""
+        """The largest epsilon that one report costs, in nats."""
         return float(plan.market.largest_level)
 
     def _own(self, config: BitConfig) -> tuple[str, ...]:
-        """What else her device has to know, and never sends."""
+        """Names of further private values that the participant's device needs and never sends."""
         return ()
 
     def _worth(self, values: Mapping[str, str]) -> float | None:
-        """What a nat of privacy is worth to her, where the market depends on it."""
+        """The participant's value of a nat of privacy; None where the market does not depend on it."""
         return None
 
     def row(self, config: BitConfig, identity: str, report: int | None) -> dict[str, str]:
-        """The row that the participant hands in: a row of the operator's file, but for their group, which the operator
-        knows.
+        """The row that the participant hands in. The operator's file has the same row and the participant's group,
+        which the operator knows.
         """
         return super().row(config, str(identity), None if report in (None, NONE) else report)
 
     def rows(self, config: BitConfig, data: Any) -> Sequence[dict[str, str]]:
-        """The rows that everybody hands in, where everybody is played; a file of rows without ids has one for every
-        slot.
+        """The rows that all participants of a rehearsal hand in; in a campaign without ids, one row for every slot,
+        with empty rows where nobody takes part.
         """
         group, played, found = config.group(), data.reports, dict[int, dict[str, str]]()
         columns = (each.tolist() for each in (played.index, played.report, played.group))
@@ -185,13 +187,13 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     def rehearse(
         self, config: BitConfig, plan: BitPlan, folder: Path, noise: Noise, progress: Progress | None = None
     ) -> Collection:
-        """Everybody's side, played with answers that are public already.
+        """Play the side of all participants, with answers that are public already.
 
         Returns:
             A collection whose `data` is `Played`.
 
         Raises:
-            Refused: the file names none.
+            Refused: the campaign file names no public answers.
         """
         table = config.rehearsal
         if table is None:
@@ -212,4 +214,4 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
 
     @abstractmethod
     def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:
-        """One report of each bit, as equilibrium has it."""
+        """One report for each bit, drawn as in the market's equilibrium."""

@@ -1,4 +1,4 @@
-"""The pages of a campaign of bits: each kind has texts of its own; everything else is said once, for all of them."""
+"""The pages of a campaign of bits: the texts that all three kinds share, and places for each kind's own texts."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ __all__ = ["BitPages", "equilibria_table", "guessed"]
 
 
 class BitPages(ABC):
-    """The common texts of the pages of all three kinds; a kind adds its own."""
+    """The texts on pages that all three kinds share; a kind adds its own."""
 
     @abstractmethod
     def planned(self, plan: BitPlan) -> list[tuple[str, str]]:
-        """The lines of the plan: name, and amount."""
+        """The rows of the plan's table, as pairs of a name and an amount."""
 
     def warnings(self, plan: BitPlan) -> list[str]:
-        """The warnings to the operator before anybody is asked."""
+        """The warnings to the operator before anybody is asked for a report."""
         return []
 
     @abstractmethod
@@ -53,15 +53,15 @@ class BitPages(ABC):
 
     @abstractmethod
     def paid(self, plan: BitPlan) -> Table:
-        """The payments for reports."""
+        """A table of the payments for reports."""
 
     @abstractmethod
     def why(self, plan: BitPlan) -> list[str]:
-        """Explain why it pays to take part, and to be honest."""
+        """Explain why taking part and reporting honestly pays."""
 
     @abstractmethod
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
-        """The results that follow from the counts."""
+        """The conclusions from the public counts of reports."""
 
     def sections(self, plan: BitPlan) -> list[Section]:
         """The predicted outcome, for the operator."""
@@ -91,8 +91,8 @@ class BitPages(ABC):
                  "participation and accuracy hold if the beliefs in the campaign file are right.")
 
     def offer(self, plan: BitPlan) -> list[Section]:
-        """The offer: the question to the participant, who sees what, the odds of their device's channel, what is paid,
-        and what they may do.
+        """The offer to a participant: the question, the readers of the report, the odds of the device's random answer,
+        the payments, and the ways to withdraw.
         """
         bit = plan.config.bit
         deposit = (f" You leave a deposit of {plan.coins(plan.deposit)} at the start. You get it back together with "
@@ -123,7 +123,7 @@ class BitPages(ABC):
         ]
 
     def _odds(self, plan: BitPlan) -> list[str]:
-        """The most telling channel of anybody's device, in plain words."""
+        """The odds of the device's random answer at the largest level, in plain words."""
         level = plan.market.largest_level
         if not math.isfinite(level):
             return ["The campaign promises no level. Only your own device hides your answer."]
@@ -138,8 +138,8 @@ class BitPages(ABC):
                 "other."]
 
     def result_sections(self, plan: BitPlan, outcome: AnyOutcome) -> list[Section]:
-        """The finding in one sentence and a picture, the counts, the facts that the page does not tell, and the
-        promises.
+        """The result page: the finding in one sentence and a picture, the counts, the limits of conclusions about one
+        person, and the promises.
         """
         board: Any = outcome.billboard
         found, bit = self.found(plan, board), plan.config.bit
@@ -156,7 +156,7 @@ class BitPages(ABC):
         ]
 
     def result_tables(self, plan: BitPlan, outcome: AnyOutcome) -> Mapping[str, pa.Table]:
-        """`counts`: reports and payments of each group of peers."""
+        """The table `counts`: reports and payments of each group of peers."""
         board: Any = outcome.billboard
         units = float(plan.collection.minor_units)
         return {"counts": pa.table({
@@ -192,7 +192,7 @@ class BitPages(ABC):
             f"{swapped}. Both amounts follow from the public counts alone.{due}", *self.why(plan))
 
     def study_sections(self, plan: BitPlan, data: Played, outcome: SimulatedOutcome) -> list[Section]:
-        """The true answers beside the conclusion from reports, and the payments that would have been made."""
+        """A comparison of the true answers with the conclusion from the reports, and the simulated payments."""
         board: Any = outcome.billboard
         truth, bit = data.truth, plan.config.bit
         rows = []
@@ -221,7 +221,7 @@ def _counts(plan: BitPlan, board: BitBillboard) -> Table:
 
 
 def equilibria_table(plan: BitPlan, *more: Block) -> Section:
-    """Everything that everybody could agree on, the collusive reports included."""
+    """A table of all symmetric equilibria of the reports, collusive ones included."""
     rows = tuple((each.name, each.payment, each.utility, "yes" if each.strict else "no",
                   "yes" if each.informative else "no") for each in symmetric_equilibria(plan.market))
     return Section(title="Reports that everybody could agree on", blocks=(
@@ -232,7 +232,9 @@ def equilibria_table(plan: BitPlan, *more: Block) -> Section:
 
 
 def _coalitions(plan: BitPlan) -> Section:
-    """The smallest number of identities, and the smallest group, that gains; what each gains, and the result."""
+    """A section on the smallest group, and the smallest number of identities, that gains by agreeing; with the gain of
+    each member and the effect on the result.
+    """
     it, known = plan.market, plan.agreements
     truth, paid, one, among, peers = known.truthful, known.paid, known.with_one, known.among, known.peers
     second, group, fixed, many = known.smallest.values()
@@ -284,7 +286,7 @@ def _coalitions(plan: BitPlan) -> Section:
 
 
 def _gains(plan: BitPlan, size: int, paid: float, truth: float) -> str:
-    """What the smallest group does, and what each of its members gains."""
+    """A clause on the best joint reports of a group of this size, and on the gain of each member."""
     found = plan.agreements.of(size)
     if found.drawn > paid:
         return ("can all hand in one report that the device of one of them draws. Each gains "
@@ -298,7 +300,7 @@ _COVERED = 0.95
 
 
 def guessed(plan: BitPlan, billboard: BitBillboard, answer: str) -> list[Block]:
-    """The guess of the state with its error, and the reports beside those that were expected.
+    """The guess of the state with its error probability, and a comparison of the reports with their expected number.
 
     Args:
         plan: the plan of a market whose reports depend on one state.
@@ -319,7 +321,9 @@ def guessed(plan: BitPlan, billboard: BitBillboard, answer: str) -> list[Block]:
 
 
 def _quantile(rank: float, people: int, chance: float) -> int:
-    """The fewest ones that a binomial law does not exceed with this probability; scipy.stats takes .6 s to import."""
+    """The quantile of a binomial law at this rank: the smallest count with at least this cumulative probability. The
+    module scipy.stats has the same function, but takes 0.6 s to import.
+    """
     found = math.ceil(float(scipy.special.bdtrik(rank, people, chance)))
     while found > 0 and scipy.special.bdtr(found - 1, people, chance) >= rank:
         found -= 1
@@ -329,7 +333,9 @@ def _quantile(rank: float, people: int, chance: float) -> int:
 
 
 def _beside_expected(plan: BitPlan, ones: int, zeros: int) -> list[Picture]:
-    """The share of ones among all reports, and between what it would lie under either state; none without reports."""
+    """A picture of the share of ones among all reports, with the ranges in which it would lie under each state; empty
+    without reports.
+    """
     people, it, bit = ones + zeros, plan.market, plan.config.bit
     if not people:
         return []

@@ -1,4 +1,6 @@
-"""The tables that the three kinds' campaign files share, and the plan of a campaign of bits: all is public."""
+"""The tables that the campaign files of the three kinds of bits share, and the plan of such a campaign; all of it is
+public.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,13 @@ __all__ = ["MARKET_KEYS", "BitConfig", "BitPlan", "Costs", "People", "Privacy", 
 
 
 class People(PeopleTable):
-    """`[people]`: the invited slots. Ids are 1 to count."""
+    """`[people]`: the invited slots, with the ids 1 to count."""
 
     count: int = Field(ge=2, le=MOST_PEOPLE, description="N, invited slots; fixed and public")
 
 
 class Data(Keys):
-    """`[data]`: the reports, as they left the people: already randomised."""
+    """`[data]`: the file of the reports, which participants' devices have randomised already."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file of reports, never of true answers")
 
@@ -53,7 +55,9 @@ class Bit(Keys):
 
 
 class Rehearsal(Keys):
-    """`[rehearsal]`: true answers that are public already, to play people with. A run that releases never reads it."""
+    """`[rehearsal]`: true answers that are public already, with which the side of the participants is played. A run
+    that releases never reads these answers.
+    """
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
     column: str = Field(min_length=1, description="of the true answers")
@@ -63,7 +67,7 @@ class Rehearsal(Keys):
                                 "it; otherwise the column holds the words of [bit]")
 
     def role(self, bit: Bit) -> Above | Category:
-        """The rule by which a cell becomes a bit."""
+        """The rule that turns a cell of the file into a bit."""
         if self.above is None:
             return Category(column=self.column, levels=(bit.zero, bit.one))
         return Above(column=self.column, threshold=self.above)
@@ -73,8 +77,8 @@ class Rehearsal(Keys):
 @keys_of(PowerCost, "exponent", optional=True)
 @keys_of(ExponentialCost, "growth", optional=True)
 class Costs(LawTable):
-    """`[cost]`: everybody's belief about the cost of a privacy level to a person: rate x, rate x^exponent, or rate
-    (e^(growth x) - 1), in the currency.
+    """`[cost]`: the common belief about a participant's cost of a privacy level x, in the currency: rate x, rate
+    x^exponent, or rate (e^(growth x) - 1).
     """
 
     law: Literal["linear", "power", "exponential"] = Field(
@@ -102,7 +106,7 @@ class Payment(CurrencyTable):
 
 
 class BitConfig(Keys):
-    """The settings that all three kinds ask for."""
+    """The tables that the campaign files of all three kinds have."""
 
     people: People
     data: Data
@@ -111,14 +115,14 @@ class BitConfig(Keys):
     rehearsal: Rehearsal | None = None
 
     def role(self) -> Category:
-        """The reports' public role; errors say which table they are about."""
+        """The reports' public role; an error names the table that is wrong."""
         try:
             return self.bit.role()
         except InvalidInput as error:
             raise InvalidInput(f"bit.{error.field}", error.problem, error.ways) from None
 
     def group(self) -> Category | None:
-        """The role of the column of groups; None where everybody is in one."""
+        """The role of the column of groups; None where all participants are in one group."""
         return None
 
     def peers(self) -> tuple[str, ...]:
@@ -129,8 +133,8 @@ class BitConfig(Keys):
 
 @keys_of(SignalModel, "prior_one signal_accuracy")
 class State(Keys):
-    """`[state]`: everybody's belief about the fact that the bits are signs of; truth and accuracy rest on it, privacy
-    does not.
+    """`[state]`: the common belief about the fact that each bit is a noisy sign of. Truth and accuracy depend on this
+    belief; privacy does not.
     """
 
     if TYPE_CHECKING:
@@ -140,7 +144,7 @@ class State(Keys):
 
 @keys_of(MajorityMarket, "epsilon")
 class Privacy(Keys):
-    """`[privacy]`: the level that is bought of each person."""
+    """`[privacy]`: the level that is bought from each participant."""
 
     if TYPE_CHECKING:
         epsilon: float
@@ -148,12 +152,12 @@ class Privacy(Keys):
 
 MARKET_KEYS = {"people": "people.count", "epsilon": "privacy.epsilon", "signal_accuracy": "state.signal_accuracy",
                "prior_one": "state.prior_one", "presence": "people.presence"}
-"""What a market calls a setting -> its key in the files."""
+"""Mapping from a market's name of a setting to its key in the campaign files."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BitPlan(ShownPlan, MoneyWords):
-    """A market with its question and its money.
+    """The plan of a campaign of bits: a market with its question and its money.
 
     Args:
         collection: the mechanism.
@@ -169,7 +173,7 @@ class BitPlan(ShownPlan, MoneyWords):
 
     @property
     def market(self) -> Any:
-        """The market whose payments are made."""
+        """The market that defines the payments."""
         return self.collection.market
 
     @property
@@ -178,19 +182,19 @@ class BitPlan(ShownPlan, MoneyWords):
 
     @cached_property
     def agreements(self) -> Agreements:
-        """The gains of identities that agree, and the fewest that gain."""
+        """The gains of several identities that agree on their reports, and the smallest number that gains."""
         groups = getattr(getattr(self.pages, "belief", None), "groups", None)
         return Agreements(self.market, None if not groups else max(2, min(each.size for each in groups)))
 
     @property
     def deposit(self) -> int:
-        """Coins that each participant leaves beforehand, so that nobody ever owes anything."""
+        """Deposit in coins that each participant pays before the run, so that nobody ever owes anything."""
         lowest = self.market.payment_range()[0]
         return math.ceil(-lowest * self.collection.minor_units) if lowest < 0 else 0
 
     @property
     def highest(self) -> int:
-        """Coins that no payment exceeds: amounts are rounded up to whole ones."""
+        """An upper bound on every payment, in whole coins; payments are rounded up."""
         return math.ceil(float(self.market.payment_range()[1]) * self.collection.minor_units)
 
     def to_dict(self) -> dict[str, Any]:
@@ -203,10 +207,10 @@ class BitPlan(ShownPlan, MoneyWords):
 
 
 def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPlan]) -> BitPlan:
-    """The plan, unless reports at its settings would teach nothing.
+    """The given plan, refused where reports at its settings would not improve on the knowledge without reports.
 
     Raises:
-        Refused: what would be known is no better than what is known without asking.
+        Refused: the promised accuracy is no better than the accuracy without any reports.
     """
     accuracy = plan.guarantees.of(Accuracy)[0]
     if accuracy.vacuous:
@@ -216,7 +220,7 @@ def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPl
 
 
 def more_reports(config: Any, replan: Callable[[Any], BitPlan]) -> list[str | Remedy]:
-    """The number of people, or the epsilon, that would do instead; each was tried on the whole plan."""
+    """Changes of the number of people or of epsilon that make reports useful; each was tried on the whole plan."""
     found = [*nearest(config, replan, "people.count", config.people.count),
              *nearest(config, replan, "privacy.epsilon", config.privacy.epsilon)]
     return [*found] or ["no [people] count, and no [privacy] epsilon, was found that does alone"]

@@ -1,7 +1,7 @@
-"""The audit data of a planned campaign that shares by a program. Nobody's record is touched.
+"""The audit data of a planned campaign that shares resources by a program; no participant's record is used.
 
-All that is known of its mechanism, and what this does with made-up people as they would hand in: decodes and
-billboards.
+The audit data are all known figures of the campaign's mechanism, and runs on synthetic participants that test decoding
+and billboards.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _DECODED = "people with another part on their own device than in the run"
 
 
 def sharing(plan: SharingPlan, seed: int = 0) -> Audited:
-    """The audit data of one campaign: all that is known of its mechanism, and its own runs.
+    """The audit data of one campaign: the known figures of its mechanism, and its own runs.
 
     Args:
         plan: the plan of the campaign.
-        seed: the seed of made-up people and noise.
+        seed: the seed of the synthetic participants and of the noise.
     """
     known = program(plan.mechanism, seed)
     return replace(known, promises=plan.guarantees, unpromised=_UNPROMISED, unmeasured=_unmeasured,
@@ -49,7 +49,7 @@ def sharing(plan: SharingPlan, seed: int = 0) -> Audited:
 
 
 def _unmeasured(promise: Guarantee) -> str:
-    """Why a promise has no row."""
+    """The reason why a promise has no row of measurements."""
     match promise:
         case Accuracy():
             return ("a bound before the run that depends on the regret of the prices; the rows about certificates "
@@ -62,12 +62,12 @@ def _unmeasured(promise: Guarantee) -> str:
 
 
 def life(plan: SharingPlan, seed: int = 0) -> list[Examined]:
-    """The checks of runs of the campaign, on made-up people; of a smaller one where it is very large. Each also of
-    something broken.
+    """The checks of the campaign's runs on synthetic participants, each also applied to an injected fault. A very large
+    campaign is checked at a smaller size.
 
     Args:
         plan: the plan of the campaign.
-        seed: the seed of made-up people and noise.
+        seed: the seed of the synthetic participants and of the noise.
     """
     it = delivering(scaled(plan.mechanism))
 
@@ -90,14 +90,14 @@ def _play(it: Dude, seed: int) -> MadeUpRun:
 
 
 def _moved(played: MadeUpRun) -> MadeUpRun:
-    """A billboard with one price that is another."""
+    """A run with wrong prices in the last round of its billboard, as an injected fault."""
     prices = played.board.prices.copy()
     prices[-1] += 1
     return replace(played, outcome=replace(played.outcome, billboard=replace(played.board, prices=prices)))
 
 
 def _decodes(it: Dude, played: Sequence[MadeUpRun]) -> AuditRow:
-    """Everybody finds what she was given, from her own record, her place and the billboard."""
+    """Check that each participant decodes the assigned share from their own record, their place and the billboard."""
     wrong = tried = 0
     there = layout(it.program)
     for each in played:

@@ -1,4 +1,4 @@
-"""The tables of a campaign of the kind `program`, and the form of one participant: every key is public."""
+"""The tables of a campaign of the kind `program`, and the form for one participant; every key is public."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ _MOST_PEOPLE = 10**7
 
 
 class People(PeopleTable):
-    """`[people]`: the invited slots. Ids are 1 to count."""
+    """`[people]`: the invited slots, with the ids 1 to count."""
 
     count: int = Field(ge=1, le=_MOST_PEOPLE, description="n, invited slots; fixed and public")
 
 
 class ValuesTable(Keys):
-    """`[values]`: the public scale of values, the same for everybody."""
+    """`[values]`: the public scale of values, the same for all participants."""
 
     lowest: Finite = Field(default=0.0, description="counts as 0, as an empty cell does")
     highest: Finite = Field(description="counts as 1")
@@ -57,7 +57,7 @@ class ValuesTable(Keys):
         """The public scale.
 
         Raises:
-            InvalidInput: bounds that are none.
+            InvalidInput: `highest` is not above `lowest`, or the two are too far apart for floating point.
         """
         if not self.lowest < self.highest:
             raise InvalidInput("values.highest", f"{self.highest:g} is not above lowest = {self.lowest:g}")
@@ -67,7 +67,7 @@ class ValuesTable(Keys):
 
 
 class Data(DataTable):
-    """`[data]`: the place of the submissions, and their layout."""
+    """`[data]`: the path of the file of submissions, and its layout."""
 
     form: Literal["wide", "long"] | None = Field(
         default=None, description="a row for each person; or, of bundles, a line for each person and bundle. It "
@@ -79,7 +79,9 @@ class Data(DataTable):
 
 @keys_of(Dude, "epsilon delta neighbours")
 class PrivacyTable(Keys):
-    """`[privacy]`: the bound on what all others together may learn of one person, and how sure promises are."""
+    """`[privacy]`: the bound on the information that all other participants together may gain about one participant,
+    and the failure probability of the promises of accuracy.
+    """
 
     failure_probability: float = Field(
         default=0.05, gt=0, lt=0.5, description="probability that promises of accuracy fail")
@@ -90,10 +92,11 @@ class PrivacyTable(Keys):
 @keys_of(TightenAndAudit, "audit_share slack", optional=True)
 @keys_of(RoundDude, "flag_share truncate stop_share batch", optional=True)
 class SolutionTable(Keys):
-    """`[solution]`: the form of everybody's share. Keys that are left out are chosen for these sizes.
+    """`[solution]`: the form of each participant's share. Keys that are left out get values chosen for the campaign's
+    size.
 
-    rounds, burn_in, burn_share, step and law are of all modes; flag_share, truncate, stop_share and batch of round;
-    audit_share and slack of audited; payments of audited and tight.
+    Every mode has the keys rounds, burn_in, burn_share, step and law. The mode round adds flag_share, truncate,
+    stop_share and batch; audited adds audit_share and slack; audited and tight add payments.
     """
 
     mode: ModeName | None = Field(
@@ -118,7 +121,7 @@ class SolutionTable(Keys):
             mode: the mode.
 
         Raises:
-            InvalidInput: a key of another mode.
+            InvalidInput: the file sets a key that belongs to other modes only.
         """
         given: dict[str, Any] = self.model_dump(exclude={"mode", "most_excess", "most_unused"}, exclude_none=True)
         for name in given:
@@ -129,11 +132,11 @@ class SolutionTable(Keys):
 
 
 def with_alpha(mode: ModeName, alpha: float | None) -> dict[str, Any]:
-    """The file's alpha as an option of a mode, where the mode may charge prices.
+    """The file's alpha as an option of a mode; empty for a mode that never charges prices.
 
     Args:
-        mode: any.
-        alpha: the alpha of the file, perhaps of another mode.
+        mode: the mode, which may differ from the mode of the file.
+        alpha: the alpha of the file; None where the file has none.
     """
     return {"alpha": alpha} if alpha is not None and "alpha" in _OWN[mode] else {}
 
@@ -167,19 +170,19 @@ class ProgramConfig(Keys):
 
     @property
     def coding(self) -> Coding:
-        """The program in the file's names.
+        """The program that the file describes, with the file's own names.
 
         Raises:
-            InvalidInput: names the key.
+            InvalidInput: the file describes no valid program; the message names the key.
         """
         return coding_of(self)
 
 
 def coding_of(config: ProgramConfig) -> Coding:
-    """The program in the file's names.
+    """The program that a campaign file describes, with the file's own names.
 
     Raises:
-        InvalidInput: names the key.
+        InvalidInput: the file describes no valid program; the message names the key.
     """
     points = None if config.values is None else config.values.points()
     try:

@@ -1,4 +1,4 @@
-"""`[program]`: the public keys of each family, and the program that they make."""
+"""The tables `[program]`: the public keys of each family of programs, and the program that they define."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Judged = tuple[_Cells, NDArray[np.bool_]]
 
 
 class Columns(Protocol):
-    """The columns that `[data]` names."""
+    """The names of columns that the table `[data]` gives."""
 
     @property
     def bundle(self) -> str: ...
@@ -49,15 +49,15 @@ class _Family(Keys):
     asks_values: ClassVar[bool] = True
 
     def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
-        """The program in the file's names.
+        """The program that the table describes, with the file's own names.
 
         Args:
-            people: n.
-            points: the scale of values, where the family has one.
-            data: names of columns.
+            people: the number of invited people.
+            points: the scale of values; None where the family asks for no values.
+            data: the names of columns.
 
         Raises:
-            InvalidInput: a key out of range.
+            InvalidInput: a key is out of range.
         """
         raise NotImplementedError
 
@@ -88,7 +88,7 @@ class _Goods(_Family):
     table: str | None = Field(default=None, description="in place of both: lines of name,supply with that heading")
 
     def listed(self) -> tuple[tuple[str, ...], tuple[float, ...]]:
-        """The names, and the copies of each."""
+        """The names of the goods, and the number of copies of each good."""
         if (self.table is None) is (self.goods is None) or (self.goods is None) is not (self.supply is None):
             raise InvalidInput("goods", "are not given once", "give goods and supply, or a table of name,supply")
         if self.table is not None:
@@ -103,7 +103,7 @@ class _Goods(_Family):
 
 
 def _for_each(field: str, given: Any, count: int) -> tuple[float, ...]:
-    """One number for each, from one or from as many."""
+    """A tuple of `count` numbers, from one number for all or from a number for each."""
     found = (float(given),) * count if isinstance(given, int | float) else tuple(map(float, given))
     if len(found) != count:
         raise InvalidInput(field, f"{len(found)} numbers for {count} names", "must be one number, or one for each")
@@ -120,7 +120,7 @@ def _scale(points: Points) -> str:
 
 
 class UnitDemandTable(_Goods):
-    """Table of `family = "unit-demand"`: everybody wants one good."""
+    """Table of `family = "unit-demand"`: each participant wants one good."""
 
     family: Literal["unit-demand"]
 
@@ -135,7 +135,7 @@ class UnitDemandTable(_Goods):
 
 @keys_of(CappedAdditive, "cap")
 class CappedAdditiveTable(_Goods):
-    """Table of `family = "capped-additive"`: everybody wants up to `cap` goods, whose values add up."""
+    """Table of `family = "capped-additive"`: each participant wants up to `cap` goods, and their values add up."""
 
     family: Literal["capped-additive"]
     if TYPE_CHECKING:
@@ -153,7 +153,9 @@ class CappedAdditiveTable(_Goods):
 
 @keys_of(XorBundles, "size bids")
 class XorBundlesTable(_Goods):
-    """Table of `family = "xor-bundles"`: everybody lists a few bundles with their values, and wants one of them."""
+    """Table of `family = "xor-bundles"`: each participant lists a few bundles of goods with their values, and wants one
+    of the bundles.
+    """
 
     family: Literal["xor-bundles"]
     if TYPE_CHECKING:
@@ -177,7 +179,7 @@ class XorBundlesTable(_Goods):
 
 
 class KnapsackTable(_Family):
-    """Table of `family = "knapsack"`: everybody has one item, with a value and what it takes of each resource."""
+    """Table of `family = "knapsack"`: each participant has one item, with a value and a weight for each resource."""
 
     family: Literal["knapsack"]
     resources: Names = Field(description="names; each is a column of weights, which an item takes of the resource")
@@ -224,8 +226,8 @@ class KnapsackTable(_Family):
 
 
 class SharedResourcesTable(_Family):
-    """Table of `family = "shared-resources"`: everybody joins one project; projects share resources that are bought in
-    public.
+    """Table of `family = "shared-resources"`: each participant joins at most one project. Projects share resources that
+    are bought for everybody.
     """
 
     family: Literal["shared-resources"]
@@ -261,7 +263,9 @@ class SharedResourcesTable(_Family):
 
 @keys_of(Flow, "hops")
 class FlowTable(_Family):
-    """Table of `family = "flow"`: everybody sends one unit through a public network, or escapes."""
+    """Table of `family = "flow"`: each participant sends one unit through a public network, or stays out at a public
+    cost.
+    """
 
     family: Literal["flow"]
     asks_values: ClassVar[bool] = False
@@ -307,7 +311,9 @@ class FlowTable(_Family):
 
 @keys_of(Electricity, "most hard")
 class ElectricityTable(_Family):
-    """Table of `family = "electricity"`: everybody uses some slots of some intervals; each has limited power."""
+    """Table of `family = "electricity"`: each participant uses some time slots of some intervals, and each slot has
+    limited power.
+    """
 
     family: Literal["electricity"]
     intervals: Names = Field(description="names, such as days")
@@ -354,8 +360,8 @@ class ElectricityTable(_Family):
 
 @keys_of(AggregativeGame, "signed")
 class AggregativeGameTable(_Family):
-    """Table of `family = "aggregative-game"`: everybody plays what is nearly best at a public target, so that it comes
-    out.
+    """Table of `family = "aggregative-game"`: the participants' contributions add up to a public target, and each
+    participant plays an action that is nearly the best at this target.
     """
 
     family: Literal["aggregative-game"]
@@ -406,7 +412,7 @@ class AggregativeGameTable(_Family):
             columns=(*_valued(actions, scale), *own))
 
     def _actions(self, rows: tuple[str, ...]) -> tuple[tuple[str, ...], _Cells | None]:
-        """Names, and (A, k) public contributions."""
+        """The names of the A actions, and their public contributions to the k constraints, shape (A, k)."""
         if (self.actions is None) is (self.contributions is None):
             raise InvalidInput("actions", "are not given once", "give actions, or a table of public contributions")
         if self.contributions is None:

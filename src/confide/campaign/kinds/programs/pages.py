@@ -1,4 +1,6 @@
-"""The pages of a campaign that shares by a program: prices and the certificate, one person's part, and a study."""
+"""The pages of a campaign that shares resources by a program: prices and the certificate, one participant's part, and a
+study. A row is one constraint of the program, such as the supply of a resource.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ _CHOICES = 12  # of one person on a page
 
 
 def _prices_table(plan: SharingPlan, outcome: AnyOutcome) -> pa.Table:
-    """Every row: its average price, what it holds, and by how much its load can be above that."""
+    """A table of all constraints: the average price, the supply, and the bound on the load above the supply."""
     board, names = _board(outcome), plan.coding
     prices = board.average_prices
     return pa.table({
@@ -46,10 +48,12 @@ def _prices_table(plan: SharingPlan, outcome: AnyOutcome) -> pa.Table:
 
 
 def _excess_bound(plan: SharingPlan, outcome: AnyOutcome) -> NDArray[np.float64]:
-    """(k,) by how much a row can be above its supply, with probability 1 - beta, in the file's own units.
+    """Bound on the load above the supply of each of the k constraints, shape (k,), in the file's own units. All bounds
+    hold together, except with the failure probability of the certificate.
 
-    Of averages it is the certificate's; whole parts are kept within supply. What `truthful` hands out besides, to those
-    who prefer something else, is in its claims.
+    For average shares, the bound comes from the certificate. For whole parts, the bound is 0, since the mechanism keeps
+    their load within supply. The mode `truthful` may hand out more, to participants who prefer another action; the
+    certificate's own claims cover this excess.
     """
     if plan.whole or not isinstance(outcome.certificate, PathCertificate):
         return np.zeros(plan.mechanism.program.rows)
@@ -57,15 +61,15 @@ def _excess_bound(plan: SharingPlan, outcome: AnyOutcome) -> NDArray[np.float64]
 
 
 def result_tables(plan: SharingPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
-    """`prices`: every row, its average price (in units of the highest value, and in the file's own), its capacity, and
-    the largest excess of its load, with the probability that the plan says.
+    """The table `prices`: every constraint, its average price (in units of the highest value, and in the file's own),
+    its supply, and the bound on its excess load, which holds with the probability stated in the plan.
     """
     return {"prices": _prices_table(plan, outcome)}
 
 
 def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
-    """The dearest row in one sentence and all prices in a picture, and what the page does not tell; then, folded, how
-    prices rose, and what is promised.
+    """The result page: the dearest constraint in one sentence, the prices in a picture, and the limits of conclusions
+    about one person. Folded sections show the rise of prices and the promises.
     """
     names, table, board = plan.coding, _prices_table(plan, outcome), _board(outcome)
     prices, bounds = table["price_points"].to_numpy(), table["excess_bound"].to_numpy()
@@ -96,7 +100,7 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
 
 
 def _finding(plan: SharingPlan, prices: np.ndarray) -> str:
-    """The row with the largest price."""
+    """A sentence on the constraint with the largest price."""
     names, largest = plan.coding, int(np.argmax(np.abs(prices)))
     if not prices[largest]:
         return f"None of the {len(prices):,} rows has a price."
@@ -105,7 +109,7 @@ def _finding(plan: SharingPlan, prices: np.ndarray) -> str:
 
 
 def _price_picture(plan: SharingPlan, prices: np.ndarray, rows: list[int]) -> list[Picture]:
-    """The average prices, from 0 on."""
+    """A picture of the average prices, with an axis that includes 0."""
     names = plan.coding
     points = [(names.rows[j], "average price", float(prices[j]), min(0.0, float(prices[j])), max(0.0, float(prices[j])))
               for j in rows]
@@ -122,7 +126,9 @@ def _board(outcome: AnyOutcome) -> PathBillboard:
 
 
 def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
-    """The certificate in words: of whole parts first what keeps supplies, then the averages they were drawn from."""
+    """The certificate in words. For whole parts, the first sentence says how the parts are kept within supply; the
+    other sentences are about the averages from which parts were drawn.
+    """
     board, names, found = _board(outcome), plan.coding, outcome.certificate
     said_all = list[str]()
     if isinstance(board, AuditedBillboard):
@@ -161,12 +167,12 @@ def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
 
 
 def _empty(board: PathBillboard, found: PathCertificate) -> bool:
-    """Whether the bound of the excess is no better than the largest excess there can be."""
+    """Whether the bound on the excess is no better than the largest excess that is possible at all."""
     return not float(found.excess.sum()) < board.most_excess
 
 
 def _worth_claims(plan: SharingPlan, board: PathBillboard, found: PathCertificate) -> list[str]:
-    """How much less than the best the averages are worth, at most, where that says anything."""
+    """Sentences on the largest loss of value of the averages against the optimum; none where every bound is trivial."""
     names, most = plan.coding, board.baseline_gap
     if not most > 0.0:
         return []
@@ -181,14 +187,16 @@ def _worth_claims(plan: SharingPlan, board: PathBillboard, found: PathCertificat
 
 
 def _unserved(plan: SharingPlan, board: FlagBillboard) -> str:
-    """How many go without because of a flag, at most, where that says something."""
+    """A sentence on the largest number of participants who get nothing because of a flag; empty where the bound is
+    trivial.
+    """
     it = plan.mechanism
     most = it.unserved(board) if isinstance(it, RoundDude) else np.inf
     return f" These are at most {most:,.0f} people, {sure(it.failure_probability)}." if most < it.program.people else ""
 
 
 def _pictures(plan: SharingPlan, board: PathBillboard, rows: list[int]) -> list[Picture]:
-    """Prices by round, of the dearest rows."""
+    """A picture of the prices by round, for the dearest constraints."""
     names = plan.coding
     paths = board.prices / PRICE_UNIT * names.unit / names.load_units
     rounds = np.unique(np.linspace(0, len(paths) - 1, min(_DOTS, len(paths))).astype(np.int64)).tolist()
@@ -200,7 +208,7 @@ def _pictures(plan: SharingPlan, board: PathBillboard, rows: list[int]) -> list[
 
 
 def _bought(plan: SharingPlan, board: PathBillboard) -> list[Block]:
-    """Units of public resources that were bought, where there are any."""
+    """A table of the units to buy of each public resource; empty for families without public resources."""
     program = plan.mechanism.program
     if not isinstance(program, SharedResources):
         return []
@@ -218,13 +226,13 @@ def _bought(plan: SharingPlan, board: PathBillboard) -> list[Block]:
 
 
 def explain(plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> list[Section]:
-    """One person's share and the reasons for it.
+    """One participant's share and the reasons for it.
 
     Args:
-        plan: the plan as it was settled.
+        plan: the plan with which the campaign was settled.
         outcome: the outcome of the run.
-        record: the record in the form that the program takes; None where no usable one is there.
-        index: the participant's place.
+        record: the record in the form that the program takes; None where the participant has no usable record.
+        index: the participant's place in the public order, from 0.
     """
     share, who = dict(plan.mechanism.decode(record, index, outcome.billboard)), f"Participant {index + 1}"
     called, stored = _called(plan, share), None if isinstance(outcome, PublicOutcome) else settled_share(outcome, index)
@@ -240,7 +248,7 @@ def explain(plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> 
 
 
 def _called(plan: SharingPlan, share: dict[str, Any]) -> str:
-    """A share in words."""
+    """A participant's share in words."""
     if "action" in share:
         return plan.coding.called(_action(plan, share["action"]))
     some = [(times, plan.coding.called(action)) for action, times in actions_of(plan, share)]
@@ -252,17 +260,17 @@ def _called(plan: SharingPlan, share: dict[str, Any]) -> str:
 
 
 def _action(plan: SharingPlan, described_as: Any) -> NDArray[np.int32]:
-    """(width,) an action, from what stands in a share."""
+    """An action in the program's form, shape (width,), from its form in a share."""
     some = [described_as] if isinstance(described_as, int) else list(described_as)
     width = plan.mechanism.program.width
     return np.array([*some, *[-1] * (width - len(some))], dtype=np.int32)
 
 
 def actions_of(plan: SharingPlan, share: dict[str, Any]) -> list[tuple[NDArray[np.int32], int]]:
-    """The actions in a share of averages, each with its number of rounds.
+    """The actions in a share that is an average over rounds, each with its number of rounds.
 
     Args:
-        plan: the plan as it was settled.
+        plan: the plan with which the campaign was settled.
         share: a share with the columns "actions" and "times".
     """
     flat = np.array(share["actions"], dtype=np.int32).reshape(-1, plan.mechanism.program.width)
@@ -270,7 +278,7 @@ def actions_of(plan: SharingPlan, share: dict[str, Any]) -> list[tuple[NDArray[n
 
 
 def _choices(plan: SharingPlan, board: PathBillboard, mine: Any) -> Table:
-    """Her best choices over the main rounds."""
+    """A table of the participant's best choices over the main rounds."""
     program, names = plan.mechanism.program, plan.coding
     _, actions, times = tally_of(mine, program, board.main_prices)
     some = mine.take(np.zeros(len(actions), dtype=np.int64))
@@ -319,7 +327,9 @@ def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share
 
 
 def _missed(plan: SharingPlan, mine: Any, prices: NDArray[np.int64], when: str) -> list[str]:
-    """What somebody who has nothing would like best if it were free, by her own record."""
+    """A sentence for a participant without a part: their best choice at prices of 0, and its actual price; none where
+    that choice is nothing.
+    """
     program, names = plan.mechanism.program, plan.coding
     free = program.respond(mine, np.zeros_like(prices))
     if not names.used(free[0]):
@@ -331,7 +341,7 @@ def _missed(plan: SharingPlan, mine: Any, prices: NDArray[np.int64], when: str) 
 
 
 def _otherwise(board: PathBillboard, got: str) -> str:
-    """Why she does not have what was drawn for her."""
+    """The reason why a participant does not get the part that was drawn for them."""
     if isinstance(board, FlagBillboard):
         return "It uses a row with a flag that had risen before your place, so you get nothing."
     if got == "nothing":
@@ -344,11 +354,12 @@ _SERVED = 50_000  # people, up to which rules of thumb are tried out
 
 
 def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> list[Section]:
-    """Value beside the optimum and rules of thumb, and the load of every row beside its capacity.
+    """The study page: the run's value compared with the optimum and with simple rules, and the load of every constraint
+    compared with its supply.
 
     Args:
-        plan: the plan as it was run.
-        data: everybody's rows.
+        plan: the plan of the run.
+        data: the rows of all participants.
         outcome: the outcome of the simulated run.
     """
     program, names = plan.mechanism.program, plan.coding
@@ -385,7 +396,7 @@ def _paid(plan: SharingPlan, found: dict[str, Any]) -> tuple[Text, ...]:
 
 
 def _best(program: Program, records: Any) -> tuple[float | None, str]:
-    """The optimum, or why it is not shown."""
+    """The optimal value with its name, or None with the reason why the optimum is not shown."""
     if program.people * program.rows > _MOST_CELLS:
         return None, "The optimum is not looked for at this size."
     try:
@@ -397,7 +408,7 @@ def _best(program: Program, records: Any) -> tuple[float | None, str]:
 
 
 def _thumbs(program: Program, records: Any) -> list[tuple[str, float]]:
-    """Rules of thumb, none of them private."""
+    """The values of two simple rules without privacy: serial dictatorship, and a lottery."""
     if not program.constants.packing or program.people > _SERVED:
         return []
     return [("everybody's best remaining choice, in a random order (serial dictatorship)",

@@ -1,4 +1,4 @@
-"""The plan of a campaign that shares by a program, from public parameters alone."""
+"""The plan of a campaign that shares resources by a program, from public parameters alone."""
 
 from __future__ import annotations
 
@@ -27,28 +27,30 @@ from confide.tables.slot_rows import SlotRows
 __all__ = ["CROWDS", "SharingPlan", "part_of_another", "plan_of"]
 
 CROWDS = 3
-"""Made up, each with people and noise of its own: what one more identity is handed is measured on them."""
+"""Number of synthetic populations, each with its own people and noise, on which the gain from a second identity is
+measured.
+"""
 
 _MOST_CELLS = 20_000_000  # people x rows x rounds, up to which a run on made-up people is made
 _PLACES = {"epsilon": "privacy.epsilon", "delta": "privacy.delta", "failure_probability": "privacy.failure_probability",
            "neighbours": "privacy.neighbours", "program": "solution.mode", "people": "people.count"}
 
 _KEYS = {"epsilon": "privacy.epsilon", "rounds": "solution.rounds", "burn_in": "solution.burn_in"}
-"""What the planner calls a setting -> its key in the file."""
+"""Mapping from the planner's name of a setting to its key in the campaign file."""
 
 _NAMES = {name: f"mode {mode!r}" for mode, name in MODES.items()}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SharingPlan(ShownPlan):
-    """A mechanism with the names of its campaign.
+    """The plan of a campaign that shares resources: a mechanism with the names of its campaign.
 
     Args:
         config: the configuration of the file.
-        coding: the program in its own names.
-        mode: the form of everybody's share.
-        outlook: the expected results at these sizes.
-        ran: the mechanism of an outcome that is shown; where none is, the planned one is meant.
+        coding: the program with the file's own names.
+        mode: the form of each participant's share.
+        outlook: the expected results at the campaign's size.
+        ran: the mechanism of an outcome that is shown; None for the planned mechanism.
     """
 
     config: ProgramConfig
@@ -64,28 +66,32 @@ class SharingPlan(ShownPlan):
 
     @property
     def whole(self) -> bool:
-        """Whether everybody gets one whole part, and rows are kept."""
+        """Whether each participant gets one whole part, with the load of every constraint kept within supply."""
         return self.mode in ("round", "tight", "audited")
 
     @property
     def charges(self) -> bool:
-        """Whether prices are charged."""
+        """Whether participants pay the prices of their parts."""
         return getattr(self.mechanism, "alpha", None) is not None
 
     @cached_property
     def reserve(self) -> NDArray[np.float64]:
-        """The reserve of each row, shape (k,), in the file's own units; zeros of averages."""
+        """The reserve of each of the k constraints, shape (k,), in the file's own units; 0 for average shares."""
         return np.asarray(self.mechanism.reserve * self.coding.load_units)
 
     @cached_property
     def another(self) -> tuple[float, float] | None:
-        """The average share of one more identity on made-up people, and its standard error; see `part_of_another`."""
+        """The average value of one more identity on synthetic populations, and its standard error; see
+        `part_of_another`.
+        """
         return part_of_another(self)
 
     @cached_property
     def others(self) -> tuple[tuple[ModeName, ProgramPlan | str], ...]:
-        """Every mode at these sizes, or why it is refused: the planned one as it is, others with their usual settings,
-        and with the file's alpha where there is one and they charge.
+        """Each mode with its expected results at the campaign's size, or with the reason why it is refused.
+
+        The planned mode keeps its own settings. Every other mode has its usual settings, and the file's alpha where it
+        may charge prices.
         """
         found, alpha = list[tuple[ModeName, ProgramPlan | str]](), self.config.solution.alpha
         for mode in MODES:
@@ -115,11 +121,11 @@ class SharingPlan(ShownPlan):
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 @in_keys(_KEYS)
 def plan_of(config: ProgramConfig, pages: Any) -> SharingPlan:
-    """The plan of a file.
+    """The plan of a `program` campaign file.
 
     Raises:
-        InvalidInput: a key out of range.
-        Refused: noise or margins that leave too little of the supply.
+        InvalidInput: a key is out of range.
+        Refused: noise or reserves leave too little of the supply.
     """
     coding = coding_of(config)
     mode: ModeName = config.solution.mode or ("audited" if coding.program.constants.packing else "average")
@@ -129,9 +135,10 @@ def plan_of(config: ProgramConfig, pages: Any) -> SharingPlan:
 
 
 def _outlook(config: ProgramConfig, coding: Coding, mode: ModeName, options: Mapping[str, Any]) -> ProgramPlan:
-    """What to expect of a mode; refuses hopeless ones. Nothing is timed: a plan is the same on every machine.
+    """The expected results of a mode; a hopeless mode is refused. Nothing is timed, so a plan is the same on every
+    machine.
 
-    An alpha of the file is in the file's own unit.
+    The file states alpha in its own unit, and the options are converted.
     """
     privacy, solution = config.privacy, config.solution
     name: Mode = MODES[mode]  # type: ignore[assignment]
@@ -148,7 +155,7 @@ def _outlook(config: ProgramConfig, coding: Coding, mode: ModeName, options: Map
 
 
 def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
-    """The same of a key of the file."""
+    """An error about a parameter, turned into one about the key of the campaign file that sets the parameter."""
     place = error.field if "." in error.field else _PLACES.get(error.field, f"solution.{error.field}")
     if error.field == "alpha" and coding.unit != 1.0:
         return InvalidInput(place, error.problem, f"{error.limit}, times {coding.unit:g} {coding.worth}")
@@ -156,14 +163,14 @@ def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
 
 
 def part_of_another(plan: SharingPlan) -> tuple[float, float] | None:
-    """The average share of an identity over all people, in value less its price, at the prices of made-up crowds.
+    """The average share of an identity, as its value less its price, over all people of synthetic populations.
 
-    A second identity with the record of somebody drawn from such a crowd is handed about as much; one of a given
-    person more or less, by the record.
+    A second identity with the record of a random member of a synthetic population gets about this average. With a given
+    record, the share may be larger or smaller.
 
     Returns:
-        In units of value, the mean over crowds and its standard error, each crowd with its own people and noise; None
-        where a run of the plan's size takes long.
+        The mean over populations and its standard error, in units of value. Each synthetic population has its own
+        people and noise. The result is None where a run of the plan's size takes too long.
     """
     it = plan.mechanism
     if it.program.people * it.program.rows * it.rounds > _MOST_CELLS:

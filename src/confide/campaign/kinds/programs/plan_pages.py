@@ -1,4 +1,4 @@
-"""The pages of the plan of a campaign that shares by a program: for its operator, and for participants."""
+"""The pages on the plan of a campaign that shares resources by a program, for its operator and for participants."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _range(numbers: NDArray[np.float64], digits: int = 5) -> str:
 
 
 def described(mode: ModeName, mechanism: Dude) -> str:
-    """Describe the method, in a sentence.
+    """Describe the method in a sentence.
 
     Args:
         mode: the mode of the file.
@@ -64,7 +64,7 @@ def described(mode: ModeName, mechanism: Dude) -> str:
 
 
 def _settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:
-    """Lines of the plan: what, and how much."""
+    """Rows of the plan's table on the mechanism's settings, as pairs of a name and an amount."""
     rows = [("rounds of prices, and rounds before them", f"{mechanism.rounds:,}; {mechanism.burn_in:,}"),
             ("step of prices", mechanism.descent.rule), ("law of the noise", mechanism.law)]
     if isinstance(mechanism, TightenAndAudit):
@@ -85,7 +85,7 @@ def _settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:
 
 
 def _shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
-    """How things are shared, as a participant reads it."""
+    """The rule by which resources are shared, as a participant reads it."""
     first = ("Prices follow from noisy sums of everybody's demand. In each round, your device finds the "
              f"{coding.thing} with the largest value above its price to you, or nothing: this is your best choice.")
     after: dict[ModeName, str] = {
@@ -124,10 +124,10 @@ def said(coding: Coding, value: float) -> str:
 
 
 def sure(failure_probability: float) -> str:
-    """The certainty of a promise, in words.
+    """The probability with which a promise holds, in words.
 
     Args:
-        failure_probability: probability of failure.
+        failure_probability: probability with which the promise fails.
     """
     return f"with probability {1 - failure_probability:g}"
 
@@ -136,7 +136,7 @@ _SHOWN = 20  # rows on a page; the table has all
 
 
 def sections(plan: SharingPlan) -> list[Section]:
-    """The predicted outcome, for the operator, from public parameters alone."""
+    """The predicted outcome for the operator, from public parameters alone."""
     it, names = plan.mechanism, plan.coding
     rows: list[tuple[str, str]] = [
         ("people invited (fixed and public)", f"{it.program.people:,}"),
@@ -173,7 +173,7 @@ def _certain(plan: SharingPlan) -> bool:
 
 
 def _modes(plan: SharingPlan) -> Section:
-    """All modes side by side."""
+    """A table that compares all modes at the campaign's size."""
     rows = list[tuple[str, str, str, str]]()
     for mode, found in plan.others:
         mine = " (planned)" if mode == plan.mode else ""
@@ -195,7 +195,7 @@ def _modes(plan: SharingPlan) -> Section:
 
 
 def _right(plan: SharingPlan, *, somebody: bool = False) -> str:
-    """How often a guess is right at most from all that others see."""
+    """The largest probability of a right guess about one record from everything that others see, in words."""
     return guess_in_words(plan.mechanism, plan.guarantees.privacy, Audience.OTHERS, somebody=somebody)
 
 
@@ -227,7 +227,9 @@ def _warnings(plan: SharingPlan) -> list[str]:
 
 
 def step(plan: SharingPlan) -> str:
-    """Explain what a neighbour step is, and who learns what all the same."""
+    """Explain the difference between neighbouring data sets, and name the provider of a part as the reader whom the
+    promise does not cover.
+    """
     moved = "replaced by any other record" if plan.mechanism.neighbours == "replace" else "replaced by an empty record"
     return (f"The promise of privacy is about one person's record, which is {moved}, and about everything that all "
             "other people get and see together. The provider of a person's part learns this "
@@ -235,7 +237,7 @@ def step(plan: SharingPlan) -> str:
 
 
 def _in_points(names: Coding) -> str:
-    """What values are counted in, wherever the file or a page has any."""
+    """A sentence on the unit of values and prices; empty for a game without values."""
     if names.points is None:
         return f" Values, prices, gains and alpha are in {names.worth}, as the file's costs are."
     if names.program.constants.most_value == 0.0:
@@ -245,10 +247,10 @@ def _in_points(names: Coding) -> str:
 
 
 def sentence(names: Coding, promise: Guarantee) -> str:
-    """A promise in a sentence, in this family's words, and in the file's own unit.
+    """A promise in a sentence, in the words of the program's family and in the file's own unit.
 
     Args:
-        names: the names of the file.
+        names: the program with the names and the unit of the file.
         promise: the promise of a mechanism.
     """
     if isinstance(promise, Participation):
@@ -293,7 +295,7 @@ def offer(plan: SharingPlan) -> list[Section]:
 
 
 def _truth(plan: SharingPlan) -> tuple[list[str], list[str]]:
-    """What is paid, and what a lie would gain."""
+    """Two texts: on the payment, and on the gain from a lie."""
     if not plan.charges:
         return (["You pay nothing. Prices only determine who gets which part."],
                 ["The campaign makes no promise about the gain from a false record."])
@@ -306,7 +308,9 @@ def _truth(plan: SharingPlan) -> tuple[list[str], list[str]]:
 
 
 def _taking_part(plan: SharingPlan) -> str:
-    """What she may lose, ex post and, where it is promised, in the mean over the public draw."""
+    """A clause on a participant's largest loss from taking part, after the run and, where it is promised, on average
+    over the public draw.
+    """
     names, stated = plan.coding, plan.guarantees.of(Participation)
     lost = -stated[-1].utility
     if lost <= 0:
@@ -321,13 +325,15 @@ def _taking_part(plan: SharingPlan) -> str:
 
 
 def _fewest_to_fill(plan: SharingPlan) -> int:
-    """The fewest people whose parts can use up some row, each with the largest part that there is."""
+    """The smallest number of participants whose parts can use up the supply of some constraint, each with the largest
+    possible part.
+    """
     one = plan.mechanism.program
     return math.ceil(float(np.min(np.abs(np.asarray(one.supplies)))) / one.constants.largest_entry)
 
 
 def _selling_section(plan: SharingPlan) -> Section:
-    """What a second identity is handed, and what a group gains at most."""
+    """A section on the share of a second identity, and on the largest gain of a group."""
     it, names = plan.mechanism, plan.coding
     gain: Any = getattr(it, "gain_of", None)
     most, people = it.program.constants.most_value, it.program.people
@@ -356,7 +362,7 @@ def _selling_section(plan: SharingPlan) -> Section:
 
 
 def _second(plan: SharingPlan) -> str:
-    """What two ids of one person gain, in sentences."""
+    """Sentences on the gain of a person with two ids."""
     found, names = plan.another, plan.coding
     if found is None:
         return "There was no run on made-up people at this size, so the part of a second id is not stated."
@@ -373,7 +379,7 @@ def _second(plan: SharingPlan) -> str:
 
 
 def _selling_warnings(plan: SharingPlan) -> list[str]:
-    """What the operator should know before anybody is asked."""
+    """The warnings to the operator about lies and second ids, before anybody is asked."""
     filling = few(_fewest_to_fill(plan), plan.mechanism.program.people)
     return [] if filling is None else [f"{filling}, can use up a row: they decide "
             + ("its price" if plan.charges else "the parts of others")]

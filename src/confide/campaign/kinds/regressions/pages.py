@@ -1,4 +1,4 @@
-"""The pages of a regression campaign: for the buyer before and after, and for a participant."""
+"""The pages of a regression campaign, for the buyer before and after the run, and for a participant."""
 
 from __future__ import annotations
 
@@ -40,19 +40,21 @@ __all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "
 LEVEL = 0.95
 
 LOST = 0.9
-"""A coefficient whose bias may be this share of the public bound is not determined by the release."""
+"""Smallest share of the public bound on a coefficient at which the largest possible bias means that the release does
+not determine the coefficient.
+"""
 
 FEW = 0.05
-"""A truth radius that rules out no answer for more than this share of people is warned of."""
+"""Smallest share of participants for whom a truth radius must rule out some answer; below it the plan warns."""
 
 
 def _range(plan: PlannedRegression, lowest: float, highest: float, between: str) -> str:
-    """Two bounds, each rounded to whole coins on its own side."""
+    """A range of money: the lower end is rounded down to whole coins, and the upper end up."""
     return f"{plan.at_least(lowest)} {between} {plan.at_most(highest)}"
 
 
 def sections(plan: PlannedRegression) -> list[Section]:
-    """The predicted outcome, for the buyer, from public parameters alone."""
+    """The predicted outcome for the buyer, from public parameters alone."""
     response, made_up = plan.response, plan.stand_ins
     m, f = plan.mechanism, plan.figures
     s = m.setting
@@ -132,7 +134,7 @@ def sections(plan: PlannedRegression) -> list[Section]:
 
 
 def _about(response: Numeric) -> str:
-    """What promises about lies speak of."""
+    """A sentence on the answers that the promises about lies cover."""
     return f"Promises about lies cover {response.column} alone. The operator checks everything else in a record."
 
 
@@ -149,7 +151,7 @@ def _says(plan: PlannedRegression, promise: Guarantee) -> str:
 
 
 def _precision(plan: PlannedRegression) -> Table:
-    """What one standard error of each coefficient is about, noise, sampling and shrinkage together."""
+    """A table with the approximate standard error of each coefficient, from noise, sampling and shrinkage together."""
     m, design, response = plan.mechanism, plan.design, plan.response
     deviation = math.sqrt(m.release.expected_error(m.setting) / m.setting.features)
     natural = design.natural(np.zeros(m.setting.features), response)
@@ -205,7 +207,7 @@ def offer(plan: PlannedRegression) -> list[Section]:
 
 
 def _lied(plan: PlannedRegression, made_up: StandIns, unit: str) -> list[str | Table]:
-    """What is promised of a lie, and what it typically loses."""
+    """Texts on the promise about lies, and on the loss that a lie typically causes."""
     m, f = plan.mechanism, plan.figures
     if _truth_of(plan).vacuous:
         return [f"The campaign does not promise that the truth pays best: {_why_empty(plan)}."]
@@ -222,7 +224,9 @@ def _unless(failure: float) -> str:
 
 
 def result_tables(plan: PlannedRegression, outcome: AnyOutcome) -> dict[str, pa.Table]:
-    """`coefficients`: each with the interval of noise, sampling and largest bias together."""
+    """The table `coefficients`: each coefficient with an interval that covers noise, sampling and the largest bias
+    together.
+    """
     billboard: Any = outcome.billboard
     natural = plan.design.natural(billboard.coef, plan.response)
     reach = np.array([plan.mechanism.interval(billboard, row, LEVEL).total for row in natural.matrix])
@@ -232,7 +236,7 @@ def result_tables(plan: PlannedRegression, outcome: AnyOutcome) -> dict[str, pa.
 
 
 def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Section]:
-    """The public result: coefficients with labelled intervals, and what is promised to whom."""
+    """The result page: the coefficients with labelled intervals, and the promises with their audiences."""
     design, response = plan.design, plan.response
     billboard: Any = outcome.billboard
     m, f = plan.mechanism, plan.figures
@@ -303,7 +307,7 @@ def _truth(plan: PlannedRegression) -> str:
 
 
 def _due(plan: PlannedRegression, coins: int) -> str:
-    """What a participant finds on her account."""
+    """A sentence on the total amount that a participant receives."""
     deposit = plan.figures.deposit_coins
     left = f"With the deposit of {plan.coins(deposit)} that you left with your record, you" if deposit else "You"
     none = f" If you left no deposit, you are paid {plan.coins(max(0, coins))}." if deposit else ""
@@ -314,7 +318,7 @@ def _due(plan: PlannedRegression, coins: int) -> str:
 def explain(
     plan: PlannedRegression, outcome: AnyOutcome, record: tuple[np.ndarray, float] | None, index: int
 ) -> list[Section]:
-    """One participant's share: the amount, its origin, and the average gain of a lie."""
+    """One participant's share: the amount, its origin, and the average gain from a lie."""
     # Of what was settled, nothing is known in public but what follows from the billboard.
     stored = None if isinstance(outcome, PublicOutcome) else settled_coins(outcome, index)
     billboard: Any = outcome.billboard
@@ -393,7 +397,7 @@ def explain(
 
 
 def _identities(plan: PlannedRegression, money: str) -> Section:
-    """The fewest identities that gain, what each gains, and what they do to the coefficients."""
+    """The fewest identities that gain, the gain of each of them, and their effect on the coefficients."""
     (people, residual, error, leverage), response = plan.reach, plan.response
     many, unit = plan.deciding, response.unit or f"units of {response.column}"
     rows = [
@@ -417,7 +421,7 @@ def _identities(plan: PlannedRegression, money: str) -> Section:
 
 
 def _identity_warnings(plan: PlannedRegression) -> tuple[str, ...]:
-    """What the operator should know before anybody is asked."""
+    """The warnings to the operator about people with several identities, before anybody is asked."""
     said = few(plan.deciding, plan.mechanism.setting.people, "identities")
     return () if said is None else (
         f"{said}, can move predictions by their typical error: anybody with that many ids can choose predictions "
@@ -425,7 +429,9 @@ def _identity_warnings(plan: PlannedRegression) -> tuple[str, ...]:
 
 
 def study_sections(plan: PlannedRegression, data: Iterable[Batch], outcome: SimulatedOutcome) -> list[Section]:
-    """Released beside least squares, the fit of both, and what would have been paid in all."""
+    """The study page: the released coefficients compared with least squares, the fit of both, and the total of the
+    simulated payments.
+    """
     design, response = plan.design, plan.response
     billboard: Any = outcome.billboard
     m = plan.mechanism

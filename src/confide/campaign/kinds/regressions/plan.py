@@ -1,4 +1,4 @@
-"""The tables of a regression campaign's file, and its plan: every key is public, and nothing is from data."""
+"""The tables of a regression campaign's file, and its plan; every key is public, and nothing comes from data."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ Bounds = Literal["reject", "clip"]
 
 
 class People(PeopleTable):
-    """`[people]`: the invited slots. Ids are 1 to count."""
+    """`[people]`: the invited slots, with the ids 1 to count."""
 
     count: int = Field(ge=4, le=MOST_PEOPLE, description="n, invited slots; fixed and public")
 
 
 class Data(DataTable):
-    """`[data]`: the place of the submissions."""
+    """`[data]`: the path of the file of submissions."""
 
 
 class NumericColumn(Keys):
-    """A number with public bounds."""
+    """A column of numbers with public bounds."""
 
     column: str = Field(min_length=1, description="its name in the file of records")
     lower: float = Field(allow_inf_nan=False, description="public bound, in the column's unit")
@@ -66,7 +66,7 @@ class NumericColumn(Keys):
 
 
 class CategoryColumn(Keys):
-    """One of a few public levels; the first is the reference."""
+    """A column with one of a few public levels; the first level is the reference."""
 
     column: str = Field(min_length=1, description="its name in the file of records")
     levels: tuple[str | int | bool, ...] = Field(min_length=2, description="the first is the reference")
@@ -82,8 +82,8 @@ class CategoryColumn(Keys):
 @keys_of(TruncatedGaussianNoise, "noise_std", optional=True)
 @keys_of(Setting, "radius largest_eigenvalue spectrum_tolerance")
 class Model(Keys):
-    """`[model]`: the assumptions that everybody may make; truth and accuracy rest on them, privacy does not. Columns
-    are scaled.
+    """`[model]`: public assumptions about the data, with all columns scaled. Truth and accuracy depend on these
+    assumptions; privacy does not.
     """
 
     if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Model(Keys):
 @keys_of(PaymentScheme, "", epsilon_payment="epsilon")
 @keys_of(AdaSSP, "", epsilon_release="epsilon")
 class PrivacyTable(Keys):
-    """`[privacy]`: the privacy budget. Both parts add up."""
+    """`[privacy]`: the privacy budget; the epsilons of the release and of the payments add up."""
 
     if TYPE_CHECKING:
         epsilon_release: float
@@ -142,7 +142,7 @@ class PrivacyTable(Keys):
 
 @keys_of(PaymentScheme, "clip ridge", optional=True)
 class PaymentTable(MoneyTable):
-    """`[payment]`: the worth of truth. Give truth_radius, or budget."""
+    """`[payment]`: how strongly payments reward truth. Give truth_radius, or budget."""
 
     if TYPE_CHECKING:
         clip: float | None
@@ -161,8 +161,8 @@ class PaymentTable(MoneyTable):
 
 
 class Costs(Keys):
-    """`[costs]`: the assumptions about people's privacy costs c epsilon^2, and about those who will not answer
-    truthfully.
+    """`[costs]`: the assumptions about participants' privacy costs c epsilon^2, and about the number of participants
+    who do not answer truthfully.
     """
 
     law: Literal["pareto", "exponential"] = Field(default="pareto", description="law of c")
@@ -191,7 +191,7 @@ class RegressionConfig(Keys):
     costs: Costs = Costs()
 
     def design(self) -> Design:
-        """The public coding of the features, with a constant."""
+        """The public coding of the features, including a constant."""
         for k, feature in enumerate(self.features, 1):
             if feature.column == self.response.column:
                 raise InvalidInput(f"features[{k}].column", f"{feature.column!r} is the response",
@@ -214,11 +214,16 @@ class RegressionConfig(Keys):
 
 
 def largest_smallest_eigenvalue(design: Design) -> float:
-    """The largest mu that any law of the coded rows can have: a bound from each column together with the constant.
+    """An upper bound on the smallest eigenvalue mu of the second-moment matrix of the coded rows, for every law of the
+    rows. Each column of the file, together with the constant, gives one bound on mu, and the smallest bound counts.
 
-    For a category with k + 1 levels, the worst direction is spanned by the constant and the sum of the k levels; by
-    symmetry and concavity the best population gives each of them the same share s, and the smaller eigenvalue of
-    [[1, s sqrt(k)], [s sqrt(k), s]] is largest at some s in [0, 1/k]. A number can have mean 0 and square 1.
+    For a category with k + 1 levels, the worst direction is spanned by the constant and the sum of the indicators of
+    the k levels other than the reference. By symmetry and concavity, the best population gives each of these levels the
+    same share s in [0, 1/k]. The bound is the maximum over s of the smaller eigenvalue of
+
+        [[1, s sqrt(k)], [s sqrt(k), s]]
+
+    A column of numbers gives no bound below 1, since it can have mean 0 and mean square 1.
     """
     most = 1.0
     for feature in design.features:
@@ -231,7 +236,7 @@ def largest_smallest_eigenvalue(design: Design) -> float:
 
 
 def _role(place: str, column: NumericColumn | CategoryColumn) -> Numeric | Category:
-    """A column's role; errors say which column of the file they are about."""
+    """A column's role; an error names the column of the file that is wrong."""
     try:
         return column.role()
     except InvalidInput as error:
@@ -248,11 +253,13 @@ _KEYS = {
     "budget": "payment.budget", "smallest_eigenvalue": "model.smallest_eigenvalue",
     "spectrum_tolerance": "model.spectrum_tolerance", "radius": "model.radius",
     "epsilon_release": "privacy.epsilon_release", "epsilon_payment": "privacy.epsilon_payment"}
-"""What the planner calls a setting -> its key in the file."""
+"""Mapping from the planner's name of a setting to its key in the campaign file."""
 
 _NOTES = {"model.smallest_eigenvalue": ", for other features that really have it",
           "costs.misreports": ", if at most so many people lie or stay away"}
-"""Key of the file -> what has to be true of the people, besides."""
+"""Mapping from a key of the file to the condition on the people or features under which a recommended value of the key
+may be used.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,7 +280,7 @@ class PlannedRegression(ShownPlan, MoneyWords):
 
     @property
     def figures(self) -> Any:
-        """The promises, in figures."""
+        """The figures of the plan's promises."""
         return self.regression.figures
 
     @cached_property
@@ -282,19 +289,23 @@ class PlannedRegression(ShownPlan, MoneyWords):
 
     @cached_property
     def stand_ins(self) -> StandIns:
-        """Made-up participants, for typical figures."""
+        """Synthetic participants, from whom typical figures are computed."""
         return stand_ins(self.mechanism, self.design, self.response, self.regression.figures.truth_radius)
 
     @property
     def reach(self) -> tuple[int, float, float, float]:
-        """People, the largest residual and the typical error in the answer's unit, and the average leverage."""
+        """The number of people, the largest residual and the typical prediction error in the answer's unit, and the
+        average leverage.
+        """
         m, response = self.mechanism, self.response
         return (m.setting.people, response.upper - response.lower,
                 math.sqrt(m.release.prediction_error(m.setting)) * response.scale, float(m.setting.features))
 
     @property
     def deciding(self) -> int | None:
-        """The fewest identities with average features that move predictions by their typical error."""
+        """The smallest number of identities with average features that together can move predictions by their typical
+        error.
+        """
         people, residual, error, leverage = self.reach
         return fewest_moving(error, people, residual, leverage)
 
@@ -303,14 +314,14 @@ class PlannedRegression(ShownPlan, MoneyWords):
 
 
 def _cut(response: Numeric, reach: float) -> bool:
-    """Whether the column's bounds keep out scaled answers in [-reach, reach], which the model allows."""
+    """Whether the column's bounds exclude some scaled answers in [-reach, reach], all of which the model allows."""
     ends = (response.middle - response.lower, response.upper - response.middle)
     return min(ends) / response.scale < reach * (1 - 1e-9)
 
 
 @lru_cache(maxsize=32)  # the pages of a campaign plan it again and again
 def plan_of(config: RegressionConfig, pages: Any) -> PlannedRegression:
-    """The plan of a file."""
+    """The plan of a `regression` campaign file."""
     return _planned(config, pages)
 
 
@@ -349,7 +360,9 @@ def _planned(config: RegressionConfig, pages: Any = None) -> PlannedRegression:
 
 
 def _would_do(config: RegressionConfig) -> list[str | Remedy]:
-    """How many people, or what epsilon, would do; each was tried on the whole plan as printed."""
+    """Changes of the number of people or of an epsilon that would make the plan possible; each was tried on the whole
+    plan, exactly as printed.
+    """
     found = [
         *nearest(config, _planned, "people.count", config.people.count),
         *nearest(config, _planned, "privacy.epsilon_release", config.privacy.epsilon_release),

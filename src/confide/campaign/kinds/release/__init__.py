@@ -1,1 +1,1 @@
-"""The campaign kind `queries`: answers to counting queries, and synthetic rows, of a table that a custodian holds."""
+"""The campaign kind `queries`: answers to counting queries about a custodian's table, and synthetic rows."""

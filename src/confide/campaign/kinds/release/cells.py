@@ -1,7 +1,7 @@
-"""The tables that readers expect of a release of answers: each column by itself, and columns two by two.
+"""Tables on the page of a release of answers: shares for each column alone, and for pairs of columns.
 
-All of it follows from what is published: answers to other queries are added up from released ones, each with its noise,
-or read off a released population.
+All tables follow from published data. The answer to a query outside the workload is a sum of released answers, with the
+noise of each, or is computed from a released population.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from confide.release.workload import Workload
 __all__ = ["Cells", "Column", "column_table", "columns_of", "cross_tables"]
 
 Literal = tuple[int, bool]
-"""An attribute of the schema, and whether a record has it."""
+"""Condition on a record: an attribute of the schema, and whether the record must have it."""
 
 _MOST = 600  # cells that are looked up for one page
 _ACROSS, _DOWN = 6, 24  # cells of a cross table
 
 
 class Cells:
-    """Shares of the records that have some values, as far as a release tells them.
+    """Shares of the records with given values, as far as a release determines them.
 
     Args:
         plan: the plan that was settled.
@@ -50,7 +50,7 @@ class Cells:
         self._parities = isinstance(it, NoisyAnswers) and kind == "parities"
 
     def values(self, column: int) -> list[tuple[str, Literal]]:
-        """The values of a column: what each is called, and the literal that asks for it."""
+        """The values of a column, each as its name and the literal that tests for it."""
         schema = self.plan.schema
         role, start = schema.columns[column], int(schema.starts[column])
         if isinstance(role, Bit):
@@ -60,11 +60,13 @@ class Cells:
                 for each in cells]
 
     def words(self, literal: Literal) -> str:
-        """The words for a record with this value."""
+        """The literal in words, such as "sex = male"."""
         return (self.plan.schema.names if literal[1] else self.plan.schema.negated)[literal[0]]
 
     def shares(self, asked: Sequence[Sequence[Literal]]) -> list[Measured | None]:
-        """The share of each conjunction of values of different columns; None where the release does not tell it."""
+        """The share of records with each conjunction of values of different columns; None where the release does not
+        determine it.
+        """
         self._left -= len(asked)
         if self._left < 0 or not asked:
             return [None] * len(asked)
@@ -83,7 +85,9 @@ class Cells:
                      noise_bar(sums.mechanism, parts.times.values(), 1 - LEVEL))
 
     def _parity(self, literals: Sequence[Literal]) -> Measured | None:
-        """An even number of one attribute is none of it."""
+        """The share of records with one attribute, from the released parity of this attribute alone. The parity of a
+        single attribute is even where a record does not have it.
+        """
         if len(literals) != 1:
             return None
         (attribute, bit), workload = literals[0], self.plan.workload
@@ -95,7 +99,7 @@ class Cells:
         return None
 
     def _read(self, asked: Sequence[Sequence[Literal]]) -> list[Measured | None]:
-        """What a population, or products of shares, answer."""
+        """The shares of conjunctions, as the released population or the released product of shares gives them."""
         made = _workload(self.plan, asked)
         try:
             found = np.asarray(self._board.answers(made), dtype=np.float64)
@@ -108,7 +112,7 @@ class Cells:
 
 
 def _workload(plan: QueriesPlan, asked: Sequence[Sequence[Literal]]) -> Workload:
-    """Conjunctions in their order, each once."""
+    """The workload that asks for these conjunctions, in this order."""
     width = max(map(len, asked))
     index, bits = np.full((len(asked), width), -1, np.int32), np.ones((len(asked), width), np.bool_)
     for place, literals in enumerate(asked):
@@ -123,11 +127,11 @@ def _cell(share: float, bar: float) -> Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """How often each value of a column is.
+    """The share of the records with each value of a column.
 
     Args:
         name: name of the column.
-        values: the name of each value, the literal that asks for it, and its share.
+        values: the name of each value, the literal that tests for it, and its share.
     """
 
     name: str
@@ -141,7 +145,7 @@ class Column:
 
 
 def columns_of(cells: Cells) -> list[Column]:
-    """Each column by itself, as far as the release tells it; columns of many values are left out."""
+    """The shares of every column that the release determines; columns with many values are left out."""
     roles = [(role.column, cells.values(place)) for place, role in enumerate(cells.plan.schema.columns)]
     roles = [(name, values) for name, values in roles if len(values) <= _DOWN]
     shares = iter(cells.shares([[literal] for _, values in roles for _, literal in values]))
@@ -155,13 +159,15 @@ def columns_of(cells: Cells) -> list[Column]:
 
 
 def column_table(found: Sequence[Column], note: str) -> Table:
-    """Each column by itself, as one table."""
+    """One table with the shares of all values of all columns."""
     return Table(columns=("column", "value", "share of the records"), note=note, rows=tuple(
         (column.name, name, cell) for column in found for name, _, cell in column.values))
 
 
 def cross_tables(cells: Cells) -> Iterator[Table]:
-    """Columns two by two, as far as the release tells them: the one with fewer values across."""
+    """Cross tables of every pair of columns that the release determines; the column with fewer values runs across the
+    top.
+    """
     schema = cells.plan.schema
     for pair in combinations(range(len(schema.columns)), 2):
         down, across = sorted(pair, key=lambda place: -schema.sizes[place])

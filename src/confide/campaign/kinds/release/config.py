@@ -1,4 +1,4 @@
-"""The tables of a `queries` campaign's file: every key is public, and no bound, level or query ever comes from data."""
+"""The tables of a `queries` campaign's file; every key is public, and no bound, level or query ever comes from data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Seed = Annotated[int, Field(ge=0, le=2**62, description="of public randomness, w
 
 
 class Data(FileTable):
-    """`[data]`: the place of the custodian's table, and its number of records."""
+    """`[data]`: the path of the custodian's table, and its number of records."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
     records: int = Field(ge=1, le=10**9, description="n, fixed and public; a missing record is the null one")
@@ -33,7 +33,7 @@ class Data(FileTable):
 
 
 class BinnedColumn(Keys):
-    """A number with public bounds, given by the bin that it lies in."""
+    """A column of numbers with public bounds; a release states only the bin of a number."""
 
     column: str = Field(min_length=1, description="its name in the table")
     lower: float | None = Field(default=None, allow_inf_nan=False, description="public bound, with bins")
@@ -47,13 +47,13 @@ class BinnedColumn(Keys):
     unit: str = Field(default="", description="shown beside the bounds")
 
     def check_whole(self, place: str) -> None:
-        """Check that there are no more bins than values.
+        """Check that a column of whole numbers has no more bins than possible values.
 
         Args:
             place: the place of the column in the file, such as columns[1].
 
         Raises:
-            InvalidInput: more bins than whole numbers.
+            InvalidInput: the column has more bins than whole numbers between its bounds, or no whole number.
         """
         edges = self.edges
         lower, upper = (self.lower, self.upper) if edges is None else (edges[0], edges[-1])
@@ -78,7 +78,7 @@ class BinnedColumn(Keys):
 
 
 class LevelsColumn(Keys):
-    """One of a few public levels."""
+    """A column with one of a few public levels."""
 
     column: str = Field(min_length=1, description="its name in the table")
     levels: tuple[str | int | bool, ...] = Field(min_length=2, description="all that a record may hold")
@@ -91,7 +91,7 @@ class LevelsColumn(Keys):
 
 
 class BitColumn(Keys):
-    """True or false, 1 or 0, or two named texts: one column, or several of the same kind."""
+    """A column of true or false, 1 or 0, or two named texts; or several such columns."""
 
     column: str | tuple[str, ...] = Field(description="its name, or a list of names", min_length=1)
     bit: Literal[True]
@@ -106,7 +106,7 @@ class BitColumn(Keys):
 
 
 class RandomQueries(Keys):
-    """`[workload]` with form = "random": so many different conjunctions, drawn with a public seed."""
+    """`[workload]` with form = "random": `count` different conjunctions, drawn with a public seed."""
 
     form: Literal["random"]
     count: int = Field(ge=1, le=MOST_QUERIES, description="k, how many")
@@ -120,8 +120,9 @@ class RandomQueries(Keys):
 
 
 class ParityQueries(Keys):
-    """`[workload]` with form = "parities": whether an even number of some attributes hold, of all sets of up to `width`
-    attributes, or of so many random ones of that width.
+    """`[workload]` with form = "parities": each query asks for the share of records with an even number of some
+    attributes. The sets of attributes are all sets of up to `width` attributes, or `count` random sets of `width`
+    attributes.
     """
 
     form: Literal["parities"]
@@ -140,7 +141,7 @@ class ParityQueries(Keys):
 
 
 class CompleteQueries(Keys):
-    """`[workload]` with form = "complete": every combination of values of every `width` columns."""
+    """`[workload]` with form = "complete": all combinations of values of every set of `width` columns."""
 
     form: Literal["complete"]
     width: int = Field(default=2, ge=1, le=8, description="columns that each asks for together")
@@ -152,7 +153,7 @@ class CompleteQueries(Keys):
 
 
 class ListedQueries(Keys):
-    """`[workload]` with form = "listed": each query a list of literals, such as ["sex = male", "age in [20, 25)"]."""
+    """`[workload]` with form = "listed": each query is a list of literals, as ["sex = male", "age in [20, 25)"]."""
 
     form: Literal["listed"]
     queries: tuple[tuple[str, ...], ...] = Field(
@@ -177,15 +178,17 @@ class ListedQueries(Keys):
 
 
 class PrivacyTable(Keys):
-    """`[privacy]`: the spend of the release, in all."""
+    """`[privacy]`: the total privacy loss of the release."""
 
     epsilon: Positive = Field(description="in nats")
     delta: float = Field(default=0.0, ge=0, lt=1, description="0 leaves pure mechanisms alone")
 
     @property
     def spendable(self) -> float:
-        """The epsilon that a method is asked for: with a delta, each keeps to epsilon as it is written by itself;
-        without one it is the largest double that is not above: a budget of 0.1 has to admit 0.1.
+        """The epsilon that a method may spend, such that a budget of 0.1 admits an epsilon of 0.1.
+
+        With a delta, the result is the file's epsilon, and each method itself stays within the written decimal. Without
+        a delta, the result is the largest double that is not above the written decimal.
         """
         if self.delta or Fraction(self.epsilon) <= written(self.epsilon):
             return self.epsilon
@@ -193,13 +196,13 @@ class PrivacyTable(Keys):
 
 
 class Recommended(Keys):
-    """`[method]` with name = "recommended": the method that public facts speak for."""
+    """`[method]` with name = "recommended": the method that the planner recommends from public facts."""
 
     name: Literal["recommended"] = "recommended"
 
 
 class MarginalFitTable(Keys):
-    """`[method]` with name = "marginal-fit": noisy tables of a few columns, and a population fitted to them."""
+    """`[method]` with name = "marginal-fit": noisy tables of a few columns, and a synthetic population for them."""
 
     name: Literal["marginal-fit"]
     tables: int | None = Field(default=None, ge=0, le=10_000,
@@ -213,9 +216,10 @@ class MarginalFitTable(Keys):
 @keys_of(DualQuery, "free")
 @keys_of(DualQuery, "eta rounds calculator", optional=True)
 class DualQueryTable(Keys):
-    """`[method]` with name = "dual-query": few synthetic records, by a game against the queries.
+    """`[method]` with name = "dual-query": a small number of synthetic records, found by a game against the queries.
 
-    Of eta, rounds and samples leave out the one that follows from the budget: rounds, unless you say otherwise.
+    Two of eta, rounds and samples may be given; the third follows from the budget. By default, the number of rounds
+    follows from the budget.
     """
 
     name: Literal["dual-query"]
@@ -234,7 +238,7 @@ class ReweightedTable(Keys):
 
 
 class MWEMTable(Keys):
-    """`[method]` with name = "mwem": a histogram over all records that can be, for few attributes."""
+    """`[method]` with name = "mwem": a histogram over all possible records, for few attributes."""
 
     name: Literal["mwem"]
     rounds: int | None = Field(default=None, ge=1, le=10_000, description=(
@@ -242,7 +246,9 @@ class MWEMTable(Keys):
 
 
 class PlainTable(Keys):
-    """`[method]` without options: "gaussian" and "laplace" add noise to every answer, "product" to every attribute."""
+    """`[method]` without options: "gaussian" and "laplace" add noise to every answer, "product" adds noise to every
+    attribute.
+    """
 
     name: Literal["gaussian", "laplace", "product"]
 
@@ -251,7 +257,7 @@ Method = (Recommended | MarginalFitTable | DualQueryTable | ReweightedTable | MW
 
 
 class RowsTable(Keys):
-    """`[rows]`: synthetic rows that are handed out with the answers."""
+    """`[rows]`: synthetic rows that are published together with the answers."""
 
     count: int = Field(default=0, ge=0, le=MOST_ROWS, description=(
         "0 for none; dual-query and reweighted publish the records that they have, for any larger number"))
@@ -276,10 +282,11 @@ class QueriesConfig(Keys):
         return self
 
     def check_new(self) -> None:
-        """Refuse settings that only campaigns that were begun before may hold.
+        """Refuse settings that a new campaign may not have; campaigns that were opened with an older version may still
+        have them.
 
         Raises:
-            InvalidInput: a column of whole numbers has more bins than whole numbers.
+            InvalidInput: a column of whole numbers has more bins than whole numbers between its bounds.
         """
         for place, column in enumerate(self.columns, 1):
             if isinstance(column, BinnedColumn):
@@ -289,7 +296,7 @@ class QueriesConfig(Keys):
         """The public columns.
 
         Raises:
-            InvalidInput: names the column of the file, such as columns[2].upper.
+            InvalidInput: a column is not valid; the message names the key of the file, such as columns[2].upper.
         """
         roles: list[Column] = []
         for place, column in enumerate(self.columns, 1):
@@ -303,7 +310,7 @@ class QueriesConfig(Keys):
         """The workload.
 
         Raises:
-            InvalidInput: unknown literals, no query, or more than 1,000,000.
+            InvalidInput: a literal is unknown, there is no query, or there are more than 1,000,000 queries.
         """
         try:
             found = self.workload.build(schema)

@@ -1,4 +1,4 @@
-"""A release of answers in words that its pages share: what made it, and what a missing record counts as."""
+"""Texts that several pages of a release of answers share: on its mechanism, and on the record for a missing one."""
 
 from __future__ import annotations
 
@@ -56,5 +56,7 @@ def null_record(schema: Schema) -> str:
 
 
 def compared_with(plan: QueriesPlan) -> str:
-    """The truth that answers are compared with: the same words however many records could be used."""
+    """A phrase for the true answers that released answers are compared with; it does not depend on the number of usable
+    records.
+    """
     return f"its share of the {plan.records:,} records as the run read them"

@@ -1,5 +1,5 @@
-"""The pages of a release of answers: for the custodian beforehand, for everybody after it, and for a person in the
-data.
+"""The pages of a release of answers: the plan for the custodian, the study, and the offer and explanation for a person
+in the data.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["explain", "offer", "result_sections", "result_tables", "sections", "
 
 
 def explain(plan: QueriesPlan, *_: Any) -> list[Section]:
-    """The page of one person: the same words for everybody, whether their record is in the table or not."""
+    """The explanation for one person, with the same words whether their record is in the table or not."""
     epsilon, delta = plan.loss.epsilon, float(getattr(plan.loss, "delta", 0.0))
     but = f" (except with probability {delta:g})" if delta else ""
     return [Section(title="Nothing is handed to single people", blocks=(Text((
@@ -44,14 +44,14 @@ def explain(plan: QueriesPlan, *_: Any) -> list[Section]:
 
 
 _PURE = ("all zeros", "uniform", "Laplace")
-"""Rivals that need no delta."""
+"""Baselines that need no delta."""
 
 _SEED = 20_240_229  # of the rivals' noise
 _CELLS = 2**17  # of MWEM's histogram up to which it is a rival: beyond it takes minutes
 
 
 def study_sections(plan: QueriesPlan, data: Codes, outcome: SimulatedOutcome) -> list[Section]:
-    """True errors, average and largest, against the baselines at the same budget.
+    """The study page: true errors on average and at most, compared with baselines at the same budget.
 
     Args:
         plan: the plan.
@@ -98,7 +98,7 @@ _NAMES = {
 
 
 def sections(plan: QueriesPlan) -> list[Section]:
-    """The predicted outcome, for the custodian, from public parameters alone."""
+    """The predicted outcome for the custodian, from public parameters alone."""
     schema, k = plan.schema, len(plan.workload)
     accuracy = plan.accuracy
     rows: list[tuple[str, str]] = [
@@ -152,7 +152,7 @@ def _spend_section(plan: QueriesPlan) -> Section:
 
 
 def _error_section(plan: QueriesPlan) -> Section:
-    """The same queries by every method, at this budget and others."""
+    """A section that compares the predicted errors of all methods on the workload, at this budget and at others."""
     rows: list[tuple[str | float | None, ...]] = []
     for each in plan.others:
         mark = f"{each.method} (planned)" if each.method == plan.method else each.method
@@ -171,7 +171,9 @@ def _error_section(plan: QueriesPlan) -> Section:
 
 
 def _error_pictures(plan: QueriesPlan) -> list[Picture]:
-    """Each method's predicted errors, on a logarithmic axis; nothing where one method alone has any."""
+    """A picture of each method's predicted errors, on a logarithmic axis; none where fewer than two methods have a
+    prediction.
+    """
     rows = [(each.method, "from the average to the worst answer", each.average, each.average, each.largest)
             for each in plan.others if each.mechanism is not None and each.average > 0 and math.isfinite(each.largest)]
     if len(rows) < 2:
@@ -211,7 +213,7 @@ def _warnings(plan: QueriesPlan) -> list[str]:
 
 
 def offer(plan: QueriesPlan) -> list[Section]:
-    """The plan as a person reads it whose record may be in the table."""
+    """The plan as it is shown to a person who may have a record in the table."""
     epsilon, delta = plan.loss.epsilon, float(getattr(plan.loss, "delta", 0.0))
     but = f", except with probability {delta:g}," if delta else ""
     asked = ", ".join(column.column for column in plan.schema.columns[:12])

@@ -1,4 +1,4 @@
-"""A planned release: its mechanism, the reason for its choice, and its predicted worth, from public facts alone."""
+"""A planned release: its mechanism, the reason for choosing it, and its predicted errors, from public facts alone."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ _ROWLESS = ("gaussian", "laplace", "product")
 
 _BUDGET = {"epsilon": "privacy.epsilon", "delta": "privacy.delta", "rho": "privacy.epsilon", "rho_mea":
            "privacy.epsilon", "rho_sel": "privacy.epsilon", "marginal_rho": "privacy.epsilon"}
-"""What a mechanism calls its budget -> the key of the file that it follows from."""
+"""Mapping from a mechanism's name of a part of its budget to the key of the file that determines it."""
 
 
 def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanism:
-    """The mechanism that a file asks for by name, within its budget.
+    """The mechanism that a file names, within the file's budget.
 
     Raises:
-        InvalidInput: an option that is out of range, or does not go with others; names the key.
-        Refused: no setting stays within the budget, the method is not for such a one, or the universe is too large;
-            names the key, and says what would do.
+        InvalidInput: an option is out of range, or contradicts another option; the message names the key.
+        Refused: no setting stays within the budget, the method does not fit the budget or the queries, or the universe
+            of records is too large. The message names the key, and a change that would help.
     """
     method, privacy = config.method, config.privacy
     n, epsilon, delta = config.data.records, privacy.spendable, privacy.delta
@@ -97,7 +97,7 @@ def _plain(name: str, n: int, schema: Schema, workload: Workload, epsilon: float
 
 
 def _placed(make: Callable[[], T]) -> T:
-    """Whatever is wrong with an option, by its key in the file; what a budget cannot pay for is declined."""
+    """Call `make`, and name the key of the file in its errors; an error about the budget becomes a refusal."""
     try:
         return make()
     except Refused as error:
@@ -112,8 +112,8 @@ def _placed(make: Callable[[], T]) -> T:
 
 
 def declined(error: Refused) -> Refused:
-    """The refusal of a mechanism, by the key of the file that it is about: rounds, budget, queries, or else the
-    columns.
+    """The refusal of a mechanism with the key of the file that it is about: the rounds, the budget, the queries, or in
+    all other cases the columns.
     """
     if error.reason.startswith(_PLACES):
         return error
@@ -125,13 +125,13 @@ def declined(error: Refused) -> Refused:
 
 
 _KEYS = {each: f"method.{each}" for each in ("eta", "rounds", "samples")}
-"""What a method calls a setting -> its key in the file."""
+"""Mapping from a method's name of a setting to its key in the campaign file."""
 
 _DELTA_SHARE = 1e-3
-"""Of one record: a delta that is far below 1/records."""
+"""Ratio of a recommended delta to 1/records, so that the delta is far below 1/records."""
 
 STEPS = (0.25, 0.5, 2.0, 4.0)
-"""Other epsilons that a plan looks at, as multiples of its own."""
+"""Other epsilons at which a plan predicts errors, as multiples of its own epsilon."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -139,11 +139,12 @@ class QueriesPlan(ShownPlan):
     """The plan of a campaign of the kind `queries`.
 
     Args:
-        config: the file.
+        config: the configuration of the file.
         schema: the public columns.
         workload: the queries.
         mechanism: the mechanism that will run.
-        advice: the planner's advice, where the file left the choice of the method; None where it names one.
+        advice: the planner's advice, where the file leaves the choice of the method to the planner; None where the file
+            names a method.
         doubts: doubts about the file, in words.
     """
 
@@ -161,7 +162,7 @@ class QueriesPlan(ShownPlan):
 
     @property
     def method(self) -> str:
-        """The name of the method, as the file would say it."""
+        """The name of the method, as a file would write it."""
         return self.config.method.name if self.advice is None else self.advice.method
 
     @cached_property
@@ -171,8 +172,8 @@ class QueriesPlan(ShownPlan):
 
     @cached_property
     def loss(self) -> PureDP | ApproxDP:
-        """The privacy loss of the release, as its reader sees it: (epsilon, delta) where there is a delta, else
-        epsilon.
+        """The privacy loss of the release, as pages state it: (epsilon, delta) where the file has a delta, and epsilon
+        alone where it has none.
         """
         losses = [promise.loss for promise in self.guarantees.privacy]
         stated = [loss for loss in losses if isinstance(loss, ApproxDP)] if self.config.privacy.delta else []
@@ -189,7 +190,9 @@ class QueriesPlan(ShownPlan):
 
     @cached_property
     def epsilons(self) -> dict[str, float]:
-        """The epsilon that each calculator proves at the file's delta; those that prove none are left out."""
+        """The epsilon that each calculator proves at the file's delta; calculators that prove no finite epsilon are
+        left out.
+        """
         delta, found = self.config.privacy.delta, {}
         if isinstance(self.mechanism, DualQuery) and self.mechanism.free != "marginals" and delta:
             from confide.release.calculators import all_epsilons
@@ -202,7 +205,7 @@ class QueriesPlan(ShownPlan):
 
     @cached_property
     def spends(self) -> tuple[tuple[str, float, float], ...]:
-        """The spend of each part of a run: its name, rho, and its part of the whole."""
+        """The spend of each part of a run: the name of the part, its rho, and its share of the total rho."""
         parts: dict[str, list[Event]] = {}
         for event in self.events:
             name = "draws of the rounds" if event.label.startswith("round ") else event.label or "the release"
@@ -213,7 +216,7 @@ class QueriesPlan(ShownPlan):
 
     @property
     def rounds(self) -> int | None:
-        """The number T of rounds of a method that goes in rounds."""
+        """The number T of rounds; None for a method without rounds."""
         match self.mechanism:
             case DualQuery() | MWEM():
                 return self.mechanism.rounds
@@ -225,7 +228,7 @@ class QueriesPlan(ShownPlan):
 
     @property
     def rows(self) -> int:
-        """The number of synthetic rows that are handed out."""
+        """The number of synthetic rows that are published."""
         if not self.config.rows.count:
             return 0
         own = isinstance(self.mechanism, DualQuery | Reweighted)  # the records are the release
@@ -233,12 +236,12 @@ class QueriesPlan(ShownPlan):
 
     @property
     def accuracy(self) -> Accuracy | None:
-        """The promise of accuracy; it may be vacuous."""
+        """The promise of accuracy, which may be vacuous; None where the mechanism makes none."""
         return next(iter(self.guarantees.of(Accuracy)), None)
 
     @cached_property
     def others(self) -> tuple[Prediction, ...]:
-        """The prediction for every method at this budget, and why some cannot run."""
+        """The predictions for every method at this budget, with the reason for each method that cannot run."""
         if self.advice is not None:
             return self.advice.predictions
         privacy = self.config.privacy
@@ -248,7 +251,9 @@ class QueriesPlan(ShownPlan):
 
     @cached_property
     def alternatives(self) -> tuple[tuple[float, Prediction], ...]:
-        """The prediction at other epsilons, by the same choice of the method: (epsilon, figures)."""
+        """Pairs of an epsilon, other than the campaign's own, and the prediction at this epsilon. The method is chosen
+        again where the file leaves the choice to the planner, and stays the same where the file names it.
+        """
         privacy, found = self.config.privacy, []
         for step in STEPS:
             epsilon = privacy.epsilon * step
@@ -290,12 +295,12 @@ class QueriesPlan(ShownPlan):
 
 @lru_cache(maxsize=16)  # the pages of a campaign plan it again and again
 def plan_of(config: QueriesConfig, pages: Any) -> QueriesPlan:
-    """Plan from a file's public parameters.
+    """The plan of a `queries` campaign file, from its public parameters.
 
     Raises:
-        InvalidInput: what the file asks for makes no sense; names the key.
-        Refused: no setting stays within the budget, or what it pays for says nothing; names the key, and says what
-            would do.
+        InvalidInput: a setting of the file is not valid; the message names the key.
+        Refused: no setting stays within the budget, or the answers would be useless at this budget. The message names
+            the key, and a change that would help.
     """
     with warnings.catch_warnings(record=True) as reported:
         warnings.simplefilter("always")
@@ -306,7 +311,9 @@ def plan_of(config: QueriesConfig, pages: Any) -> QueriesPlan:
 
 
 def _made(config: QueriesConfig, schema: Schema, workload: Workload) -> QueriesPlan:
-    """The plan for these columns and queries, whatever else of the file is tried."""
+    """The plan for a configuration with columns and queries that are built already, so that many configurations can be
+    tried.
+    """
     def replan(other: QueriesConfig) -> QueriesPlan:
         return _made(other, schema, workload)
 
@@ -336,7 +343,7 @@ def _advice(config: QueriesConfig, schema: Schema, workload: Workload) -> Releas
 
 
 def _hopeless(plan: QueriesPlan, replan: Callable[[QueriesConfig], QueriesPlan]) -> Refused:
-    """Answering 1/2 to everything costs no privacy, and is as good."""
+    """The refusal of a plan with answers no better than the constant answer 1/2, which costs no privacy."""
     whose = "the best method's answers" if plan.advice is not None else f"the answers of the method {plan.method!r}"
     return Refused(f"privacy.epsilon: at {plan.config.privacy.epsilon:g}, {whose} to {len(plan.workload):,} queries "
                    f"about {plan.records:,} records would have an error of {HOPELESS:g} or more on average "
@@ -348,7 +355,9 @@ def _hopeless(plan: QueriesPlan, replan: Callable[[QueriesConfig], QueriesPlan])
 def _would_do(
     config: QueriesConfig, schema: Schema, workload: Workload, replan: Callable[[QueriesConfig], QueriesPlan]
 ) -> list[str | Remedy]:
-    """The changes of one key of the file that do; each was tried on the whole plan as printed."""
+    """Changes of a single key of the file that make the plan useful; each was tried on the whole plan, exactly as
+    printed.
+    """
     if trying():
         return []
     privacy, records = config.privacy, config.data.records
@@ -367,7 +376,7 @@ def _would_do(
 def _methods(
     config: QueriesConfig, schema: Schema, workload: Workload, replan: Callable[[QueriesConfig], QueriesPlan]
 ) -> list[Remedy]:
-    """The best two of the other methods that can run in this file, and say something."""
+    """Remedies that name another method: the best two of those that can run with this file and give useful answers."""
     def does(keys: Mapping[str, Any]) -> bool:
         return accepted(lambda: replan(changed(config, keys)))
 

@@ -1,5 +1,6 @@
-"""The public result of a release of answers, in the order in which people read it: the finding with a picture, the
-tables of each column and of columns two by two, what the page does not tell; then, folded, all answers and promises.
+"""The public result of a release of answers, in the order in which people read it. First comes the finding with a
+picture, then the tables of single columns and of pairs of columns, then the limits of conclusions about one person.
+Folded sections follow with all answers and the promises.
 """
 
 from __future__ import annotations
@@ -42,8 +43,11 @@ _CROSSED = 15  # cross tables
 
 
 def result_tables(plan: QueriesPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
-    """`answers`: every query in words, its answer in [0, 1], the answer before it was cut to that where it was
-    measured, and how far it may be off where that is known; and `rows`, the synthetic rows, where they were asked for.
+    """The table `answers`, and the table `rows` of synthetic rows where the file asks for them.
+
+    `answers` has a row for each query: the query in words, its answer in [0, 1], the measured answer before it was cut
+    to [0, 1], and the bound on its error. The measured answer is missing for methods that measure no answers, and the
+    bound where none is proved.
     """
     held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
     uncut = uncut_answers(outcome, plan.workload)
@@ -61,8 +65,8 @@ def result_tables(plan: QueriesPlan, outcome: AnyOutcome) -> dict[str, pa.Table]
 
 
 def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
-    """The public result: what was found, each column and columns two by two, and what the page does not tell; then all
-    answers, and what is promised.
+    """The public result: the finding, the tables of single columns and of pairs of columns, the limits of conclusions
+    about one person, all answers, and the promises.
     """
     found = released_answers(outcome, plan.workload)
     held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
@@ -87,7 +91,9 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
 def _finding(
     plan: QueriesPlan, cells: Cells, columns: Sequence[Column], found: np.ndarray, held: Bars
 ) -> Section:
-    """The most frequent values, or the largest answer, in one sentence and a picture."""
+    """The most frequent values in one sentence and a picture; the largest answer where the release determines no
+    column.
+    """
     if not columns:
         first = int(np.argmax(found))
         said = plan.workload.some(np.array([first])).words(plan.schema)[0]
@@ -106,7 +112,7 @@ def _finding(
 
 
 def _column_picture(plan: QueriesPlan, cells: Cells, columns: Sequence[Column]) -> list[Picture]:
-    """The shares of the first columns, as many as one picture has room for."""
+    """A picture of the shares of the first columns, as many as fit."""
     rows = list[tuple[str, str, float, float, float]]()
     drawn = list[str]()
     for column in columns:
@@ -124,7 +130,7 @@ def _column_picture(plan: QueriesPlan, cells: Cells, columns: Sequence[Column]) 
 
 
 def _covers(plan: QueriesPlan) -> str:
-    """What the errors of the tables of columns cover."""
+    """A sentence on the coverage of the errors in the tables of columns."""
     match plan.mechanism:
         case NoisyAnswers():
             return (f"The error of a share covers its own noise with {LEVEL:.0%}. Among many shares, some have larger "
@@ -135,7 +141,7 @@ def _covers(plan: QueriesPlan) -> str:
 
 
 def _exactness(plan: QueriesPlan, outcome: AnyOutcome, found: np.ndarray, held: Bars) -> Section:
-    """What holds for all answers at once, what shares are of, and warnings."""
+    """A section on the bound that holds for all answers together, the records that shares refer to, and warnings."""
     some = math.isfinite(held.together) and held.together < BASELINE_ERROR
     bound = (f"Every answer is within {percent_at_most(held.together)} of {compared_with(plan)}: "
              f"this covers {held.together_covers}." if some else
@@ -158,7 +164,9 @@ def _exactness(plan: QueriesPlan, outcome: AnyOutcome, found: np.ndarray, held: 
 
 
 def _not_disclosed(plan: QueriesPlan, cells: Cells) -> Section:
-    """An example of the campaign's own: a yes or no, where a column has one."""
+    """A section on the limits of conclusions about one person, with an example from the campaign's own columns: a
+    yes-or-no column where there is one.
+    """
     columns = plan.schema.columns
     place = next((k for k, column in enumerate(columns) if isinstance(column, Bit)), 0)
     literal = cells.values(place)[0][1]
@@ -167,7 +175,7 @@ def _not_disclosed(plan: QueriesPlan, cells: Cells) -> Section:
 
 
 def _answers(plan: QueriesPlan, found: np.ndarray, held: Bars) -> Section:
-    """All answers in the order of the workload, and the largest of them as a picture."""
+    """All answers in the order of the workload, and a picture of the largest of them."""
     known = np.isfinite(held.each)
     shown = range(min(_SHOWN, len(found)))
     largest = np.argsort(-found, kind="stable")[:_DRAWN]
@@ -186,7 +194,9 @@ def _answers(plan: QueriesPlan, found: np.ndarray, held: Bars) -> Section:
 
 
 def _promises(plan: QueriesPlan) -> Section:
-    """The promise of the plan, and its cost where costs add up; what other proofs give stands in the plan."""
+    """The promise of the plan, and its cost for mechanisms with costs that add up. Losses from other proofs stand in
+    the plan.
+    """
     losses = stated(each for each in plan.guarantees.privacy if each.loss == plan.loss or isinstance(each.loss, ZCDP))
     return promised(plan, f"Made by: {described(plan)}.", *losses,
                     "The promise covers each of the records, when it is replaced by any other one, towards everybody "
@@ -198,7 +208,7 @@ def _known(value: float) -> float | None:
 
 
 def _largest_picture(words: list[str], found: np.ndarray, held: Bars, largest: np.ndarray) -> list[Picture]:
-    """The largest answers with their bars."""
+    """A picture of the largest answers with their error bars."""
     values, reaches = found[largest], np.nan_to_num(held.each[largest])
     rows = [(_shortened(words[k], k + 1), "answer", float(value), max(0.0, float(value - reach)),
              min(1.0, float(value + reach))) for k, (value, reach) in enumerate(zip(values, reaches, strict=True))]
@@ -212,12 +222,12 @@ def _largest_picture(words: list[str], found: np.ndarray, held: Bars, largest: n
 
 
 def _shortened(text: str, place: int) -> str:
-    """A label of its own: two that are cut to the same letters would be one line."""
+    """A short label that is different for every place, since the picture draws equal labels on one line."""
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({place})"
 
 
 def _cut_notes(plan: QueriesPlan, found: np.ndarray, uncut: np.ndarray | None) -> list[str]:
-    """What it does to sums that answers were cut to [0, 1]; nothing where none was."""
+    """Notes on the effect of cutting answers to [0, 1] on sums of answers; none where no answer was cut."""
     sides = [] if uncut is None else [(int((uncut < 0).sum()), "below 0", 0), (int((uncut > 1).sum()), "above 1", 1)]
     cut = [f"{count:,} {'answers were' if count > 1 else 'answer was'} {side} and {'are' if count > 1 else 'is'} "
            f"shown as {end}" for count, side, end in sides if count]
@@ -235,7 +245,7 @@ def _cut_notes(plan: QueriesPlan, found: np.ndarray, uncut: np.ndarray | None) -
 
 
 def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
-    """Warnings that follow from what is published."""
+    """Warnings that follow from published data."""
     found, certificate = [], outcome.certificate
     match certificate:
         case ReweightedCertificate() if certificate.overfitted:

@@ -1,1 +1,1 @@
-"""The kind `search` of campaigns: from a custodian's file to the list of the people who were found."""
+"""The campaign kind `search`: from a custodian's file to the list of people who were found."""

@@ -1,10 +1,10 @@
-"""The data that the custodian of a search holds, and the places where a search writes: nothing that is not its own is
-ever replaced.
+"""The data that the custodian of a search holds, and the files that a search writes. A search never replaces a file
+that it did not write.
 
-The tables are opened and checked for their columns before the ledger is charged, and the public list is read; contacts
-and answers are read after it. A run writes two things beside the campaign file: the list of whom to examine, and the
-folder of its noise. The list has a column whose name is a mark of the campaign. A file without the mark is somebody
-else's, whatever it is called.
+Before the ledger is charged, the tables are opened, their columns are checked, and the public list of people is read.
+Contacts and answers are read after the charge. A run writes two things beside the campaign file: the list of people to
+examine, and the folder with its noise. The list has a column with the campaign's mark as its name. A file without the
+column of the campaign's mark counts as somebody else's, whatever its name.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from confide.tables.sources import TableSource
 __all__ = ["LISTED", "HeldNetwork", "check_places", "file_of", "list_mark", "marked", "read_list", "waiting_path"]
 
 LISTED = "search-"
-"""What the name of the list's own column begins with."""
+"""Prefix of the name of the column that marks a list as the campaign's own."""
 
 _DIGITS = 16  # hexadecimal, of either half of a mark
 
@@ -57,25 +57,25 @@ def file_of(source: str, folder: Path) -> Path:
 
 
 def list_mark(config: SearchConfig, campaign: str = "") -> str:
-    """The name of the list's own column.
+    """The mark: the name of the column that the list of people to examine has for this campaign.
 
     Args:
         config: the campaign file's tables.
-        campaign: digest of the whole file; empty for what is known before it.
+        campaign: digest of the whole file; empty for the prefix that all files with these tables share.
     """
     tables = json.dumps(config.model_dump(mode="json", by_alias=True), sort_keys=True).encode()
     return f"{LISTED}{hashlib.sha256(tables).hexdigest()[:_DIGITS]}-{campaign[:_DIGITS]}"
 
 
 def marked(config: SearchConfig, path: Path) -> str | None:
-    """The mark of a list that is there; None where there is none.
+    """The mark of an existing list of people to examine; None where the list does not exist.
 
     Args:
         config: the campaign file's tables.
         path: the path of the list.
 
     Raises:
-        InvalidInput: what is there is no list of this campaign.
+        InvalidInput: the path is something else than a list of this campaign.
     """
     if not os.path.lexists(path):
         return None
@@ -89,7 +89,7 @@ def marked(config: SearchConfig, path: Path) -> str | None:
 
 
 def read_list(config: SearchConfig, path: Path) -> list[tuple[str, str]]:
-    """The pair (id, answer) of every line of a list that has something in its column of answers, as it stands there.
+    """Pairs of an id and the text of its answer, for all lines of a list with a nonempty answer.
 
     Args:
         config: the campaign file's tables.
@@ -103,11 +103,12 @@ def read_list(config: SearchConfig, path: Path) -> list[tuple[str, str]]:
 
 
 def check_places(config: SearchConfig, folder: Path) -> None:
-    """Refuse to write where another file is, before anything is charged.
+    """Refuse, before anything is charged, to write to a path that another file has.
 
     Raises:
-        InvalidInput: the list or the journal is a table of the campaign, by whatever name; lies in a pack; has no
-            folder that can be written to; or is something that this campaign did not write.
+        InvalidInput: the path of the list or of the journal is also a table of the campaign, even under another name;
+            the path lies in a pack; its folder is missing or cannot be written to; or the path holds something that
+            this campaign did not write.
     """
     waiting, journal = waiting_path(config, folder), folder / config.oracle.journal
     tables = {key: file_of(source, folder) for key, source in (
@@ -133,14 +134,14 @@ def check_places(config: SearchConfig, folder: Path) -> None:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two names are of the same file, also by links of either kind."""
+    """Whether two paths lead to the same file, even through symbolic or hard links."""
     if one.resolve() == other.resolve():
         return True
     return one.exists() and other.exists() and os.path.samefile(one, other)
 
 
 def _rows(path: Path, most: int | None = None) -> list[list[str]]:
-    """Lines of a file with commas; none where it is something else."""
+    """The rows of a CSV file, at most `most`; empty where the file cannot be read as CSV."""
     found: list[list[str]] = []
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -162,15 +163,16 @@ _NONE = int(np.iinfo(np.int64).min)
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class HeldNetwork:
-    """Contacts and answers that were not read yet.
+    """Tables of contacts and answers that are opened and not read yet.
 
     Args:
         config: the campaign file's tables.
-        contacts: lines of two people each.
-        answers: (what it is called in a row's name, lines of one person each) of the table of answers and of the
-            list that was filled in; those that are there.
-        vertices: the public ids, or n where they are 0..n-1.
-        rejected: row of the answers -> why it is of no use, complete after one read; the operator's alone.
+        contacts: the table of contacts, with two people in each line.
+        answers: the existing tables of answers, with one person in each line: the campaign's own table, and the list
+            that was filled in. Each table comes with the suffix that names the table in the keys of `rejected`.
+        vertices: the public ids; or the number n of people, where the ids are 0 to n - 1.
+        rejected: mapping from a row of the answers to the reason why it is unusable, complete after one read; for the
+            operator alone.
     """
 
     config: SearchConfig
@@ -184,8 +186,8 @@ class HeldNetwork:
         """Open the tables and check their columns.
 
         Raises:
-            InvalidInput: a file or a column is missing, or the public list is not one of `people` ids with the seeds
-                among them; or the run would write over what is not its own. Names the key.
+            InvalidInput: a file or a column is missing; the public list does not have `people` ids with the seeds among
+                them; or the run would replace a file that is not its own. The message names the key.
         """
         check_places(config, folder)
         graph, oracle = config.graph, config.oracle
@@ -200,11 +202,12 @@ class HeldNetwork:
         return cls(config=config, contacts=contacts, answers=tuple(answers), vertices=_vertices(config, folder))
 
     def read(self) -> Investigation:
-        """The graph, the seeds, and an oracle: a table where everybody has an answer, else `AnswersSoFar`.
+        """The graph, the seeds, and an oracle of the answers. The oracle is a table where everybody has an answer, and
+        `AnswersSoFar` where answers are missing.
 
         Raises:
-            InvalidInput: a line of contacts names somebody who is not on the list, or nobody.
-            OracleInconsistent: two answers for the same person.
+            InvalidInput: a line of contacts names a person who is not on the list, or lacks a person.
+            OracleInconsistent: the tables hold two different answers for the same person.
         """
         graph = self.graph()
         known = self.statuses(graph)
@@ -217,10 +220,10 @@ class HeldNetwork:
         return Investigation(graph, names, AnswersSoFar(found), ahead=_AHEAD)
 
     def graph(self) -> Graph:
-        """The contacts.
+        """The graph of contacts.
 
         Raises:
-            InvalidInput: as `read`.
+            InvalidInput: a line of contacts names a person who is not on the list, or lacks a person.
         """
         table = self.config.graph
         try:
@@ -231,13 +234,14 @@ class HeldNetwork:
             raise InvalidInput("graph.source", f"{error.field}: {error.problem}", error.limit) from None
 
     def statuses(self, graph: Graph) -> NDArray[np.int8]:
-        """The answers of the tables, shape (n,): 1, 0, or -1 where nothing of use stands there.
+        """The answers of the tables for the n people, shape (n,): 1 for a member, 0 for no member, -1 without a usable
+        answer.
 
         Args:
             graph: the network, with the ids of its people.
 
         Raises:
-            OracleInconsistent: they answer differently for the same person.
+            OracleInconsistent: the tables hold two different answers for the same person.
         """
         known, clashing = self.answered(graph)
         if len(clashing):
@@ -245,10 +249,9 @@ class HeldNetwork:
         return known
 
     def answered(self, graph: Graph) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        """The answers as in `statuses`, shape (n,), and the ranks of those for whom there are two different answers,
-        ascending.
+        """The answers as in `statuses`, shape (n,), and the ascending ranks of all people with two different answers.
 
-        An answer that cannot be read is a missing one.
+        An unreadable answer counts as missing.
 
         Args:
             graph: the network, with the ids of its people.
@@ -275,17 +278,19 @@ class HeldNetwork:
 
     @property
     def rows(self) -> int:
-        """The number of lines of all answers, of use or not."""
+        """The number of lines of all tables of answers, usable or not."""
         return sum(batch.num_rows for _, table in self.answers for batch in table.batches([self.config.oracle.id]))
 
 
 def _not_yet(path: Path) -> bool:
-    """Whether a file of answers is still to be made: its name is a table's, and nothing is there."""
+    """Whether the table of answers does not exist yet: its path has the ending of a table, in an existing folder, and
+    no file is there.
+    """
     return path.suffix.lower() in _FILES and path.parent.is_dir() and not os.path.lexists(path)
 
 
 def _opened(key: str, source: str, folder: Path, columns: Sequence[str]) -> TableSource:
-    """A table with these columns, in any case."""
+    """Open a table, and check that it has these columns."""
     try:
         table = open_table(source, folder=folder)
         next(table.batches(columns, 1), None)
@@ -296,7 +301,7 @@ def _opened(key: str, source: str, folder: Path, columns: Sequence[str]) -> Tabl
 
 
 def _vertices(config: SearchConfig, folder: Path) -> Any:
-    """Everybody's id: public, so it may be read at any time."""
+    """The ids of all people, or their number where no file lists them; public, so they may be read at any time."""
     graph = config.graph
     if graph.vertices is None:
         return graph.people

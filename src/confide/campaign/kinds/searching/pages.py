@@ -1,4 +1,4 @@
-"""The pages of a search: for its custodian before, for a person of the network, for everybody after it, and for a
+"""The pages of a search: the plan for its custodian, the offer to a person of the network, the public result, and the
 study.
 """
 
@@ -40,10 +40,10 @@ _ENDED = {
 
 
 def release_of(outcome: AnyOutcome) -> PublicRelease:
-    """The released list.
+    """The released list of a search's outcome.
 
     Raises:
-        InvalidInput: an outcome of something else.
+        InvalidInput: the outcome is not that of a search.
     """
     if not isinstance(outcome.billboard, PublicRelease):
         raise InvalidInput("outcome", f"{type(outcome.billboard).__name__} is no list of a search")
@@ -51,7 +51,9 @@ def release_of(outcome: AnyOutcome) -> PublicRelease:
 
 
 def result_tables(_: PlannedSearch, outcome: AnyOutcome) -> dict[str, pa.Table]:
-    """`found`: everybody who was found, in order; `ending`: one line about how the search ended."""
+    """The table `found` with all people who were found, in order, and the table `ending` with one line on how the
+    search ended.
+    """
     board = release_of(outcome)
     return {
         "found": board.to_arrow(),
@@ -61,7 +63,9 @@ def result_tables(_: PlannedSearch, outcome: AnyOutcome) -> dict[str, pa.Table]:
 
 
 def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
-    """The list, how it ended, and what it may have disclosed."""
+    """The result page: the list, the way in which the search ended, and the information that the list may have
+    disclosed.
+    """
     board, it = release_of(outcome), plan.mechanism
     found = result_tables(plan, outcome)["found"]
     shown: tuple[tuple[Any, ...], ...] = tuple(
@@ -91,7 +95,7 @@ def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
 
 
 def _counted(members: int, components: int, parts: str) -> str:
-    """How many were found, and where components begin."""
+    """A clause with the number of members found, and the places in the list at which components begin."""
     people = "1 member" if members == 1 else f"{members:,} members"
     if components == 1:
         return f"{people} in 1 component."
@@ -100,7 +104,7 @@ def _counted(members: int, components: int, parts: str) -> str:
 
 
 def explain(plan: PlannedSearch, *_: Any) -> list[Section]:
-    """The page of one person: the same words for everybody, found or not."""
+    """The page of one person. Every person reads the same words, whether they were found or not."""
     delta = float(getattr(plan.loss, "delta", 0.0))
     but = f" (except with probability {delta:g})" if delta else ""
     return [Section(title="Nobody has a share", blocks=(Text((
@@ -149,7 +153,7 @@ def _described(plan: PlannedSearch) -> str:
 
 
 def sections(plan: PlannedSearch) -> list[Section]:
-    """The predicted outcome, for the operator, from public parameters alone."""
+    """The predicted outcome for the operator, from public parameters alone."""
     it, config = plan.mechanism, plan.config
     rows: list[tuple[str, str | float | None]] = [
         ("people (fixed and public)", number(it.people)),
@@ -178,7 +182,7 @@ def sections(plan: PlannedSearch) -> list[Section]:
 
 
 def _time(plan: PlannedSearch) -> str:
-    """What the day of the publication tells."""
+    """A text on the information that the day of the publication discloses."""
     what = "the day on which the list appears: the duration of a search can disclose contacts without limit"
     day = plan.config.release.publish_on
     if day is None:
@@ -279,7 +283,7 @@ def _warnings(plan: PlannedSearch) -> list[str]:
 
 
 def offer(plan: PlannedSearch) -> list[Section]:
-    """The plan as a person of the network reads it, who is not a member of the group."""
+    """The plan as it is shown to a person of the network who is not a member of the group."""
     it, delta = plan.mechanism, float(getattr(plan.loss, "delta", 0.0))
     but = f", except with probability {delta:g}," if delta else ""
     limit = "" if it.degree_bound is None else (f" This holds if nobody has more than {it.degree_bound:,} contacts; "
@@ -318,10 +322,11 @@ _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedOutcome) -> list[Section]:
-    """Members found against people examined: without noise, with the plan's, and in a random order.
+    """A comparison of the number of members found by the number of people examined: without noise, with the plan's
+    noise, and in a random order.
 
     Args:
-        plan: the plan as it was run.
+        plan: the plan of the run.
         data: the data with all answers.
         outcome: the outcome of the simulated run.
     """
@@ -370,17 +375,19 @@ def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedO
 
 
 def _spread(logs: list[OperatorLog], grid: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-    """What a tenth of the private runs do not come to, and what a tenth exceed: name -> (len(grid),)."""
+    """The lower and the upper tenth of the private runs' members found, at each number of examinations in `grid`: name
+    -> array of shape (len(grid),).
+    """
     counts = _counts(logs, grid)
     return {f"private, {name} tenth of runs": np.quantile(counts, share, axis=0)
             for name, share in (("lowest", 0.1), ("highest", 0.9))}
 
 
 def _counts(logs: list[OperatorLog], grid: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(runs, len(grid)) members found after so many examinations."""
+    """Members found in each run after each number of examinations in `grid`, shape (runs, len(grid))."""
     return np.array([np.searchsorted(log.found_after, grid, side="right") for log in logs], dtype=np.float64)
 
 
 def _found(logs: list[OperatorLog], grid: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(len(grid),) members found after so many examinations, averaged."""
+    """Average over runs of the members found after each number of examinations in `grid`, shape (len(grid),)."""
     return np.asarray(_counts(logs, grid).mean(axis=0))

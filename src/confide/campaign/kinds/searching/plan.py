@@ -1,4 +1,4 @@
-"""The tables of a `search` campaign's file and the planned search: every key is public, and nothing comes from data."""
+"""The tables of a `search` campaign's file, and the planned search. Every key is public; nothing comes from data."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PLACES = {
     "delta": "privacy.delta", "public_threshold": "search.public_threshold",
     "largest_threshold": "search.largest_threshold", "seed_vertex": "search.seeds",
 }
-"""What the mechanism calls a parameter -> the key of the file."""
+"""Mapping from the mechanism's name of a parameter to its key in the campaign file."""
 
 Name = Annotated[str, StringConstraints(min_length=1)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -72,7 +72,7 @@ class GraphTable(Keys):
 @keys_of(PTarget, "", noise="noise_kind")
 @keys_of(Paths, "length", optional=True)
 class SearchTable(Keys):
-    """`[search]`: the start, the reach, and the point at which to give up."""
+    """`[search]`: the known members at which to start, the number of groups to find, and the rule for giving up."""
 
     if TYPE_CHECKING:  # keys of the mechanism that are read here
         stopping_target: int | None
@@ -92,7 +92,7 @@ class SearchTable(Keys):
 @keys_of(PTarget, "epsilon delta")
 @keys_of(PTarget, "degree_bound", optional=True)
 class PrivacyTable(Keys):
-    """`[privacy]`: the bound on what the list may disclose about one protected person's contacts."""
+    """`[privacy]`: the bound on the information that the list may disclose about one protected person's contacts."""
 
     if TYPE_CHECKING:
         epsilon: float
@@ -101,9 +101,7 @@ class PrivacyTable(Keys):
 
 
 class OracleTable(Keys):
-    """`[oracle]`: the place of the answers, and the file in which the run names the people whose answers it waits
-    for.
-    """
+    """`[oracle]`: the table of the answers, and the file in which a waiting run lists the people to examine next."""
 
     source: Name = Field(description="table with a line for each person who was examined")
     id: Name = Field(default="id", description="column with the id")
@@ -117,7 +115,7 @@ class OracleTable(Keys):
 
 
 class ReleaseTable(Keys):
-    """`[release]`: the day of the publication of the list."""
+    """`[release]`: the earliest day on which the list is published."""
 
     publish_on: date | None = Field(default=None, description="YYYY-MM-DD, without quotes: a search that ends earlier "
                                     "is kept, and published by the first run on that day or later (UTC). Choose it so "
@@ -156,7 +154,7 @@ class SearchConfig(Keys):
 
     @property
     def texts(self) -> bool:
-        """Whether ids are texts."""
+        """Whether ids are texts, and not whole numbers."""
         return isinstance(self.search.seeds[0], str)
 
 
@@ -164,7 +162,7 @@ def statistic_of(table: SearchTable) -> Statistic:
     """The statistic that a file names.
 
     Raises:
-        InvalidInput: a length for one that has none.
+        InvalidInput: the file gives a length to a statistic that has none.
     """
     length: dict[str, Any] = {} if table.length is None else {"length": table.length}
     if table.statistic in _OVER_EDGES:
@@ -179,14 +177,15 @@ class PlannedSearch(ShownPlan, SearchPlan):
     """The plan of a campaign of the kind `search`.
 
     Args:
-        config: the file.
+        config: the configuration of the file.
     """
 
     config: SearchConfig
 
     @cached_property
     def printed(self) -> float | None:
-        """The source's claim about the same noise, which is false; None for other noise than it uses.
+        """The total epsilon that the source claims for the same noise. The claim is false, and pages show it only for
+        comparison. The result is None for noise that the source does not use.
 
         Source: Wu 2017, section 7.5, (k-1)/b for noise of scale b; a selection costs twice that (erratum 2).
         """
@@ -195,18 +194,20 @@ class PlannedSearch(ShownPlan, SearchPlan):
 
     @cached_property
     def sums(self) -> dict[str, float]:
-        """The epsilon of all calls by each rule, at the file's delta; empty without one."""
+        """The epsilon of all calls together by each rule of composition, at the file's delta; empty at delta 0."""
         it = self.mechanism
         return compositions(it.calls, it.epsilon, it.delta, it.stop, it.noise_kind) if it.delta else {}
 
     @property
     def charged(self) -> float:
-        """The ledger's charge under its usual rule: the plain sum, or the concentrated one where it is less."""
+        """The epsilon that the ledger charges under its usual rule: the plain sum of epsilons, or the concentrated sum
+        where it is smaller.
+        """
         return min(self.total, self.sums.get("two-step", math.inf))
 
     @property
     def accuracy(self) -> Accuracy | None:
-        """The promise about the drawn threshold; None where none is drawn."""
+        """The promise about the randomly drawn threshold; None where the stopping rule draws none."""
         return next(iter(self.guarantees.of(Accuracy)), None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -236,11 +237,12 @@ def _grown(loss: float) -> float:
 
 @lru_cache(maxsize=16)  # the pages of a campaign plan it again and again
 def plan_of(config: SearchConfig, pages: Any = None) -> PlannedSearch:
-    """Plan from a file's public parameters.
+    """The plan of a `search` campaign file, from its public parameters.
 
     Raises:
-        InvalidInput: what the file asks for makes no sense; names the key.
-        Refused: noise drowns every statistic that a person can have: to ask at random is as good, and costs nothing.
+        InvalidInput: a setting of the file is not valid; the message names the key.
+        Refused: the noise is larger than every possible statistic of a person, so that examining people in a random
+            order is as good and costs no privacy.
     """
     search, privacy = config.search, config.privacy
     try:

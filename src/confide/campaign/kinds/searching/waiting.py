@@ -1,8 +1,9 @@
-"""A run that goes as far as the answers reach, and waits: the list of people to examine next is for the operator alone.
+"""A run that goes as far as the answers reach, and then waits for more. The list of people to examine next is for the
+operator alone.
 
-Whether it waits, and for whom, follows from the contacts. It stands in a private file and in no message. What was
-answered before is kept until the publication, so that an answer that changes is noticed. A missing answer is never
-taken for a status.
+Whether the run waits, and for whom, follows from the private contacts. So the list is written only to a private file,
+and no message names anybody on it. Used answers are kept until the publication, so that a changed answer is noticed. A
+missing answer never counts as a status.
 """
 
 from __future__ import annotations
@@ -37,22 +38,22 @@ _NOTED = "answers"  # the first word of notes in the journal
 def play(
     config: SearchConfig, mechanism: PTarget, folder: Path, data: Investigation, noise: NoiseSource, keep: Path | None
 ) -> Outcome | SimulatedOutcome:
-    """Run the search, where the answers suffice.
+    """Run the search to its end, or as far as the answers reach.
 
     Args:
         config: the campaign file's tables.
         mechanism: the mechanism of the plan.
         folder: the folder in which relative paths start.
-        data: the data with the answers as they stand.
-        noise: the noise of the run; in a secure run one that is kept.
+        data: the network with its present answers.
+        noise: the noise of the run; in a secure run, noise that a journal keeps.
         keep: a private folder for the answers that were used; None for a study.
 
     Raises:
-        Refused: an answer is missing; names the file in which it is asked for.
-        OracleInconsistent: an answer is not what it was.
-        InvalidInput: an answer is missing in a study; the graph is not that of an earlier attempt; something that is
-            not this campaign's stands where the list belongs.
-        SeedNotTargeted: the answers say so of a seed.
+        Refused: an answer is missing; the message names the file that asks for it.
+        OracleInconsistent: an answer differs from the answer that an earlier attempt used.
+        InvalidInput: an answer is missing in a study; the graph differs from that of an earlier attempt; or the path of
+            the list holds a file of another campaign.
+        SeedNotTargeted: according to the answers, a seed is no member.
         DegreeBoundViolated: the graph is not admissible, and the campaign is over.
     """
     if keep is None:
@@ -89,11 +90,13 @@ def play(
 
 
 def _begun(mechanism: PTarget, data: Investigation, noise: NoiseSource) -> Search:
-    """The search, before its first draw. What it is for stands in the journal from here on.
+    """The search before its first draw. From this call on, the journal records the graph for which its noise is drawn.
 
     Raises:
-        InvalidInput: another graph, as `_same_graph`, whatever became of the file beside the journal.
-        DegreeBoundViolated: the graph is not admissible. It was charged for and read, so it cannot be mended.
+        InvalidInput: the graph differs from the journal's, as in `_same_graph`, even where the file beside the journal
+            is missing.
+        DegreeBoundViolated: the graph is not admissible. The graph was charged for and read, so a corrected graph is
+            not accepted.
     """
     try:
         return mechanism.start(data, noise)
@@ -107,7 +110,7 @@ def _begun(mechanism: PTarget, data: Investigation, noise: NoiseSource) -> Searc
 
 
 def _note(noise: NoiseSource, asked: Mapping[Any, bool]) -> None:
-    """Keep the answers that were used in the journal too, where none can be taken out."""
+    """Write the used answers to the journal too, from which none can be removed."""
     known = _noted(noise)
     fresh = {each: status for each, status in asked.items() if each not in known}
     if isinstance(noise, JournalNoise) and fresh:
@@ -118,7 +121,7 @@ def _note(noise: NoiseSource, asked: Mapping[Any, bool]) -> None:
 
 
 def _noted(noise: NoiseSource) -> dict[Any, bool]:
-    """The answers of earlier attempts, by the journal."""
+    """The answers that the journal notes for earlier attempts."""
     found, number = dict[Any, bool](), 0
     while isinstance(noise, JournalNoise) and (text := noise.noted((_NOTED, number))) is not None:
         found |= {each: bool(status) for each, status in json.loads(text)}
@@ -131,10 +134,11 @@ def _listed(answers: Mapping[Any, bool]) -> str:
 
 
 def _same_graph(keep: Path, config: SearchConfig, graph: Graph) -> None:
-    """Keep what the first attempt searched, and refuse anything else: two graphs under one noise tell of each other.
+    """Note the graph and the tables of the first attempt, and refuse any others. Results for two graphs with the same
+    noise would reveal the difference between the graphs.
 
     Raises:
-        InvalidInput: it is another graph.
+        InvalidInput: the graph or the tables differ from those of the first attempt.
     """
     path, found = keep / _GRAPH, {"graph": graph_digest(graph), "tables": list_mark(config)}
     if not path.exists():
@@ -152,7 +156,9 @@ def _another_graph() -> InvalidInput:
 
 
 def _as_far_as_answered(search: Search, data: Investigation, at_once: int) -> list[Any]:
-    """Go on until an answer is missing: whom to ask about then; nobody where the search has ended."""
+    """Continue the search until an answer is missing; the result is the list of people to examine then, and is empty
+    where the search has ended.
+    """
     known: Mapping[Any, bool] = data.oracle.known if isinstance(data.oracle, AnswersSoFar) else {}
     while True:
         try:
@@ -170,10 +176,10 @@ def _as_far_as_answered(search: Search, data: Investigation, at_once: int) -> li
 
 
 def _with_earlier(data: Investigation, earlier: dict[Any, bool]) -> Investigation:
-    """The same with answers that were given before.
+    """The network, with the answers that earlier attempts used added to its present answers.
 
     Raises:
-        OracleInconsistent: the table says something else now.
+        OracleInconsistent: the table holds another answer now.
     """
     if not earlier:
         return data
@@ -190,13 +196,13 @@ def _with_earlier(data: Investigation, earlier: dict[Any, bool]) -> Investigatio
 
 
 def earlier_answers(keep: Path) -> dict[Any, bool]:
-    """Answers that an earlier attempt used.
+    """The answers that an earlier attempt used.
 
     Args:
         keep: the private folder in which they are kept.
 
     Raises:
-        InvalidInput: others may read them.
+        InvalidInput: other users may read the file.
     """
     path = keep / _ANSWERS
     if not path.exists():
@@ -207,7 +213,9 @@ def earlier_answers(keep: Path) -> dict[Any, bool]:
 
 
 def used_before(config: SearchConfig, folder: Path) -> dict[Any, bool]:
-    """Answers that unfinished searches of these tables have used: a check knows no campaign by its digest."""
+    """The answers that all unfinished searches with the same tables have used; a check does not know the digest of a
+    single campaign.
+    """
     journal, found = folder / config.oracle.journal, dict[Any, bool]()
     for keep in sorted(journal.iterdir()) if journal.is_dir() else ():
         if (keep / _GRAPH).exists() and read_json("oracle.journal", keep / _GRAPH)[0]["tables"] == list_mark(config):
@@ -216,7 +224,7 @@ def used_before(config: SearchConfig, folder: Path) -> dict[Any, bool]:
 
 
 def _lines(config: SearchConfig, mark: str, lines: list[tuple[str, str]]) -> str:
-    """A table to be filled in; its last column is empty, and its name is the campaign's mark."""
+    """The text of a list to be filled in; its last column is empty, and has the campaign's mark as its name."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([(config.oracle.id, config.oracle.targeted, mark),
                                                      *((*line, "") for line in lines)])

@@ -1,4 +1,6 @@
-"""Migrations of a store's tables, by Alembic, one file a change. Opening a store brings it up to date."""
+"""Migrations of a store's tables by Alembic, with one file for each change. Opening a store brings its tables up to
+date.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ def configuration(connection: Connection) -> Config:
 
 
 def upgrade(connection: Connection) -> None:
-    """Bring the tables up to date, all or nothing; of two who open a store at once, the second finds it done.
+    """Bring the tables up to date, completely or not at all. If two processes open a store at once, the second finds
+    the tables up to date.
 
     Args:
         connection: a connection in a transaction that writes.

@@ -1,4 +1,4 @@
-"""Alembic runs this on the connection that it is given."""
+"""The script that Alembic runs for a migration, on the connection that `upgrade` passes on."""
 
 from __future__ import annotations
 

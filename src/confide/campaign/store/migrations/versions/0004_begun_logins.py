@@ -1,4 +1,4 @@
-"""Log-ins that were begun, and that another service answers."""
+"""Add a table of log-ins that have begun and wait for the answer of an external identity provider."""
 
 from __future__ import annotations
 

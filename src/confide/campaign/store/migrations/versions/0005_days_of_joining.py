@@ -1,4 +1,6 @@
-"""Remove every record of the day of joining: sessions of a campaign end together, keys of attempts are thrown away."""
+"""Remove all traces of the day on which a participant joined: all sessions of a campaign end on the same day, and the
+keys of log-in attempts are deleted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record the deposits that the operator of a service has received: no other one is paid back."""
+"""Record the deposits that the operator of a service has received; no other deposit is paid back."""
 
 from __future__ import annotations
 

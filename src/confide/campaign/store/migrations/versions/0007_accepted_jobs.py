@@ -1,4 +1,4 @@
-"""Record whether an operator has let a settlement go on although too many rows of the file cannot be used."""
+"""Record whether an operator lets a settlement go on although too many rows of the file cannot be used."""
 
 from __future__ import annotations
 
