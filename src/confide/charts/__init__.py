@@ -1,4 +1,6 @@
-"""One way to draw: Vega-Lite specifications, which need nothing, and pictures by vl-convert, the extra `[plots]`."""
+"""Charts as Vega-Lite specifications, which need no library, and their drawing as pictures by vl-convert, the extra
+`[plots]`.
+"""
 
 from confide._lazy import doors
 

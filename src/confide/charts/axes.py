@@ -1,6 +1,7 @@
-"""The places of numbers on an axis, and the choice of those that are written there, by the rules of Vega's scales (d3).
+"""Positions of numbers on an axis, and the choice of the tick labels, by the rules of Vega's scales (d3).
 
-Own code, since no Python package has these rules, and a drawing of another machine is held against them.
+The module is confide's own code because no Python package has these rules, and drawings made on other machines must be
+checked against them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 __all__ = ["SPACING", "Axis", "axis"]
 
 SPACING = 40
-"""Pixels from one tick to the next, about, where no number of ticks is asked for."""
+"""Approximate number of pixels from one tick to the next, if no number of ticks is asked for."""
 
 _NICE = 10  # ticks by which the ends of an axis are rounded, and which a logarithmic one has about
 _SAID = 5  # ticks by which a screen reader's numbers are rounded
@@ -25,10 +26,10 @@ class Axis:
     Args:
         low: the number at `start`.
         high: the number at `end`.
-        log: whether it is logarithmic.
-        start: in pixels.
-        end: in pixels.
-        spacing: pixels from one tick to the next, about.
+        log: whether the scale is logarithmic.
+        start: position of `low`, in pixels.
+        end: position of `high`, in pixels.
+        spacing: approximate number of pixels from one tick to the next.
     """
 
     low: float
@@ -39,7 +40,7 @@ class Axis:
     spacing: int = SPACING
 
     def place(self, value: float) -> float:
-        """The pixel of a number; NaN of one that has none."""
+        """The pixel of a number; NaN for a number that has no place on the axis."""
         low, high = self.low, self.high
         if self.log:
             if value <= 0:
@@ -59,7 +60,9 @@ class Axis:
         return [each for each in found if each <= self.high]
 
     def written(self) -> list[bool]:
-        """Whether each tick has its number beside it: on a logarithmic axis, the first ones of each decade have."""
+        """Whether each tick has its number written beside it. On a logarithmic axis only the first ticks of each decade
+        have their numbers.
+        """
         ticks = self.ticks()
         if not self.log:
             return [True] * len(ticks)
@@ -67,7 +70,7 @@ class Axis:
         return [float(f"{tick:e}".partition("e")[0]) <= most for tick in ticks]
 
     def decimals(self) -> int:
-        """Decimals with which screen readers hear the ends of a linear axis."""
+        """Number of decimals with which screen readers announce the ends of a linear axis."""
         if self.low == self.high:
             return 0
         step = _increment(self.low, self.high, _SAID)
@@ -77,15 +80,15 @@ class Axis:
 def axis(
     values: Sequence[float], *, log: bool, zero: bool, start: float, end: float, spacing: int = SPACING
 ) -> Axis | None:
-    """The axis of some numbers, its ends rounded outwards; None where there is nothing to draw.
+    """The axis for some numbers, with its ends rounded outwards; None if there is nothing to draw.
 
     Args:
         values: finite numbers.
-        log: whether it is logarithmic; numbers have to be above 0 then.
-        zero: whether a linear one shows 0.
-        start: in pixels.
-        end: in pixels.
-        spacing: pixels from one tick to the next, about.
+        log: whether the axis is logarithmic. On a logarithmic axis all numbers must be above 0.
+        zero: whether a linear axis shows 0.
+        start: position of the lower end, in pixels.
+        end: position of the upper end, in pixels.
+        spacing: approximate number of pixels from one tick to the next.
     """
     if not values or (log and min(values) <= 0):
         return None
@@ -102,7 +105,9 @@ def _power(exponent: int) -> float:
 
 
 def _increment(low: float, high: float, wanted: int) -> float:
-    """The step between round numbers: as it is, or minus its inverse where it is a fraction."""
+    """The step between round numbers. A step of at least 1 is returned itself; a step below 1 is returned as minus its
+    inverse.
+    """
     step = (high - low) / wanted
     power = math.floor(math.log10(step))
     error = step / _power(power)
@@ -123,7 +128,7 @@ def _ticks(low: float, high: float, wanted: int) -> list[float]:
 
 
 def _nice(low: float, high: float) -> tuple[float, float]:
-    """Ends rounded outwards to steps, until the step stays the same."""
+    """The ends of an axis, rounded outwards to whole steps, repeatedly until the step no longer changes."""
     if low == high:
         return low, high
     first, last, before = low, high, math.nan

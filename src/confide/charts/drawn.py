@@ -1,8 +1,9 @@
 """The content that a drawing must have, mark by mark, derived from its specification alone.
 
-vl-convert writes a drawing in one form: axes, marks, legend, title. All of it follows from the specification, except
-the space that letters take, which depends on fonts. Own code, since the marks of a stranger's drawing have to be held
-against their numbers also where other fonts, or no drawing software, are at hand.
+vl-convert writes every drawing in one form: axes, marks, legend and title. The whole drawing follows from the
+specification, except the space that letters take, which depends on fonts. The module is confide's own code because a
+drawing from an untrusted source must be checked against its numbers even on a machine with other fonts or without
+drawing software.
 """
 
 from __future__ import annotations
@@ -36,13 +37,15 @@ _INK = "#1c2024"
 
 
 def fault(spec: Mapping[str, Any], drawing: str, *, first: bool = False, retitled: bool = False) -> str:
-    """The fault of a drawing; empty where it shows what its specification says, and nothing else.
+    """The fault of a drawing, as text. The text is empty if the drawing shows the content of its specification and
+    nothing else.
 
     Args:
         spec: specification of a picture that `curves` or `intervals` made.
-        drawing: SVG.
-        first: whether confide 0.1.0 drew it, which cut long labels.
-        retitled: whether the titles of the picture and its axes may have other words, though no other numbers.
+        drawing: SVG text of the drawing.
+        first: whether confide 0.1.0 made the drawing. Version 0.1.0 cut long labels.
+        retitled: whether the titles of the picture and its axes may have other words. Other numbers in the titles are
+            never allowed.
     """
     return _fault(json.dumps(spec), drawing, first, retitled)
 
@@ -66,10 +69,10 @@ def _fault(spec: str, drawing: str, first: bool, retitled: bool) -> str:
 
 
 def _retitled(it: Curves | Intervals, then: Element) -> Curves | Intervals:
-    """The same plot under the titles that a drawing has.
+    """The same plot with the titles that a drawing has.
 
     Raises:
-        Unreadable: a title has the words of one that follows, and other numbers.
+        Unreadable: a title of the drawing has the words of the expected title, but other numbers.
     """
     known = [it.title, it.axis] if isinstance(it, Intervals) else [it.title, it.x, it.y]
     for said in (*_texts(then, "mark-text role-axis-title"), *_texts(then, "mark-text role-title-text")):
@@ -84,12 +87,12 @@ def _retitled(it: Curves | Intervals, then: Element) -> Curves | Intervals:
 
 
 def _worded(title: str) -> list[str]:
-    """A title without its numbers."""
+    """The words of a title, without its numbers."""
     return NUMBER.split(title)[::2]
 
 
 def _texts(part: Element, classes: str) -> Iterator[str]:
-    """What stands in the marks of some classes."""
+    """The texts in all marks of a given class."""
     if part.attributes.get("class") == classes:
         yield "".join(text for each in part.children if isinstance(each, Element)
                       for text in each.children if isinstance(text, str))
@@ -99,7 +102,9 @@ def _texts(part: Element, classes: str) -> Iterator[str]:
 
 
 def _compared(it: Curves | Intervals, then: Element, first: bool) -> tuple[Kept, float]:
-    """What depends on fonts, and the height of the plot, where all else is as it has to be."""
+    """The parts of the drawing that depend on fonts, and the height of the plot. All other parts are compared with the
+    specification.
+    """
     if isinstance(it, Curves):
         height, parts = float(_HEIGHT), _curves(it, first)
     else:
@@ -142,7 +147,7 @@ def _group(
     classes: str, items: Sequence[tuple[Value, Value, Sequence[Expected]]], said: Mapping[str, Value], *,
     quiet: bool = True, ground: Mapping[str, Value] = {},
 ) -> Expected:
-    """A group mark: each item's place, its unpainted background, and what it holds."""
+    """The expected group mark: the place of each item, its unpainted background, and its content."""
     still = _STILL if quiet else {}
     return Expected("g", {"class": classes, **said}, [
         Expected("g", {"transform": place}, [
@@ -153,7 +158,7 @@ def _group(
 
 
 def _mark(classes: str, parts: Sequence[Expected]) -> Expected:
-    """The parts of an axis, a legend or a title."""
+    """The expected element that holds the parts of an axis, a legend or a title."""
     return Expected("g", {"class": classes, **_STILL}, parts)
 
 
@@ -175,7 +180,7 @@ def _words(label: Label, anchor: str, place: Value, *, bold: bool = False, size:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Names as screen readers hear them."""
+    """A list of names, in the wording of screen readers."""
     some = ", ".join(names) if len(names) <= _MOST else f"{', '.join(names[:_LISTED])}, ending with {names[-1]}"
     return f"{len(names)} value{'s' * (len(names) != 1)}: {some}"
 
@@ -186,7 +191,7 @@ def _listed(names: Sequence[str]) -> str:
 def _grid(
     lines: Sequence[tuple[float, float]], x: float, y: float, top: float, within: float = _ROUNDED
 ) -> Expected:
-    """The lines across a plot."""
+    """The expected grid lines across a plot."""
     parts = [_line(_at(*place, within), x, y, "#e6eaee") for place in lines]
     inner = [_mark("mark-rule role-axis-grid", parts)]
     return _group("mark-group role-axis", [(_at(0.5, top + 0.5), _box(0, 0), inner)], {"aria-hidden": "true"})
@@ -204,7 +209,9 @@ def _said_axis(letter: str, title: str, it: Axis) -> Said:
 
 
 def _x_axis(it: Axis, title: str, height: float, *, downwards: bool) -> tuple[Expected, Expected]:
-    """Its grid, whose lines begin at the top or at the axis, and the axis itself."""
+    """The horizontal axis, as its grid and the axis itself. The lines of the grid begin at the top of the plot or at
+    the axis.
+    """
     ticks = it.ticks()
     places = [it.place(tick) for tick in ticks]
     labels = [_words(_tick_label(it, tick, written, "x"), _flush(place), _at(place, 16), opacity=_SEEN)
@@ -221,19 +228,21 @@ def _x_axis(it: Axis, title: str, height: float, *, downwards: bool) -> tuple[Ex
 
 
 def _tick_label(it: Axis, tick: float, written: bool, letter: str) -> Label:
-    """The tick of an axis that holds one number says the nearest whole one, as the drawing software does."""
+    """The label of a tick. An axis whose ends are equal has one tick, and its label is the nearest whole number, as in
+    the drawing software.
+    """
     return Label(value=_whole(tick) if it.low == it.high else tick, blank=not written, name=letter,
                  place=it.place(tick))
 
 
 def _whole(value: float) -> float:
-    """The nearest whole number; of two, the one further from 0."""
+    """The nearest whole number. A tie is rounded away from 0."""
     size = abs(value)
     return math.copysign(math.floor(size) + (size % 1 >= 0.5), value)
 
 
 def _flush(place: float) -> str:
-    """Labels at the ends stay within the plot."""
+    """Alignment of a label: labels at the ends of the axis are aligned so that they stay within the plot."""
     return "start" if abs(place) < 1 else "end" if abs(place - _WIDTH) < 1 else "middle"
 
 
@@ -258,7 +267,9 @@ def _y_axis(it: Axis, title: str, height: float, *, first: bool) -> tuple[Expect
 
 def _legend(colours: Mapping[str, str], scales: str, path: str, painted: Sequence[str],
             dashes: Sequence[Sequence[int]] = (), *, first: bool) -> list[Expected]:
-    """None of one series; each entry has its symbol and its name, and where it stands is checked afterwards."""
+    """The expected legend; empty for a single series. Each entry has its symbol and its name. The places of the entries
+    are checked later.
+    """
     if len(colours) < 2:
         return []
     entries = []
@@ -279,7 +290,9 @@ def _legend(colours: Mapping[str, str], scales: str, path: str, painted: Sequenc
 
 
 def _name(text: str, room: int, name: str, place: float, first: bool) -> Label:
-    """The whole name of a row or a series; confide 0.1.0 cut it where fonts made it wider than its room."""
+    """The expected name of a row or a series, whole. In drawings of confide 0.1.0 the name may be cut, because that
+    version cut names that were wider than their room.
+    """
     return Label(text, letters=fitting(text.strip(), room - _TEXT) if first else 0, name=name, place=place)
 
 
@@ -327,7 +340,7 @@ def _curves(it: Curves, first: bool) -> list[Expected]:
 
 
 def _curve(it: Curves, name: str, place: int, x: Axis, y: Axis) -> Expected:
-    """One line, in the order of its pixels, broken where a number is missing."""
+    """The expected line of one series, in the order of its pixels. The line is broken where a number is missing."""
     rows = [(a, x.place(_there(a)), b) for a, b, series in it.rows if series == name]
     rows.sort(key=lambda row: row[1])
     pieces: list[list[str]] = [[]]
@@ -353,7 +366,7 @@ def _there(value: float | None) -> float:
 
 
 def _named(mark: tuple[float | None, float | None, str], x: Axis, y: Axis) -> tuple[Expected, Expected]:
-    """A dot and its words."""
+    """The expected dot of a marked point, and its label."""
     a, b, label = mark
     there = (x.place(_there(a)), y.place(_there(b)))
     dot = _dot({"aria-label": Said(["x: ", _there(a), "; y: ", _there(b)])}, there, 90, _INK)
@@ -376,7 +389,7 @@ def _circle(radius: float) -> str:
 
 
 def _intervals(it: Intervals, first: bool) -> tuple[float, list[Expected]]:
-    """The height of the plot, and its parts."""
+    """The height of the plot, and its expected parts."""
     labels = list(dict.fromkeys(row[0] for row in it.rows))
     series = list(it.colours)
     band = it.step * max(1, len(series)) / (1 - _BAND)

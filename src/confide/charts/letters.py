@@ -1,7 +1,7 @@
-"""The room that a text takes in a picture, in the widest of the fonts that browsers have for sans-serif.
+"""Upper bounds on the width of a text in a picture, for the widest sans-serif font of common browsers.
 
-The drawing software measures texts in a font of its own, and a reader's browser writes them in another one. So a
-picture reserves the room itself.
+The drawing software measures texts in its own font, and a reader's browser writes them in another font. Therefore a
+picture itself reserves the room for its texts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _SMALL, _LARGE, _BOLD = 0.65, 0.72, 1.12
 
 
 def room_of(text: str, size: int = 12, *, bold: bool = False) -> int:
-    """The width of a line of text in pixels, at most.
+    """Largest width of a line of text, in pixels.
 
     Args:
         text: one line.

@@ -1,7 +1,8 @@
-"""Markup as this project and its drawing software write it, read back without mercy: tags, quoted attributes, text.
+"""A strict parser of the markup that confide and its drawing software write: tags, quoted attributes, text.
 
-A parser for the web forgives, and each forgives otherwise; here whatever is not in the one plain form is refused. So no
-entity, comment, instruction or unquoted attribute of a stranger's page means anything.
+A parser for the web accepts malformed markup, and every parser repairs it differently. The parser of this module
+refuses any markup that is not in its one plain form. So no entity, comment, instruction or unquoted attribute of an
+untrusted page has any effect.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ _DEEPEST = 64
 
 
 class Unreadable(ValueError):
-    """Markup in another form than ours; the message says where."""
+    """Error for markup in another form than confide's own; the message says where."""
 
 
 @dataclass
 class Element:
-    """A tag with what stands in it.
+    """An element: a tag with its attributes and its content.
 
     Args:
         name: name of the tag, as it is written.
-        attributes: name -> value, unescaped.
+        attributes: mapping from attribute name to unescaped value.
         children: elements and texts, unescaped, in order.
     """
 
@@ -43,7 +44,7 @@ class Element:
 
 
 def unescaped(text: str) -> str:
-    """Text without its entities, of which this module knows five."""
+    """A text with its entities replaced by letters. Five entities are known."""
     return re.sub(_ENTITY, lambda found: _ENTITIES[found[0]], text)
 
 
@@ -55,7 +56,8 @@ def elements(text: str, allowed: Collection[str]) -> list[Element | str]:
         allowed: names of the allowed tags.
 
     Raises:
-        Unreadable: another tag, one that is not closed, or a letter that is not in the one form.
+        Unreadable: the markup has a tag that is not allowed or not closed, or a letter that the plain form does not
+            have.
     """
     top = Element("")
     stack, place = [top], 0

@@ -1,4 +1,6 @@
-"""Whether markup is what was expected: element by element, attribute by attribute, nothing more and nothing less."""
+"""Comparison of markup with the expected markup: element by element, attribute by attribute, nothing more and nothing
+less.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from confide.charts.markup import Element, Unreadable
 __all__ = ["NUMBER", "Chosen", "Expected", "Free", "Label", "Near", "Said", "compare"]
 
 NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)")
-"""A number within a text; it splits words from numbers."""
+"""Pattern of a number within a text, which splits the text into words and numbers."""
 _EXACT = 0.002  # pixels: paths are written with three decimals
 _SPELLED = re.compile(r"\u2212?(?:0|[1-9][0-9]*|[1-9][0-9]{0,2}(?:,[0-9]{3})+)(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 _CLOSE = 1e-9
@@ -20,7 +22,7 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class Near:
-    """An attribute whose numbers are known.
+    """An attribute whose numbers are known up to a tolerance.
 
     Args:
         text: value that follows from the specification.
@@ -46,18 +48,21 @@ class Free:
 
 @dataclass(frozen=True)
 class Chosen:
-    """An attribute that is one of some words, since fonts decide; it is kept beside the text of its element."""
+    """An attribute whose value is one of several given words, because fonts decide which. The found word is kept with
+    the text of its element.
+    """
 
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Said:
-    """An attribute of words and numbers, as screen readers say it.
+    """An attribute of words and numbers, in the wording of screen readers.
 
     Args:
-        parts: words, and numbers in any spelling of the drawing software's.
-        decimals: decimals of the numbers, where they are rounded; otherwise only the last digits may differ.
+        parts: words, and numbers in any spelling that the drawing software uses.
+        decimals: number of decimals of the numbers, if they are rounded. If numbers are not rounded, only their last
+            digits may differ.
     """
 
     parts: Sequence[str | float]
@@ -66,15 +71,16 @@ class Said:
 
 @dataclass(frozen=True)
 class Label:
-    """The text of an element.
+    """The expected text of an element: a text or a number.
 
     Args:
         text: the whole text; empty for a number.
         value: the number.
         blank: whether the number is not written.
-        letters: least number of letters that a shortened text keeps; 0 where the text must be whole.
-        name: key under which the place, the text and the choice of its element are kept; empty where they need not be.
-        place: place along its axis, in pixels.
+        letters: least number of letters that a shortened text keeps; 0 if the text must be whole.
+        name: key under which the place, the text and the chosen word of the element are kept; empty if they need not be
+            kept.
+        place: place along the axis, in pixels.
     """
 
     text: str = ""
@@ -90,13 +96,13 @@ Value = str | Near | Free | Chosen | Said
 
 @dataclass(frozen=True)
 class Expected:
-    """An element, all of its attributes, and what it holds.
+    """An expected element, with all of its attributes and its content.
 
     Args:
         name: name of the tag.
-        attributes: name -> value.
+        attributes: mapping from attribute name to value.
         children: elements in order.
-        text: text of the element; then it has no children.
+        text: text of the element. An element with a text has no children.
     """
 
     name: str
@@ -110,8 +116,8 @@ class Kept:
     """The parts of a drawing that depend on fonts.
 
     Args:
-        numbers: name -> numbers, in order.
-        labels: name -> (place, text, choice of its element), in order.
+        numbers: mapping from key to numbers, in order.
+        labels: mapping from key to triples (place, text, chosen word of the element), in order.
     """
 
     numbers: dict[str, list[float]] = field(default_factory=dict)
@@ -119,11 +125,11 @@ class Kept:
 
 
 def compare(now: Expected, then: Element) -> Kept:
-    """Compare an element with the expected one.
+    """Compare a found element with the expected one.
 
     Args:
         now: expected element, which follows from the specification.
-        then: element as it was found.
+        then: found element.
 
     Returns:
         The parts that depend on fonts.

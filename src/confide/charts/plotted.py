@@ -1,5 +1,5 @@
-"""The data that one of this package's specifications plots: read from Vega-Lite, and made again to see that nothing
-else stands in it.
+"""The data that a specification of this package plots. The data are read from the specification, which is then built
+again from them to prove that it holds nothing else.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ __all__ = ["Curves", "Intervals", "plotted"]
 
 @dataclass(frozen=True, kw_only=True)
 class Curves:
-    """Lines with labelled points.
+    """The data of a chart of lines with labelled points.
 
     Args:
         title: title of the picture.
         x: title of the horizontal axis.
         y: title of the vertical axis.
-        rows: (x, y, series); None where there is no number.
-        marks: (x, y, label).
+        rows: points (x, y, series), with None for a missing number.
+        marks: labelled points (x, y, label).
         log_x: whether the horizontal axis is logarithmic.
         log_y: whether the vertical axis is logarithmic.
         zero: whether the vertical axis shows 0.
-        dashes: dashes of each series, as lengths; empty where lines are whole.
-        colours: series -> colour, in the order of the legend.
+        dashes: dash pattern of each series, as lengths; empty for solid lines.
+        colours: mapping from series to colour, in the order of the legend.
     """
 
     title: str
@@ -45,15 +45,15 @@ class Curves:
 
 @dataclass(frozen=True, kw_only=True)
 class Intervals:
-    """Dots with error bars.
+    """The data of a chart of dots with error bars.
 
     Args:
         title: title of the picture.
         axis: title of the horizontal axis.
-        rows: (label, series, value, low, high).
+        rows: dots (label, series, value, low, high).
         log: whether the horizontal axis is logarithmic.
         step: pixels from one series to the next.
-        colours: series -> colour, in the order of the legend.
+        colours: mapping from series to colour, in the order of the legend.
     """
 
     title: str
@@ -65,8 +65,8 @@ class Intervals:
 
 
 def plotted(spec: Mapping[str, Any]) -> Curves | Intervals | None:
-    """The data that a specification plots; None where it is none of `curves` or `intervals`, dashes and a shown 0
-    included.
+    """The data that a specification plots. The result is None if neither `curves` nor `intervals` made the
+    specification; the versions with dashes and with a vertical axis from 0 are recognised.
     """
     try:
         return _curves(spec) if spec["layer"][0]["mark"]["type"] == "line" else _intervals(spec)
@@ -118,7 +118,7 @@ def _intervals(spec: Mapping[str, Any]) -> Intervals | None:
 
 
 def _colours(scale: Mapping[str, Any]) -> dict[str, str]:
-    """Colours begin again where there are more series."""
+    """Mapping from series to colour. The colours repeat if there are more series than colours."""
     return {name: scale["range"][place % len(scale["range"])] for place, name in enumerate(scale["domain"])}
 
 

@@ -1,4 +1,4 @@
-"""Draw a Vega-Lite specification as a picture, without a network."""
+"""Drawing of a Vega-Lite specification as a picture, without network access."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from confide.contract.errors import InvalidInput
 __all__ = ["DRAWS", "available", "to_png", "to_svg"]
 
 DRAWS = "pip install 'confide[plots]'"
-"""What makes pictures of specifications."""
+"""Command that installs the drawing of pictures."""
 
 
 @cache
@@ -22,7 +22,9 @@ def available() -> bool:
 
 
 def to_svg(spec: dict[str, Any]) -> str | None:
-    """The picture as inline SVG, or None where it has no specification or the extra `[plots]` is missing."""
+    """The picture as inline SVG. The result is None if the picture has no specification or the extra `[plots]` is
+    missing.
+    """
     if not spec or not available():
         return None
     return _svg(json.dumps(spec))

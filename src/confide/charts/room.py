@@ -1,5 +1,5 @@
-"""Checks of the parts of a drawing that depend on fonts: the room around a plot, and the labels of an axis that others
-hide.
+"""Checks of the parts of a drawing that depend on fonts: the room around the plot, and the axis labels that are hidden
+because of other labels.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _APART = 16.0  # pixels between two numbers below a plot, at least
 
 
 def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float, *, first: bool) -> None:
-    """Check that all is within the drawing, that nothing overlaps, and that no label is hidden without a reason.
+    """Check that everything is within the drawing, that nothing overlaps, and that no label is hidden without a reason.
 
     Args:
         it: data of the plot.
         kept: parts that depend on fonts.
         width: width of the plot, in pixels.
         height: height of the plot, in pixels.
-        first: whether confide 0.1.0 drew it.
+        first: whether confide 0.1.0 made the drawing.
 
     Raises:
-        Unreadable: one of these conditions fails.
+        Unreadable: a part lies outside, parts overlap, or a label is hidden without a reason.
     """
     below, beside = (it.x, it.y) if isinstance(it, Curves) else (it.axis, "")
     (left, top), (w, h) = kept.numbers["origin"], (kept.numbers[key][0] for key in ("width", "height"))
@@ -72,7 +72,7 @@ def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float, 
 
 
 def fitting(text: str, pixels: float) -> int:
-    """How many letters of a text fit into a room at least, in any font; 0 where all of them do.
+    """Least number of letters of a text that fit into a room, in any font; 0 if the whole text fits.
 
     Args:
         text: text in the size of labels.
@@ -96,7 +96,9 @@ def _within(what: str, value: float, low: float, high: float) -> None:
 
 
 def _legend(kept: Kept, low: float, high: float) -> float:
-    """The width of the legend, at most: row below row, each name beside its symbol and before the next one."""
+    """Largest width of the legend. The rows of the legend must lie one below the other, and each name must lie beside
+    its symbol and before the next name.
+    """
     if "legend" not in kept.numbers:
         return 0.0
     x, y = kept.numbers["legend"]
@@ -115,13 +117,14 @@ def _legend(kept: Kept, low: float, high: float) -> float:
 def _check_hidden(
     labels: Sequence[tuple[float, str, str]], width: float | None, *, log: bool, apart: float = 0.0
 ) -> None:
-    """Numbers of an axis are hidden only where Vega hides them: every other one, or those too close to one before.
+    """Check that the numbers of an axis are hidden only where Vega hides them. On a linear axis Vega hides every other
+    number; on a logarithmic axis it hides numbers too close to a neighbour.
 
     Args:
-        labels: (place, what it says, "1" where it is shown).
-        width: of the plot, of a horizontal axis; None of a vertical one.
+        labels: triples (place, text, "1" if it is shown).
+        width: width of the plot for a horizontal axis; None for a vertical axis.
         log: whether the axis is logarithmic.
-        apart: pixels that numbers have between them at least.
+        apart: least number of pixels between two numbers.
     """
     written = [(place, said, shown == "1") for place, said, shown in labels if said]
     ends = [(place - _LINE / 2, place + _LINE / 2) if width is None else _reach(place, said, width)
@@ -145,7 +148,7 @@ def _check_hidden(
 
 
 def _reach(place: float, said: str, width: float) -> tuple[float, float]:
-    """The pixels that a number takes at most, within the plot at its ends."""
+    """The widest interval of pixels that a number can take. A number at an end of the axis lies within the plot."""
     size = _TEXT * sum(_DOT if each in ".," else _SIGN if each in "\u2212+" else _DIGIT for each in said)
     if abs(place) < 1:
         return place, place + size
@@ -153,7 +156,9 @@ def _reach(place: float, said: str, width: float) -> tuple[float, float]:
 
 
 def _thinned(count: int, overlap: Callable[[int, int], bool]) -> Iterator[list[int]]:
-    """The labels that may be left: every other one is hidden until none may overlap, and of two, the last one stays."""
+    """The sets of labels that may remain. Every other label is hidden until no two may overlap. If two labels remain,
+    the last label of the axis may be one of them.
+    """
     left = list(range(count))
     while len(left) >= 3 and any(overlap(one, other) for one, other in pairwise(left)):
         left = left[::2]

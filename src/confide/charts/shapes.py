@@ -1,7 +1,7 @@
-"""The few shapes that confide draws, each a function from plain numbers to a `Picture`.
+"""The few types of charts that confide draws, each made by a function from plain numbers to a `Picture`.
 
-A picture is a Vega-Lite specification, written here as it is: it needs no library, so pictures have their data wherever
-confide runs, and only drawing them takes the extra `[plots]`.
+A picture is a Vega-Lite specification, which this module writes without any library. So pictures have their data
+wherever confide runs, and only the drawing needs the extra `[plots]`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CONFIG = {
 
 
 def _data(values: list[dict[str, Any]]) -> dict[str, Any]:
-    """Rows; JSON has no infinities, so what is not finite is left out of the drawing."""
+    """Rows of a specification. JSON has no infinities, so a number that is not finite is left out of the drawing."""
     return {"values": [{k: _plain(v) for k, v in row.items()} for row in values]}
 
 
@@ -51,7 +51,7 @@ def _plain(value: Any) -> Any:
 
 
 def _colour(series: Sequence[str]) -> dict[str, Any]:
-    """A colour for each series, and a legend below the chart, no wider than it; none for one."""
+    """A colour for each series, and a legend below the chart, no wider than it. A single series has no legend."""
     legend = None
     if len(series) > 1:
         name = max(map(room_of, series))
@@ -63,7 +63,9 @@ def _colour(series: Sequence[str]) -> dict[str, Any]:
 
 
 def _axis(field: str, title: str | None = None, **more: Any) -> dict[str, Any]:
-    """A channel of numbers; its keys by name, since a drawing numbers its parts in their order."""
+    """A numeric channel of a chart. The keys are sorted by name, since the drawing software numbers its parts in the
+    order of the keys.
+    """
     named = {} if title is None else {"title": title}
     return dict(sorted({"field": field, **more, **named, "type": "quantitative"}.items()))
 
@@ -72,15 +74,15 @@ def _finish(
     chart: dict[str, Any], alt: str, title: str, *, height: int | dict[str, int] = _HEIGHT, width: int = _WIDTH,
     beyond: Sequence[int] = (),
 ) -> Picture:
-    """The specification of a chart.
+    """The complete specification of a chart, as a picture.
 
     Args:
-        chart: its marks and data.
+        chart: marks and data of the chart.
         alt: description, as text.
         title: title of the chart.
-        height: of the plot, in pixels, or the step from one band to the next.
-        width: of the plot, in pixels.
-        beyond: rooms of texts that begin within the plot, and may end beyond it, in pixels.
+        height: height of the plot in pixels, or the step from one band to the next.
+        width: width of the plot, in pixels.
+        beyond: widths, in pixels, of texts that begin within the plot and may end beyond it.
     """
     titled = room_of(title, 14, bold=True)
     right = max(0, *(min(each, most) for each, most in ((titled - width, titled // 4), *(
@@ -94,14 +96,14 @@ def _finish(
 def intervals(
     rows: Sequence[tuple[str, str, float, float, float]], *, title: str, axis: str, alt: str, log: bool = False
 ) -> list[Picture]:
-    """Dots with error bars.
+    """A chart of dots with error bars.
 
     Args:
-        rows: (label, series, value, low, high).
+        rows: dots (label, series, value, low, high).
         title: title of the chart.
         axis: name and unit of the values.
         alt: description of the chart, as text.
-        log: logarithmic axis, of values above 0.
+        log: whether the axis is logarithmic. On a logarithmic axis all values must be above 0.
 
     Returns:
         One picture.
@@ -124,17 +126,17 @@ def curves(
     rows: Sequence[tuple[float, float, str]], *, title: str, x: str, y: str, alt: str,
     marks: Sequence[tuple[float, float, str]] = (), log_x: bool = False, log_y: bool = False,
 ) -> list[Picture]:
-    """Lines, with optional labelled points.
+    """A chart of lines, with optional labelled points.
 
     Args:
-        rows: (x, y, series).
+        rows: points (x, y, series).
         title: title of the chart.
         x: name and unit of the horizontal axis.
         y: name and unit of the vertical axis.
         alt: description of the chart, as text.
-        marks: (x, y, label) points to name.
-        log_x: logarithmic horizontal axis.
-        log_y: logarithmic vertical axis.
+        marks: labelled points (x, y, label).
+        log_x: whether the horizontal axis is logarithmic.
+        log_y: whether the vertical axis is logarithmic.
 
     Returns:
         One picture.
@@ -161,17 +163,17 @@ def heat_map(
     rows: Sequence[tuple[float, float, float]], *, step: float, title: str, x: str, y: str, value: str, alt: str,
     log: bool = False,
 ) -> list[Picture]:
-    """Squares coloured by a value.
+    """A chart of squares coloured by a value.
 
     Args:
-        rows: (x, y, value), where (x, y) is the middle of a square whose edges are multiples of `step`.
+        rows: triples (x, y, value), where (x, y) is the middle of a square whose edges are multiples of `step`.
         step: width and height of a square.
         title: title of the chart.
         x: name and unit of the horizontal axis.
         y: name and unit of the vertical axis.
         value: name and unit of the coloured value.
         alt: description of the chart, as text.
-        log: logarithmic colours.
+        log: whether the scale of the colours is logarithmic.
 
     Returns:
         One picture.
@@ -187,7 +189,8 @@ def heat_map(
 
 
 def histogram(values: ArrayLike, *, bins: int, title: str, x: str, y: str, alt: str) -> list[Picture]:
-    """Bars of how many values fall into bins of equal width, from the least value to the largest.
+    """A chart of bars. Each bar shows the number of values in one bin; the bins have equal width and reach from the
+    least value to the largest.
 
     Args:
         values: (n,) numbers.
@@ -216,10 +219,10 @@ _DASHES = ([1, 0], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [1, 2])
 
 
 def distinguished(pictures: list[Picture]) -> list[Picture]:
-    """The same curves with dashes; a linear vertical axis begins at 0.
+    """The same curves, with a dash pattern for each series. A linear vertical axis begins at 0.
 
     Args:
-        pictures: pictures of `confide.charts.curves`; those without a drawing stay as they are.
+        pictures: pictures of `confide.charts.curves`. Pictures without a specification stay unchanged.
     """
     return [Picture(spec=_dashed(each.spec), alt=each.alt) for each in pictures]
 

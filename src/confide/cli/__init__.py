@@ -1,4 +1,4 @@
-"""The command line: thin verbs over `confide.campaign`, one for each stage of a campaign's life."""
+"""The command line: thin commands over `confide.campaign`, one for each stage of a campaign's life."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line; errors become one line and an exit code, never a traceback with values in it."""
+    """Run the command line. An error prints one line and sets the exit code; a traceback, which may hold private
+    values, is never shown.
+    """
     from confide.cli.app import app
     from confide.cli.failures import guarded
 

@@ -1,4 +1,6 @@
-"""The verbs about a settled pack that cost nothing: more synthetic rows, and answers to other queries."""
+"""Two commands on a settled pack that cost no privacy: `rows` makes synthetic rows, and `answer` answers further
+queries.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ __all__ = ["answer", "rows"]
 
 _SHOWN = 20
 _UNREAD = {"tables", "report"}
-"""Checks of files that are not read here: all of it is made from the billboard."""
+"""Checks of files that this module does not read, and that may therefore be left unchecked: rows and answers are
+computed from the billboard alone.
+"""
 
 Pack = Annotated[Path, typer.Argument(metavar="PACK", help="Folder that holds the pack, or its .zip.")]
 Key = Annotated[str | None, typer.Option("--key", help="Fingerprint of the operator's key, from the offer.")]
@@ -29,7 +33,7 @@ Key = Annotated[str | None, typer.Option("--key", help="Fingerprint of the opera
 
 @runtime_checkable
 class _Release(Protocol):
-    """A kind whose billboards say more than what was asked."""
+    """A kind of campaign whose billboard yields further rows and answers besides the published result."""
 
     def more_rows(self, plan: Any, outcome: Any, count: int) -> pa.Table: ...
 
@@ -43,8 +47,8 @@ def rows(
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make synthetic rows from a settled release. Post-processing of what is public: it costs no privacy, reads no
-    data, and gives everybody the same rows. The pack is verified first.
+    """Make synthetic rows from a settled release. The rows are computed from public data only: the command costs no
+    privacy, reads no private data, and makes equal rows for everybody. The pack is verified first.
     """
     target = _target(out)
     kind, file, plan, outcome = _verified(pack, key)
@@ -70,8 +74,9 @@ def answer(
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer other queries from a settled release, from its population or by adding up measured answers.
-    Post-processing of what is public: it costs no privacy and reads no data. The pack is verified first.
+    """Answer further queries from a settled release, from its synthetic population or by adding up measured answers.
+    The answers are computed from public data only: the command costs no privacy and reads no private data. The pack is
+    verified first.
     """
     from confide.cli.render import show
     from confide.contract.presentation import Section, Table
@@ -101,11 +106,12 @@ def answer(
 
 
 def _verified(pack: Path, key: str | None) -> tuple[_Release, CampaignFile, CampaignPlan, PublicOutcome]:
-    """A release that was checked to be what its operator signed.
+    """Read a pack, and verify that its content is the release that the operator signed.
 
     Raises:
-        InvalidInput: no pack there.
-        Refused: it is broken, or holds what this version does not understand, or is no release of answers.
+        InvalidInput: the path holds no pack.
+        Refused: the pack is broken, or holds parts that this version does not understand, or its kind of campaign
+            releases no answers.
     """
     from confide.campaign.verification.verifier import verified
     from confide.contract import Refused
@@ -149,7 +155,7 @@ def _write(target: Path, table: pa.Table) -> None:
 
 
 def _asked(queries: list[str]) -> list[str | list[str]]:
-    """The queries, from a file or as they were typed."""
+    """The queries: the texts that the user typed, or the queries of the named .toml file."""
     import tomllib
 
     from confide.contract import InvalidInput

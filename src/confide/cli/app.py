@@ -1,5 +1,5 @@
-"""The verbs: kinds, init, plan, offer, check, run, share, audit, and those of `operator`, `participant`, `afterwards`,
-`channel`, `claims`, `copies`, `migrate`, `reproduce` and `serving`.
+"""The application: the commands kinds, init, plan, offer, check, run, share and audit, and the commands of the modules
+`operator`, `participant`, `afterwards`, `channel`, `claims`, `copies`, `reproduce` and `serving`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ app = typer.Typer(
 )
 
 class NoiseKind(StrEnum):
-    """The source of the noise."""
+    """The source of a run's noise: secure or simulated."""
 
     secure = "secure"
     simulated = "simulated"
@@ -122,7 +122,7 @@ def init(
     kind_name: Annotated[str, typer.Argument(metavar="KIND", help="A kind, as `confide kinds` lists them.")],
     path: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to write it [KIND.toml].")] = None,
 ) -> None:
-    """Write a commented campaign file to start from."""
+    """Write a commented campaign file as a starting point."""
     from confide.contract import kind
 
     target = path or Path(f"{kind_name}.toml")
@@ -132,8 +132,8 @@ def init(
 
 @app.command()
 def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False) -> None:
-    """Show what a campaign would give, before any data is read, and what is left of the budget; exits 3 when the budget
-    does not admit it.
+    """Show the result that a campaign would give, before any data are read, and the remaining budget; exits 3 when the
+    budget does not admit the campaign.
     """
     from confide.campaign.check import missing_files
     from confide.cli.budget import budget, budget_section
@@ -172,7 +172,9 @@ def offer(
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the plan as a participant reads it: what they report, who sees what, what they get, why truth pays."""
+    """Show the plan for a participant: the report they make, who sees which data, the reward they receive, and why
+    truth pays.
+    """
     from confide.campaign.report import page
     from confide.cli.render import show, show_title
     from confide.contract.progress import waiting
@@ -201,8 +203,8 @@ def check(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look at the records before a run: how many can be used, who is rejected and why; exits 2 when a run would stop
-    because of them. For the operator alone.
+    """Check the records before a run: how many can be used, which rows are rejected, and why; exits 2 when a run would
+    stop because of them. For the operator alone.
     """
     from confide.campaign.another import another_campaign
     from confide.campaign.charging import ledger_says
@@ -247,7 +249,9 @@ def check(
 
 
 def _warn(said: Iterable[str]) -> None:
-    """Tell the operator alone: the page may be shown to others."""
+    """Print warnings to standard error, for the operator alone, because others may read the page that the command
+    makes.
+    """
     for each in said:
         print(f"confide: warning: {each}", file=sys.stderr)
 
@@ -276,7 +280,9 @@ def run(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Collect from the named file, settle, and print the public result; once per campaign."""
+    """Collect the records from the file that the campaign names, settle the campaign, and print the public result. A
+    campaign can be run only once.
+    """
     from confide.campaign import Store
     from confide.campaign.another import check_meant
     from confide.campaign.ledger_gaps import ledger_warnings
@@ -334,7 +340,7 @@ def run(
 
 
 def _check_handout(it: Campaign, handout: Path | None, noise: NoiseKind, out: Path | None) -> None:
-    """Refuse a list of who is handed what where it cannot be written, before anything is opened."""
+    """Refuse, before any file is opened, a list of goods and their receivers that could not be written."""
     from confide.campaign.shares import check_handout
     from confide.contract import InvalidInput
 
@@ -346,7 +352,7 @@ def _check_handout(it: Campaign, handout: Path | None, noise: NoiseKind, out: Pa
 
 
 def _tell_of_empty_slots(it: Campaign, there: Store, settled: Settled) -> None:
-    """Tell the operator, beside a result whose promises of truth do not hold since too few took part."""
+    """Warn the operator that the promises of truthfulness do not hold because too few people took part."""
     from confide.campaign.check import too_many_empty
 
     tolerated = getattr(it.file.kind, "tolerated", None)
@@ -382,7 +388,7 @@ def share(
         "Keep the participant's record and share in their own file, for `confide verify`; needs --record.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what one participant gets and why, from their record and the billboard."""
+    """Show the outcome of one participant and the reasons for it, from the participant's record and the billboard."""
     from confide.cli.options import values
     from confide.cli.render import show
     from confide.contract import InvalidInput
@@ -415,7 +421,7 @@ def audit(
     seed: Annotated[int, typer.Option(help="Seed of the simulated part.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Hold promised against measured; exits 1 when a promise is broken."""
+    """Compare the promises with measurements; exits 1 when a promise is broken."""
     from confide.cli.render import show
     from confide.contract.progress import progress_bar
 

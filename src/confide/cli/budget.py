@@ -1,4 +1,6 @@
-"""The privacy budget that is left: by the ledger where it knows the data set, else by the campaign file alone."""
+"""The remaining privacy budget of a data set: from the ledger if the ledger knows the data set, otherwise from the
+campaign file alone.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ __all__ = ["Budget", "budget", "budget_section"]
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """The part of the data set's budget that is left."""
+    """The remaining part of the data set's budget, and the part that this campaign asks for."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")  # it stands in `PlanOutput` as it is
 
@@ -53,15 +55,19 @@ _FROM = {
 def budget(
     campaign: Campaign, url: str | None
 ) -> tuple[Budget, Refused | InvalidInput | None, tuple[str, ...]]:
-    """The budget of a campaign: what it asks for and what there is; the reason, where the data set's account does not
-    admit it; and facts about the same people that the ledger may not know.
+    """The budget of a campaign, the reason why it would be refused, and warnings about charges that the ledger may not
+    know.
 
     Args:
         campaign: planned campaign.
-        url: URL of the store whose ledger counts; default the installation's own. The store need not exist yet.
+        url: URL of the store whose ledger counts; default the installation's own store. The store need not exist yet.
+
+    Returns:
+        The budget; the reason, or None where the data set's account admits the campaign; and facts about the same
+        people that the ledger may not know.
 
     Raises:
-        InvalidInput: no URL of a store, or one that cannot be used.
+        InvalidInput: the text is no URL of a store, or the store cannot be used.
     """
     try:
         with store_if_any(url) as (name, there):
@@ -100,8 +106,9 @@ def _budget(
 def _refusal(
     campaign: Campaign, store: Store, asked: Charge, cost: Cost, standing: Standing | None
 ) -> Refused | InvalidInput | None:
-    """Why a run of it would not be charged; None where it would, or was. Of a campaign with participants the data set's
-    account alone is asked: how each of them stands is not for the reader of a plan.
+    """The reason why a run of the campaign would not be charged. The result is None if the run would be charged, or was
+    charged already. For a campaign with participants only the data set's account is checked: the reader of a plan must
+    not learn the account of a participant.
     """
     known = store.find(campaign.file)
     if known is not None and known.state is State.CANCELLED:
@@ -119,7 +126,7 @@ def _refusal(
 
 
 def budget_section(found: Budget) -> Section:
-    """The same for a reader."""
+    """The budget as a section for a human reader."""
     asks, left = (("this campaign was charged", "left after that") if found.charged else
                   ("this campaign asks for", "left"))
     rows = [("data set", found.data_set), (asks, found.asks), (left, found.left),

@@ -1,4 +1,6 @@
-"""The verb that needs no campaign: how private is a randomisation of one's own?"""
+"""The command `confide channel`, which needs no campaign: it analyses the privacy of a randomisation that the user
+describes.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def channel(
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how private a randomisation is, in every notion, what an attacker can do, and how good it could be."""
+    """Show the privacy of a randomisation in every notion of privacy, the success of an attacker, and the best possible
+    accuracy.
+    """
     from confide.campaign.report import page
     from confide.channels import read_channel_file
     from confide.cli.render import show, show_title

@@ -1,4 +1,4 @@
-"""`confide claims`: what the sources claim, what became of it, and the evidence, recomputed."""
+"""The command `confide claims`: the claims of the sources, the verdict on each claim, and the recomputed evidence."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def claims(
                                              "--verify finds, to be held against later.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show published claims, whether they hold, and the evidence; exits 1 when --verify finds another verdict, another
-    figure than was pinned, or evidence that fails.
+    """Show published claims, whether they hold, and the evidence; exits 1 when --verify finds another verdict than the
+    stored one, another figure than the pinned one, or evidence that fails.
     """
     from confide.cli.render import show
     from confide.contract import InvalidInput

@@ -1,5 +1,5 @@
-"""Copies from the command line: `confide backup` and `confide restore` of an installation, and what is held then; and
-`confide migrate` of campaign files.
+"""Copies of an installation: `confide backup`, `confide restore`, and the list of campaigns that are held after a
+restore. The module also has `confide migrate`, which rewrites campaign files.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def backup(
     out: Annotated[Path, typer.Argument(metavar="FILE", help="A new archive, for its owner alone.")],
     store: StoreUrl = None,
 ) -> None:
-    """Copy the installation: its store, its keys and its notes; others may go on meanwhile."""
+    """Copy the installation: its store, its keys and its notes. Other processes may use the installation meanwhile."""
     from confide.campaign import Home, Store
     from confide.campaign.backup import backup as copy
 
@@ -36,7 +36,7 @@ def restore(
         "A new folder for the installation; name it in CONFIDE_HOME from then on.")],
     store: StoreUrl = None,
 ) -> None:
-    """Make an installation from a copy, in a new folder; a copy of PostgreSQL goes into an empty database."""
+    """Make an installation from a copy, in a new folder. A copy of a PostgreSQL store needs an empty database."""
     from confide.campaign.backup import restore as load
 
     found = load(archive, home, url=store)
@@ -56,7 +56,9 @@ def restored(
         "several times."))] = None,
     store: StoreUrl = None,
 ) -> None:
-    """Campaigns of a restored installation that are held, since their originals may have settled or paid them."""
+    """List the campaigns of a restored installation that are held, because the original installation may have settled
+    or paid them.
+    """
     from confide.campaign import Home, Store
     from confide.campaign.backup import confirm as confirmed
     from confide.campaign.backup import held
@@ -76,8 +78,8 @@ def migrate(
     check: Annotated[bool, typer.Option("--check", help="List the changes, and write nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Rewrite campaign files in today's words: each stays the same campaign, and a copy of it as it was lies beside it.
-    All files are looked at before the first is written.
+    """Rewrite campaign files in today's words. Each file still describes the same campaign, and a copy of the old file
+    is kept beside it. All files are checked before the first is written.
     """
     from confide.campaign.migrating import look, rewrite
 

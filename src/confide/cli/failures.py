@@ -1,7 +1,7 @@
-"""Exit codes for exceptions: 0 done, 2 bad input, 3 refused, 1 a fault of ours or of a store.
+"""Exit codes of exceptions: 0 done, 2 bad input, 3 refused, 1 a fault of the program or of a store.
 
-An unexpected exception may carry a private value in its message, so only its type and place are shown; the whole
-traceback appears when CONFIDE_DEBUG is set, for developers with data of their own.
+An unexpected exception may carry a private value in its message, so only its type and place are shown. The whole
+traceback appears when CONFIDE_DEBUG is set, for developers who work with their own data.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def guarded(app: Callable[..., Any]) -> int:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Our own warnings, which are built from public facts alone, as one line each; those of others are for developers:
-    their messages may quote values.
+    """Print confide's own warnings as one line each, since they are built from public facts alone. Warnings of other
+    packages are meant for developers and are not printed, since their messages may quote values.
     """
     with warnings.catch_warnings():
         show_public_warnings(lambda line: print(f"confide: warning: {line}", file=sys.stderr))
@@ -74,6 +74,8 @@ def _plain_warnings() -> Iterator[None]:
 
 
 def _reader_left() -> int:
-    """Whoever read our output has enough (`confide plan ... | head`); what is still buffered goes nowhere."""
+    """End quietly when the reader of the output closed the pipe, as `confide plan ... | head` does. The buffered rest
+    of the output is discarded.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

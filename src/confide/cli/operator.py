@@ -1,4 +1,4 @@
-"""The operator's verbs after a run: campaigns, ledger, payouts, withdraw; and anybody's verify."""
+"""The operator's commands after a run: campaigns, ledger, payouts and withdraw. The command verify is for anybody."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["campaigns", "ledger", "payouts", "verify", "withdraw"]
 
 
 def campaigns(store: StoreUrl = None, as_json: AsJson = False) -> None:
-    """List the campaigns of a store and where each stands."""
+    """List the campaigns of a store and the state of each."""
     from confide.campaign.pages import campaigns_section
     from confide.cli.render import show
 
@@ -37,7 +37,7 @@ def ledger(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show who has been exposed to how much, by which campaign."""
+    """Show the privacy loss of each person or data set, by campaign."""
     from confide.campaign.ledger_gaps import other_releases
     from confide.campaign.pages import ledger_sections, subject_section
     from confide.cli.render import show
@@ -66,7 +66,7 @@ def verify(
     own: Annotated[Path | None, typer.Option("--own", metavar="FILE", help="Your own file: checks your share.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Re-check a pack offline; exits 1 if something is broken, 3 if something could not be checked."""
+    """Check a pack again, offline; exits 1 if something is broken, 3 if something could not be checked."""
     from confide.campaign import verify as check
     from confide.campaign.pages import verification_section
     from confide.cli.render import show
@@ -88,7 +88,9 @@ def withdraw(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take a participant's record back: before the settlement it counts as empty, after it it is erased."""
+    """Withdraw a participant's record. Before the settlement the record counts as empty; after the settlement it is
+    erased.
+    """
     it = load(campaign)
     with store_if_any(store) as (_, there):
         before = it.withdraw(identity, store=there)
@@ -122,7 +124,7 @@ def payouts(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the payouts of a settled campaign, approve them, export them, take what the bank says."""
+    """Show the payouts of a settled campaign, approve them, export them, and import the bank's answer."""
     from confide.campaign.pages import payout_sections
     from confide.cli.render import show
     from confide.contract import InvalidInput
@@ -150,7 +152,7 @@ def payouts(
 
 
 def _done(done: dict[str, int], found: Payouts, export: Path | None) -> list[str]:
-    """What a call did, and what comes next."""
+    """Sentences on the finished action and on the next step."""
     lines = []
     if "approved" in done:
         lines.append(f"approved {_count(done['approved'], 'payout')}" if done["approved"] else
@@ -193,5 +195,5 @@ def _payouts_output(campaign: dict[str, Any], done: dict[str, int], found: Payou
 
 
 def _words(coins: int | None) -> str | None:
-    """JSON's numbers are not exact."""
+    """A whole number as text, since JSON readers round large numbers."""
     return None if coins is None else str(coins)

@@ -1,4 +1,4 @@
-"""Shared parts of the commands: their options, loading a campaign, a record as it is typed, a store, printing JSON."""
+"""Shared parts of the commands: options, loading a campaign, parsing a typed record, opening a store, printing JSON."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ Another = Annotated[bool, typer.Option("--another-campaign", help="Charge the da
 
 
 def load(path: Path) -> Campaign:
-    """A campaign from its file."""
+    """Load a campaign from its file."""
     from confide.campaign import Campaign
 
     return Campaign.load(path)
 
 
 def open_store(url: str | None, campaign: Campaign) -> Store:
-    """The store in which a campaign was settled; to be closed, as by `with`. None is made: a slip of the finger must
-    not show a fresh budget.
+    """Open the store in which a campaign was settled; the caller closes it, as by `with`. No store is created: a
+    mistyped URL must not show a fresh budget.
     """
     from confide.campaign.stored import existing
 
@@ -53,7 +53,9 @@ def open_store(url: str | None, campaign: Campaign) -> Store:
 
 @contextmanager
 def store_if_any(url: str | None) -> Iterator[tuple[str, Store | None]]:
-    """A store that is there, with its name; none on a new installation, whose own is made by the first run."""
+    """The name of the store, and the store, or None in its place. A new installation has no store until the first run
+    makes it.
+    """
     from confide.campaign import Home
 
     own = Home.default()
@@ -73,33 +75,33 @@ def head(campaign: Campaign) -> dict[str, Any]:
 
 
 def emit(model: BaseModel) -> None:
-    """Print one JSON object, in one printable line."""
+    """Print one JSON object on one line of printable letters."""
     line = json.dumps(model.model_dump(mode="json"), ensure_ascii=False, allow_nan=False)
     print("".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in line))
 
 
 def write_public(option: str, target: Path, text: str) -> None:
-    """Write a public file where none is."""
+    """Write a public file. An existing file is never overwritten."""
     from confide.contract.files import write_new
 
     write_new(option, target, text, private=False, taken=f"choose another file with --{option}")
 
 
 _NEXT = re.compile(r",(?=[^,=]+=)")
-"""A comma that starts another column; any other one belongs to the value."""
+"""A comma that starts another column. Any other comma belongs to the value."""
 
 _LONGEST = 1 << 16
 
 
 def values(texts: Sequence[str]) -> dict[str, str]:
-    """Values by column, as the options give them.
+    """Mapping from column name to the text that the user typed for the column on the command line.
 
     Args:
-        texts: texts of the options, each COLUMN=VALUE,...; "-" stands for the lines of the standard input, which no
-            history and no list of processes shows.
+        texts: texts of the options, each COLUMN=VALUE,...; "-" stands for the lines of standard input, which appear in
+            no shell history and no list of processes.
 
     Raises:
-        InvalidInput: a piece without `=`, or a column that stands twice.
+        InvalidInput: a piece has no `=`, or a column stands twice.
     """
     pieces: list[str] = []
     for text in texts:

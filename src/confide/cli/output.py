@@ -23,7 +23,7 @@ class _Model(BaseModel):
 
 
 class TextBlock(_Model):
-    """Paragraphs."""
+    """A block of paragraphs."""
 
     text: list[str]
 
@@ -44,7 +44,7 @@ class PictureBlock(_Model):
 
 
 class SectionModel(_Model):
-    """A titled part."""
+    """A section with a title."""
 
     title: str
     study: bool = Field(description="made with private data under simulated noise: not a release")
@@ -65,7 +65,7 @@ _GROUPS = ("losses of one person, and of groups of 2, 5 and 10 together, towards
 
 
 class PlanOutput(_Campaign):
-    """`confide plan --json`."""
+    """Output of `confide plan --json`."""
 
     command: Literal["plan"] = "plan"
     plan: dict[str, Any] = Field(description="the planned numbers, by the kind's own names")
@@ -76,21 +76,21 @@ class PlanOutput(_Campaign):
 
 
 class OfferOutput(_Campaign):
-    """`confide offer --json`."""
+    """Output of `confide offer --json`."""
 
     command: Literal["offer"] = "offer"
     sections: list[SectionModel]
 
 
 class Rejected(_Model):
-    """A row that gives no record."""
+    """A row of a table that gives no usable record."""
 
     id: str
     reason: str
 
 
 class CheckOutput(_Campaign):
-    """`confide check --json`: for the operator alone."""
+    """Output of `confide check --json`, for the operator alone."""
 
     command: Literal["check"] = "check"
     private: Literal[True] = Field(default=True, description="follows from private records: for the operator alone")
@@ -112,7 +112,7 @@ class CheckOutput(_Campaign):
 
 
 class RunOutput(_Campaign):
-    """`confide run --json`."""
+    """Output of `confide run --json`."""
 
     command: Literal["run"] = "run"
     noise: Literal["secure", "simulated"]
@@ -127,7 +127,7 @@ class RunOutput(_Campaign):
 
 
 class SubmitOutput(_Campaign):
-    """`confide submit --json`."""
+    """Output of `confide submit --json`."""
 
     command: Literal["submit"] = "submit"
     id: str
@@ -139,7 +139,7 @@ class SubmitOutput(_Campaign):
 
 
 class ContractsOutput(_Campaign):
-    """`confide contracts --json`; private, but for the contract of one person."""
+    """Output of `confide contracts --json`. Private, except for the contract of one person."""
 
     command: Literal["contracts"] = "contracts"
     round: int
@@ -150,7 +150,7 @@ class ContractsOutput(_Campaign):
 
 
 class RehearseOutput(_Campaign):
-    """`confide rehearse --json`."""
+    """Output of `confide rehearse --json`."""
 
     command: Literal["rehearse"] = "rehearse"
     out: str
@@ -158,7 +158,7 @@ class RehearseOutput(_Campaign):
 
 
 class ShareOutput(_Campaign):
-    """`confide share --json`."""
+    """Output of `confide share --json`."""
 
     command: Literal["share"] = "share"
     id: str
@@ -166,7 +166,7 @@ class ShareOutput(_Campaign):
 
 
 class AuditRowModel(_Model):
-    """One promise held against what was measured."""
+    """A promise and its measurement."""
 
     concern: Literal["privacy", "incentives", "accuracy", "participation", "budget"]
     promise: str
@@ -193,7 +193,7 @@ class ControlModel(_Model):
 
 
 class ReportModel(_Model):
-    """Promised against measured: rows by concern, and controls."""
+    """The report of an audit: promises and their measurements by concern, and the controls."""
 
     passed: bool
     problems: list[str]
@@ -208,7 +208,7 @@ class ReportModel(_Model):
 
 
 class AuditOutput(_Campaign):
-    """`confide audit --json`."""
+    """Output of `confide audit --json`."""
 
     command: Literal["audit"] = "audit"
     passed: bool
@@ -216,7 +216,7 @@ class AuditOutput(_Campaign):
 
 
 class KindsOutput(_Model):
-    """`confide kinds --json`."""
+    """Output of `confide kinds --json`."""
 
     command: Literal["kinds"] = "kinds"
     kinds: dict[str, str]
@@ -224,7 +224,7 @@ class KindsOutput(_Model):
 
 
 class StudyModel(_Model):
-    """A study: a published statement that is computed again."""
+    """A study, which computes a published statement again."""
 
     name: str
     title: str
@@ -233,7 +233,7 @@ class StudyModel(_Model):
 
 
 class StudiesOutput(_Model):
-    """`confide reproduce --json` without a name."""
+    """Output of `confide reproduce --json` without a name."""
 
     command: Literal["studies"] = "studies"
     studies: list[StudyModel]
@@ -243,7 +243,7 @@ class StudiesOutput(_Model):
 
 
 class ReproduceOutput(_Model):
-    """`confide reproduce NAME --json`."""
+    """Output of `confide reproduce NAME --json`."""
 
     command: Literal["reproduce"] = "reproduce"
     study: StudyModel
@@ -257,7 +257,7 @@ class ReproduceOutput(_Model):
 
 
 class ReproducedModel(_Model):
-    """One of several studies, and its first number that the source says something of; if none, its first one."""
+    """A study among several, with one of its numbers: the first that its source states, if there is one."""
 
     study: StudyModel
     quick: bool
@@ -277,7 +277,7 @@ class ReproducedModel(_Model):
 
 
 class ReproduceAllOutput(_Model):
-    """`confide reproduce --json` with --all, several names, --gallery or --times."""
+    """Output of `confide reproduce --json` with --all, several names, --gallery or --times."""
 
     command: Literal["reproduce-all"] = "reproduce-all"
     quick: bool
@@ -292,7 +292,7 @@ ClaimVerdict = Literal["holds", "holds-with-correction", "false", "vacuous-at-pr
 
 
 class MeasuredModel(_Model):
-    """The last result of evidence that takes long."""
+    """The last stored result of evidence that takes long to compute."""
 
     claimed: float | str = Field(description="the number that the claim gives; an infinity is a string")
     found: float | str = Field(description="the number that was found")
@@ -331,7 +331,7 @@ class ClaimModel(_Model):
 
 
 class ClaimsOutput(_Model):
-    """`confide claims --json`."""
+    """Output of `confide claims --json`."""
 
     command: Literal["claims"] = "claims"
     counts: dict[str, int] = Field(description="verdict -> rows")
@@ -344,7 +344,7 @@ class ClaimsOutput(_Model):
 
 
 class CampaignsOutput(_Model):
-    """`confide campaigns --json`: for the operator alone."""
+    """Output of `confide campaigns --json`, for the operator alone."""
 
     command: Literal["campaigns"] = "campaigns"
     store: str = Field(description="the database, without its password")
@@ -352,7 +352,7 @@ class CampaignsOutput(_Model):
 
 
 class LedgerOutput(_Model):
-    """`confide ledger --json`: for the operator alone."""
+    """Output of `confide ledger --json`, for the operator alone."""
 
     command: Literal["ledger"] = "ledger"
     store: str = Field(description="the database, without its password")
@@ -368,7 +368,7 @@ class FindingModel(_Model):
 
 
 class VerifyOutput(_Model):
-    """`confide verify --json`."""
+    """Output of `confide verify --json`."""
 
     command: Literal["verify"] = "verify"
     pack: str
@@ -382,7 +382,7 @@ class VerifyOutput(_Model):
 
 
 class RowsOutput(_Model):
-    """`confide rows --json`: made from a public pack, at no cost."""
+    """Output of `confide rows --json`, made from a public pack at no privacy cost."""
 
     command: Literal["rows"] = "rows"
     pack: str
@@ -393,7 +393,7 @@ class RowsOutput(_Model):
 
 
 class AnswerModel(_Model):
-    """An answer of a release to another query."""
+    """The answer of a release to a further query."""
 
     query: str
     answer: float = Field(description="share of the records, in [0, 1]")
@@ -405,7 +405,7 @@ class AnswerModel(_Model):
 
 
 class AnswerOutput(_Model):
-    """`confide answer --json`: made from a public pack, at no cost."""
+    """Output of `confide answer --json`, made from a public pack at no privacy cost."""
 
     command: Literal["answer"] = "answer"
     pack: str
@@ -415,14 +415,14 @@ class AnswerOutput(_Model):
 
 
 class WithdrawOutput(_Campaign):
-    """`confide withdraw --json`."""
+    """Output of `confide withdraw --json`."""
 
     command: Literal["withdraw"] = "withdraw"
     before_settlement: bool = Field(description="true: the participant's record counts as empty; false: it was erased")
 
 
 class BatchModel(_Model):
-    """One export of payouts."""
+    """An export of payouts."""
 
     number: int
     format: str = Field(description="csv or pain.001")
@@ -448,7 +448,7 @@ class WithdrawnModel(_Model):
 
 
 class PayoutsOutput(_Campaign):
-    """`confide payouts --json`: for the operator alone."""
+    """Output of `confide payouts --json`, for the operator alone."""
 
     command: Literal["payouts"] = "payouts"
     private: Literal[True] = Field(default=True, description="totals follow from private records")
@@ -464,7 +464,7 @@ class PayoutsOutput(_Campaign):
 
 
 class ChannelOutput(_Model):
-    """`confide channel --json`; levels in nats."""
+    """Output of `confide channel --json`, with levels in nats."""
 
     command: Literal["channel"] = "channel"
     file: str
@@ -489,7 +489,7 @@ class ChannelOutput(_Model):
 
 
 class WordModel(_Model):
-    """One word of a campaign file."""
+    """A word of a campaign file that was rewritten."""
 
     line: int
     place: str = Field(description="of the key, as the file writes it")
@@ -498,7 +498,7 @@ class WordModel(_Model):
 
 
 class MigratedModel(_Model):
-    """One file, and the words that were rewritten in it."""
+    """A campaign file, and the words that were rewritten in it."""
 
     file: str
     what: Literal["campaign", "pack", "store", "backup", "own record", "contracts", "channel"]
@@ -508,7 +508,7 @@ class MigratedModel(_Model):
 
 
 class MigrateOutput(_Model):
-    """`confide migrate --json`."""
+    """Output of `confide migrate --json`."""
 
     command: Literal["migrate"] = "migrate"
     files: list[MigratedModel]

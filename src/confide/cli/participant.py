@@ -1,4 +1,6 @@
-"""A participant's command, submit; contracts, which offers the terms; and rehearse, which plays everybody's side."""
+"""The commands of the participants' side: submit draws a report, contracts offers the terms, and rehearse plays every
+participant.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ def submit(
         "[10, as in a browser].")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """A participant's side: draw their report on their own computer, once, and show what they hand in."""
+    """The participant's side: draw their report on their own computer, once, and show the data that they hand in."""
     from confide.cli.options import values
     from confide.contract.kinds import ContractKind
     from confide.privacy.device_odds import LARGEST_LEVEL
@@ -68,7 +70,9 @@ def submit(
 
 
 def _contract(text: str) -> str:
-    """A contract's text, from a file or as it was pasted: with the word before it, and folded."""
+    """The text of a contract, read from a file or pasted. The pasted text may be folded into several lines and may
+    begin with the word "contract:".
+    """
     words = "".join(text.split())
     if len(words) < _LONGEST_NAME and Path(text).is_file():
         from confide.contract.files import read_bytes
@@ -92,7 +96,9 @@ def contracts(
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw up everybody's contracts from the reports, show one, or make them final. For the operator."""
+    """Draw up every participant's contract from the reports, show one contract, or make the contracts final. For the
+    operator.
+    """
     from confide.campaign import Store
     from confide.campaign.another import check_meant
     from confide.cli.render import show
@@ -153,7 +159,9 @@ def rehearse(
     total: Total = None,
     as_json: AsJson = False,
 ) -> None:
-    """Play everybody's side with true answers that are public already, and write what they would hand in."""
+    """Play the side of every participant with true answers that are public already, and write the reports that they
+    would hand in.
+    """
     from confide.contract.progress import progress_bar
 
     it = load(campaign)

@@ -1,4 +1,4 @@
-"""The files that a run leaves, and the readers of each. The list is the same whatever the records were."""
+"""The list of files that a run leaves, with the readers of each file. The list does not depend on the records."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ def _found(folder: Path, shares: bool) -> dict[str, tuple[str, bool]]:
 
 
 def places(folder: Path, *, shares: bool) -> dict[str, str]:
-    """Name -> path of what lies in an outcome's folder; `shares` says whether participants have any."""
+    """Mapping from file name to path for the files in the folder of an outcome. `shares` says whether the participants
+    have shares.
+    """
     return {name: str(folder / name) for name in _found(folder, shares)}
 
 
 def where(folder: Path, *, study: bool, shares: bool) -> Section:
-    """The list of files in an outcome's folder, and their readers."""
+    """The list of files in the folder of an outcome, with the readers of each file."""
     rows = tuple((name, holds, "public" if public and not study else "the operator alone")
                  for name, (holds, public) in _found(folder, shares).items())
     table = Table(columns=("file", "list of contents", "for"), rows=rows)

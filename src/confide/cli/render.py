@@ -1,4 +1,4 @@
-"""Sections on a terminal: text, tables, and for pictures what they show."""
+"""Sections printed on a terminal: texts, tables, and descriptions in place of pictures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isa
 
 
 def escape(text: str) -> str:
-    """A text as it is, whoever wrote it: neither markup, nor control characters that steer the terminal."""
+    """A text for the terminal, printed literally: markup has no effect, and control characters are replaced."""
     return markup.escape(printable(text))
 
 
@@ -35,7 +35,7 @@ def show_title(title: str) -> None:
 
 
 def show(parts: Sequence[Section]) -> None:
-    """Print sections; studies and private parts are marked."""
+    """Print sections. Sections of studies and private sections are marked."""
     for part in parts:
         mark = ""
         if part.study:
@@ -72,17 +72,20 @@ def _table(block: Table) -> RichTable:
 
 
 def _unbroken(cell: str) -> int:
-    """How wide a cell has to be: few words, such as "not published", stay together where there is room."""
+    """Least width of a cell. A short text, such as "not published", keeps its words together if there is room; a longer
+    text needs the width of its longest word.
+    """
     return cell_len(cell) if cell_len(cell) <= _FEW else max(map(cell_len, cell.split()), default=1)
 
 
 def _widths(rows: Sequence[Sequence[str]], whole: int) -> list[int]:
-    """Of columns that fit beside each other: no word, such as the id of a claim, is broken where that can be helped,
-    and what is left goes where most lines are saved. Left to itself the table would break ids, or cut lines off.
+    """Widths of the columns of a table, so that they fit side by side. Words, such as the id of a claim, are broken
+    only if the terminal is too narrow, and the remaining room goes to the columns that need it most. Without given
+    widths the library rich would break ids or cut lines off.
 
     Args:
-        rows: cells; the headings first.
-        whole: columns of the terminal.
+        rows: cells; the first row holds the headings.
+        whole: width of the terminal in letters.
     """
     columns = range(len(rows[0]))
     room = whole - _GAP * (len(columns) - 1)

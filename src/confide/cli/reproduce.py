@@ -1,4 +1,6 @@
-"""`confide reproduce`: published statements, figures and tables, computed again; one, several, or all of them."""
+"""The command `confide reproduce`, which computes published statements, figures and tables again: one, several, or all
+of them.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def reproduce(
 ) -> None:
     """Compute published statements, figures or tables again: pictures, tables, our numbers beside the sources'.
 
-    Findings are kept, and not computed again until the library, or a part it stands on, changes.
+    Findings are stored, and are computed again only when the library, or a package that the study uses, changes.
     """
     from confide.contract import InvalidInput
     from confide.evidence import StudyCache, study_names
@@ -138,7 +140,7 @@ def _one(name: str, quick: bool, cache: StudyCache | None, out: Path | None, as_
 
 
 def _full(name: str) -> str:
-    """How long a study's full run takes, where that was measured."""
+    """The time that a study's full run takes, as text, if it was measured."""
     from confide.evidence import full_times
 
     seconds = full_times().seconds.get(name)
@@ -152,7 +154,7 @@ def _say_what_is_missing() -> None:
 
 
 def _undrawn() -> str:
-    """What draws pictures, where it is not installed."""
+    """The command that installs the drawing of pictures, where it is not installed; otherwise an empty text."""
     from confide.charts import DRAWS, available
 
     return "" if available() else DRAWS
@@ -161,7 +163,7 @@ def _undrawn() -> str:
 def _write(
     asked: Sequence[str], quick: bool, cache: StudyCache | None, folder: Path, found: list[Reproduced | NotReproduced],
 ) -> dict[str, dict[str, Path]]:
-    """Compute studies and write each one's folder as soon as it is done."""
+    """Compute studies, and write the folder of each study as soon as it is done."""
     from confide.evidence import Reproduced, reproduce_all, write_section
 
     files: dict[str, dict[str, Path]] = {}
@@ -205,7 +207,7 @@ def _tell(
     found: Sequence[Reproduced | NotReproduced], files: dict[str, dict[str, Path]], written: Sequence[Path],
     folder: Path, quick: bool, as_json: bool,
 ) -> None:
-    """One table at the end; then an error, if some study could not be computed."""
+    """Print one table of all studies at the end. Raise an error if a study could not be computed."""
     from confide.cli.render import console, show
     from confide.contract import InvalidInput
     from confide.evidence import Reproduced
@@ -268,10 +270,10 @@ def _model(each: Reproduced, files: dict[str, Path]) -> ReproducedModel:
 
 @contextmanager
 def _bars(studies: int) -> Iterator[Callable[[str], Progress | None]]:
-    """Two bars on a terminal, over the studies and within the one that runs; none in a pipe.
+    """Two progress bars on a terminal: one over the studies, one within the running study. In a pipe there are no bars.
 
     Yields:
-        What gives a study's own bar when it begins.
+        A function that starts the bar of a study and returns its progress callback.
     """
     if not sys.stderr.isatty():  # rich would also take FORCE_COLOR for a terminal
         yield lambda _: None

@@ -1,4 +1,4 @@
-"""The service from the command line: `confide serve`, and who its operators are."""
+"""The commands for the web service: `confide serve` runs it, and further commands manage its operators."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PasswordFile = Annotated[Path | None, typer.Option(
 
 
 def _extra() -> None:
-    """Raise where the extra is not installed."""
+    """Raise an error if the extra of the service is not installed."""
     from importlib.util import find_spec
 
     from confide.contract import Refused
@@ -80,7 +80,7 @@ def serve(
                                                 "of a file; default to nobody.")] = None,
     store: StoreUrl = None,
 ) -> None:
-    """Serve campaigns: the API, for several operators, participants and the public; until it is stopped."""
+    """Serve campaigns until stopped: the API for several operators, the participants and the public."""
     _extra()
     from pydantic import ValidationError
 
@@ -138,7 +138,7 @@ def add(
     subject: Annotated[str | None, typer.Option(metavar="SUB", help="The operator's name at that service.")] = None,
     store: StoreUrl = None,
 ) -> None:
-    """Make somebody an operator; their password is asked for, or an issuer says who they are."""
+    """Add an operator. The command asks for the operator's password, unless an issuer identifies the operator."""
     from confide.contract import InvalidInput
     from confide.service.access import Role
 
@@ -162,7 +162,7 @@ def change(
     password_file: PasswordFile = None,
     store: StoreUrl = None,
 ) -> None:
-    """Change what somebody may do, or their password; their sessions end."""
+    """Change an operator's rights or password. The operator's sessions end."""
     from confide.service.access import Role
 
     with _opened(store) as there:
@@ -173,7 +173,7 @@ def change(
 
 @contextmanager
 def _opened(url: str | None) -> Iterator[Operators]:
-    """The operators of a store, which is closed behind them."""
+    """The operators of a store. The store is closed at the end of the context."""
     _extra()
     from confide.campaign import Store
     from confide.service.access import Operators
@@ -183,7 +183,7 @@ def _opened(url: str | None) -> Iterator[Operators]:
 
 
 def _digest(file: Path | None) -> str | None:
-    """Of the token in a file: processes that serve need no more."""
+    """The digest of the token in a file. The serving processes need only the digest."""
     import hashlib
 
     from confide.contract import InvalidInput
@@ -199,7 +199,9 @@ def _digest(file: Path | None) -> str | None:
 
 
 def _password(file: Path | None) -> str:
-    """From a file, or asked for twice; never from the command line, which others can read."""
+    """Read a password from a file, or ask for it twice. The password is never read from the command line, which other
+    users can read.
+    """
     from confide.contract import InvalidInput
     from confide.contract.files import read_bytes
 

@@ -472,8 +472,8 @@ def in_full(promise: Guarantee, sentence: Sentence = _own_words) -> str:
     Example:
         >>> print(in_full(Truthfulness(gain=0.25, baseline=1.0, who="every bidder", condition="the bidder is served",
         ...                            note="in the mean", source=Source(document="a", statement="b"))))
-        No lie gains more than 0.25, for every bidder. Condition: the bidder is served. Nobody can know this before the
-        run, so the promise does not help a participant to decide. Note: in the mean.
+        No lie gains more than 0.25, for every bidder. Condition: the bidder is served. Nobody can know this \
+before the run, so the promise does not help a participant to decide. Note: in the mean.
     """
     return " ".join(sentences_of(promise, sentence))
 

@@ -71,8 +71,8 @@ def names_missing(*groups: str, **where: str) -> Callable[[_Door], _Door]:
         >>> plan()
         Traceback (most recent call last):
         ...
-        confide.contract.missing.MissingArguments: cost: is missing, and so is budget or error; give cost (of one
-        report, above 0) and one of budget (for all reports) and error (that is wanted)
+        confide.contract.missing.MissingArguments: cost: is missing, and so is budget or error; give cost (of one \
+report, above 0) and one of budget (for all reports) and error (that is wanted)
     """
     needed = [tuple(each.split(" | ")) for each in groups]
 

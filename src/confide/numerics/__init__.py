@@ -1,4 +1,4 @@
-"""Solvers, exact sums and map-reduce over people that several families need."""
+"""Numerical tools that several families of mechanisms share: solvers, exact sums, and map-reduce over records."""
 
 from confide._lazy import doors
 

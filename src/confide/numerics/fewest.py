@@ -1,4 +1,4 @@
-"""The least whole number at which something holds, without trying them all."""
+"""Search for the least whole number at which a condition holds, without a trial of every number."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ __all__ = ["fewest"]
 
 
 def fewest(holds: Callable[[int], bool], largest: int, singly: int = 32) -> int | None:
-    """The least number from 1 on at which a condition holds; beyond `singly` the condition must stay true once it is
-    true.
+    """The least whole number, at least 1, at which a condition holds. Above `singly` the condition must stay true once
+    it is true.
 
     Args:
         holds: condition on a number.
         largest: largest number that is tried.
-        singly: largest number, at least 1, up to which numbers are tried one after another; beyond it they are doubled,
-            and the last gap is halved.
+        singly: largest number, at least 1, up to which every number is tried in turn. Above `singly` the tried number
+            is doubled each time, and bisection then finds the least number.
 
     Returns:
-        None where it holds at no number that was tried, the largest among them.
+        The least number, or None where the condition holds at no tried number. The number `largest` is always among the
+        tried ones.
 
     Example:
         >>> fewest(lambda m: m >= 1000, 5000), fewest(lambda m: m >= 1000, 500)

@@ -1,7 +1,7 @@
-"""Map over people in parallel, reduce in any order: blocks of rows on a few threads, with memory that stays flat.
+"""Parallel map over people's records and reduction in any order: blocks of rows on a few threads, in bounded memory.
 
-numpy and scipy leave the interpreter's lock while they compute, so threads are enough. Each thread runs linear algebra
-on one core: nested thread pools fight for the cores and can be ten times slower.
+numpy and scipy release Python's global interpreter lock while they compute, so threads suffice for parallel work. Each
+thread runs linear algebra on one core, because nested thread pools compete for the cores and can be ten times slower.
 """
 
 from __future__ import annotations
@@ -23,13 +23,17 @@ Result = TypeVar("Result")
 State = TypeVar("State")
 
 _BLOCK_BYTES = 2**20
-"""A block of rows and its temporaries stay in a core's cache, and the allocator reuses them."""
+"""Bytes of one block of rows. A block and its temporary arrays of this size stay in a core's cache, and the allocator
+reuses their memory.
+"""
 _TALLEST = 1024
-"""Rows of a wide block: as many as columns, up to here, or adding up d x d sums takes longer than computing them."""
+"""Largest number of rows of a wide block. Up to this limit a block has as many rows as columns, because with fewer rows
+adding up d x d sums takes longer than computing them.
+"""
 
 
 def threads() -> int:
-    """How many threads work on people: the cores this process may use, at most 8."""
+    """Number of threads that work on people's records: the number of cores this process may use, at most 8."""
     try:
         usable = len(os.sched_getaffinity(0))
     except AttributeError:  # pragma: no cover - not Linux
@@ -38,31 +42,35 @@ def threads() -> int:
 
 
 def block_rows(width: int) -> int:
-    """Rows of `width` doubles that make one block."""
+    """Number of rows, each of `width` doubles, that make one block."""
     return max(256, min(width, _TALLEST), _BLOCK_BYTES // (8 * max(1, width)))
 
 
 def one_core_each(kind: str | None = None) -> Any:
-    """A context in which each call of linear algebra, and of other native pools of threads, runs on one core.
+    """A context manager under which each call of linear algebra or of another native thread pool runs on one core.
 
     Args:
-        kind: pools of threads, "blas" or "openmp"; default all.
+        kind: thread pools to limit, "blas" or "openmp"; by default all pools.
     """
     return _pools(len(sys.modules)).limit(limits=1, user_api=kind)
 
 
 @lru_cache(maxsize=1)
 def _pools(modules: int) -> ThreadpoolController:  # noqa: ARG001
-    """The pools of this process: they are looked for anew where modules were imported, which may have brought some."""
+    """The native thread pools of this process. The search is repeated whenever the number of imported modules changes,
+    since a new module may bring a pool.
+    """
     return ThreadpoolController()
 
 
 def map_blocks(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """`map(work, items)` on several threads, in order, with few items in flight.
+    """Apply `work` to every item on several threads, and yield the results in the order of the items. Few items are in
+    memory at any time.
 
     Args:
-        work: called with one item, on a thread of its own; must not touch what other calls touch.
-        items: read one by one on the calling thread.
+        work: function of one item, which runs on a worker thread. The function must not touch objects that other calls
+            touch.
+        items: items, which are read one by one on the calling thread.
 
     Yields:
         The results, in the order of the items.
@@ -79,15 +87,17 @@ def map_blocks(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterato
 
 
 def accumulate(start: Callable[[], State], add: Callable[[State, Item], None], items: Iterable[Item]) -> list[State]:
-    """Add every item to one of a few states, one for each thread. Which one it is, nobody knows: sums must be exact.
+    """Add every item to one of a few states, one state for each thread. The choice of the state is arbitrary, so sums
+    must be exact.
 
     Args:
-        start: a state to which nothing was added.
-        add: adds an item to a state, on a thread of its own; the state is nobody else's meanwhile.
-        items: read one by one on the calling thread.
+        start: function that makes an empty state, to which no item was added.
+        add: function that adds an item to a state, on a worker thread. No other thread touches the state during the
+            call.
+        items: items, which are read one by one on the calling thread.
 
     Returns:
-        The states, for the caller to join.
+        The states, which the caller joins.
     """
     states = [start() for _ in range(threads())]
     free: SimpleQueue[State] = SimpleQueue()

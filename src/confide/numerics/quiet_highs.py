@@ -1,4 +1,4 @@
-"""A HiGHS solver that never writes to standard output, on which one JSON object may be due."""
+"""A HiGHS solver that never writes to standard output, which may be reserved for one JSON object."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["QuietHighs"]
 
 
 class QuietHighs(highspy.Highs):
-    """HiGHS without its log. The constructor of 1.16 prints a banner before any option can be set.
+    """The HiGHS solver without its log. The constructor of HiGHS 1.16 prints a banner before any option can be set.
 
     Example:
         >>> import highspy

@@ -1,8 +1,8 @@
-"""One seam between a computation and the people it is about: shards of records that stay where they are.
+"""An interface between a computation and people's records: shards of records that stay at their place.
 
-Each shard is held by one worker, which is asked the same public question in every round. The answers come back in the
-order of the shards; who joins them must not depend on how many there are, which sums of whole numbers do not. Threads
-of this process are the default; `RayShards` puts the shards on many machines.
+Each shard is held by one worker, and every worker is asked the same public question in every round. The answers come
+back in the order of the shards. The joined result must not depend on the number of shards; sums of whole numbers meet
+this condition. By default the workers are threads of this process. `RayShards` puts the shards on many machines.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ __all__ = ["RayShards", "Shards", "ThreadShards"]
 
 
 class Shards(Protocol):
-    """Records in several places; a context, which ends what holds them."""
+    """Records in several places. An object of this class is a context manager, and the end of the context stops the
+    workers that hold the records.
+    """
 
     def __enter__(self) -> Self: ...
 
@@ -28,11 +30,12 @@ class Shards(Protocol):
         ...
 
     def map(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """`work(shard, *arguments)` of every shard, in their order.
+        """Call `work(shard, *arguments)` for every shard, and return the results in the order of the shards.
 
         Args:
-            work: function of a shard and of `arguments`; where shards are elsewhere it must be picklable.
-            arguments: further arguments, the same for all shards, public.
+            work: function of a shard and of `arguments`. The function must be picklable if the shards lie in other
+                processes.
+            arguments: further public arguments, which are equal for all shards.
         """
         ...
 
@@ -42,7 +45,7 @@ class ThreadShards:
 
     Args:
         shards: parts of the records.
-        workers: threads; as many as there are cores, at most 8, by default.
+        workers: number of threads; by default the number of cores, at most 8.
 
     Example:
         >>> with ThreadShards([[1, 2], [3]], workers=2) as held:
@@ -65,18 +68,20 @@ class ThreadShards:
             self._limits.restore_original_limits()
 
     def map(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """`work(shard, *arguments)` of every shard, in their order."""
+        """Call `work(shard, *arguments)` for every shard, and return the results in the order of the shards."""
         if len(self._shards) == 1:
             return [work(self._shards[0], *arguments)]
         return list(self._pool.map(lambda shard: work(shard, *arguments), self._shards))
 
 
 class RayShards:
-    """Shards on a Ray cluster: the one that this process is connected to, or a local one that ends with the shards.
+    """Shards on a Ray cluster: the cluster to which this process is connected, or a local cluster that ends with the
+    shards.
 
     Args:
         shards: parts of the records.
-        options: keyword arguments of `ray.init`, where no cluster is connected yet; `num_cpus=2`, for instance.
+        options: keyword arguments of `ray.init`, such as `num_cpus=2`. The options are used if this process is not
+            connected to a cluster.
 
     Raises:
         InvalidInput: Ray is not installed.
@@ -107,7 +112,9 @@ class RayShards:
             self._ray.shutdown()
 
     def map(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """`work(shard, *arguments)` of every shard, in their order; computed where the shard lies."""
+        """Call `work(shard, *arguments)` for every shard on the machine that holds the shard, and return the results in
+        the order of the shards.
+        """
         question = self._ray.put((work, arguments))
         answers: list[Any] = self._ray.get([self._asked.remote(shard, question) for shard in self._kept])
         return answers

@@ -1,9 +1,10 @@
-"""Exact sums of products over people: the same integers for every chunking, order and thread count.
+"""Exact sums of products over people's records: the integers are equal for every chunking, order and number of threads.
 
-Rows hold integers in float64. A block is small enough that no partial sum of its products leaves [-2^53, 2^53], where
-float64 arithmetic on integers is exact whatever the order of the additions; block sums are added as integers.
+Rows hold integers in float64. A block is so small that no partial sum of its products leaves [-2^53, 2^53], where
+float64 arithmetic on integers is exact in any order of additions. The sums of the blocks are added as integers.
 
-Running sums of many small terms that lose none of them: `numpy.cumsum` adds each one to all that came before.
+The module also has running sums of many small terms without loss of accuracy. `numpy.cumsum` loses accuracy because it
+adds each term to the sum of all earlier terms.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _RUN = 1024  # terms that are added up on their own
 
 
 def running_sum(terms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sums of the first 1, 2, ... terms, with an error that grows as the root of their number.
+    """The sums of the first 1, 2, ... terms, with a rounding error that grows as the square root of the number of
+    terms.
 
     Args:
         terms: (n,) numbers.
@@ -50,8 +52,8 @@ class IntegerCross:
 
     Args:
         width: length of each left row.
-        left_bound: largest absolute value of a left entry, an integer.
-        right_bound: largest absolute value of the right entry.
+        left_bound: largest absolute value of an entry of a left row, an integer.
+        right_bound: largest absolute value of the right entry, an integer.
 
     Example:
         >>> sums = IntegerCross(2, left_bound=10, right_bound=10)
@@ -72,7 +74,7 @@ class IntegerCross:
         self.rows = 0
 
     def add(self, left: np.ndarray, right: np.ndarray) -> None:
-        """Add rows.
+        """Add the products of m rows to the sums.
 
         Args:
             left: (m, width) float64 holding integers.
@@ -88,7 +90,7 @@ class IntegerCross:
         self.rows += len(left)
 
     def merge(self, other: IntegerCross) -> None:
-        """Add another accumulator's sums."""
+        """Add the sums of another accumulator to the sums of this accumulator."""
         other._spill()
         self._spill()
         self._high += other._high
@@ -101,12 +103,12 @@ class IntegerCross:
 
     @property
     def gram(self) -> np.ndarray:
-        """The exact sum of `left left'`, a (width, width) object array of Python integers."""
+        """The exact sum of the products `left left'`, a (width, width) object array of Python integers."""
         self._spill()
         return self._high[:, :-1].copy()
 
     @property
     def cross(self) -> np.ndarray:
-        """The exact sum of `left right`, a (width,) object array of Python integers."""
+        """The exact sum of the products `left right`, a (width,) object array of Python integers."""
         self._spill()
         return self._high[:, -1].copy()

@@ -1,4 +1,6 @@
-"""Old place of what kinds of people's records begin with: `confide.campaign.kinds` has it now."""
+"""Former import path of the base classes of kinds whose data are people's records. `confide.campaign.kinds` defines
+them now.
+"""
 
 from confide._lazy import doors
 

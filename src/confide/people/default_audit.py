@@ -1,4 +1,6 @@
-"""Old place of the audit of any mechanism: `confide.audit.mechanism_audit` has it now."""
+"""Former import path of `audit_mechanism`, an audit of any mechanism. The audit is now in
+`confide.audit.mechanism_audit`.
+"""
 
 from confide._lazy import moved
 

@@ -92,8 +92,8 @@ def hides_next_to_nothing(
         >>> hides_next_to_nothing([promised(PureDP(10.0))])
         ()
         >>> print(*hides_next_to_nothing([promised(PureDP(20.0))]))
-        epsilon = 20 towards the public, for the whole outcome, hides next to nothing: a guess between two records of
-        somebody that are equally likely at first may be right in 99.9999998% of all cases
+        epsilon = 20 towards the public, for the whole outcome, hides next to nothing: a guess between two \
+records of somebody that are equally likely at first may be right in 99.9999998% of all cases
     """
     least: dict[tuple[Audience, str, str], tuple[float, str]] = {}
     for each in promises:

@@ -77,8 +77,8 @@ class Meter:
         >>> meter.spend("sum", DrawCost.laplace(Fraction(1)), "total")
         >>> meter.spend("sum", DrawCost.laplace(Fraction(1)), "again")
         Traceback (most recent call last):
-        confide.contract.metered.Overspent: the line 'sum': a draw would spend epsilon 1; epsilon 1 was charged, epsilon
-        1 spent before
+        confide.contract.metered.Overspent: the line 'sum': a draw would spend epsilon 1; epsilon 1 was charged, \
+epsilon 1 spent before
     """
 
     def __init__(self, lines: Sequence[Line], *, strict: bool = False, mechanism: Any = None) -> None:

@@ -1,8 +1,12 @@
-"""The billboards of the baselines: noisy counts of attributes or of queries, or nothing that any data enters.
+"""The billboards of the baselines: noisy counts of all attributes, noisy counts of all queries, or fixed answers that
+no data enter.
 
-Answers of independent attributes, and of independent columns whose cells are all as likely. They read no data.
+The module also has the answers of independent attributes and of independent columns. The functions for independent
+attributes and columns take given probabilities and read no data.
 
-Queries of a workload that determine each other: one is the other, or its negation. Noise is then paid for once.
+A further function, `alike`, finds queries of a workload that determine each other: two queries that are the same
+function of a record, or negations of each other. Of several queries that determine each other only one is measured, so
+the noise is paid for once.
 """
 
 from __future__ import annotations
@@ -38,14 +42,14 @@ _Floats = NDArray[np.float64]
 
 
 def product_answers(ones: _Floats, workload: Workload) -> _Floats:
-    """The answers of independent attributes, (k,).
+    """The answers to all queries of a population with independent attributes, (k,).
 
     Args:
         ones: (d,) probability of each attribute.
-        workload: the queries.
+        workload: the k queries.
 
     Raises:
-        InvalidInput: predicates on more than 2^22 cells, or other attributes.
+        InvalidInput: the predicates are on more than 2^22 cells, or the workload has another number of attributes.
     """
     if ones.shape != (workload.attributes,):
         raise InvalidInput("workload", f"is on {workload.attributes} attributes", f"must be on {len(ones)}")
@@ -63,22 +67,25 @@ def product_answers(ones: _Floats, workload: Workload) -> _Floats:
 
 
 def column_answers(ones: _Floats, workload: Workload, schema: Schema, *, cut: bool = True) -> _Floats:
-    """The answers of independent columns, (k,), each record having one value of each.
+    """The answers to all queries of a population with independent columns, (k,). Each record has exactly one value of
+    each column.
 
-    A conjunction is a product over its columns: of one, it asks for a value, or that none of some values holds, which
-    has the probability that these leave over. In a parity a column gives 1 - 2 p, where p is the probability of the
-    attributes that the parity counts. Predicates are summed over all records, with each column's law cut at 0 and
-    scaled to 1.
+    The answer to a conjunction is a product with one factor for each column. A column that must have a certain value
+    contributes the probability of that value. A column that must avoid certain values contributes the probability of
+    its remaining values. In a parity a column contributes 1 - 2 p, where p is the probability of the attributes of the
+    column that the parity counts. The answer to a predicate is a sum over all possible records.
 
     Args:
         ones: (d,) probability of each attribute.
-        workload: the queries.
+        workload: the k queries.
         schema: the public columns.
-        cut: whether each column's share is cut to [0, 1], and a law at 0. Without it, whatever stands in `ones` counts,
-            and what is left over by most of a column's values is the sum of the others, which holds less noise.
+        cut: whether the factor of each column is cut to [0, 1], and each distribution of a column's values is cut at 0
+            and scaled to 1. Without cuts the numbers in `ones` are used as they are. Without cuts a conjunction that
+            excludes most values of a column sums the few remaining values, since a sum of fewer noisy counts has less
+            noise.
 
     Raises:
-        InvalidInput: predicates on more than 2^22 cells, or a schema of other attributes.
+        InvalidInput: the predicates are on more than 2^22 cells, or the schema has another number of attributes.
 
     Example:
         >>> from confide.release.columns import Levels
@@ -104,14 +111,15 @@ def column_answers(ones: _Floats, workload: Workload, schema: Schema, *, cut: bo
 
 
 def uniform_answers(workload: Workload, schema: Schema | None = None) -> _Floats:
-    """Answers of uniform records, (k,): each cell of a column is as likely; without a schema every bit is a fair coin.
+    """The answers to all queries of uniformly distributed records, (k,). All values of a column are equally likely;
+    without a schema every attribute is a fair coin flip.
 
     Args:
-        workload: the queries.
+        workload: the k queries.
         schema: the public columns.
 
     Raises:
-        InvalidInput: predicates on more than 2^22 cells, or a schema of other attributes.
+        InvalidInput: the predicates are on more than 2^22 cells, or the schema has another number of attributes.
 
     Example:
         >>> from confide.release.columns import Levels
@@ -129,7 +137,9 @@ def uniform_answers(workload: Workload, schema: Schema | None = None) -> _Floats
 
 
 def _by_columns(workload: Workload, schema: Schema, ones: _Floats, cut: bool) -> _Floats:
-    """The product over columns; each literal is counted with the first one of its column."""
+    """The products over columns for conjunctions or parities. All literals on one column form one factor, which is
+    multiplied in at the first literal of the column.
+    """
     column_of = schema.column_of
     # The false of a bit is no attribute: those that are do not sum to 1.
     sizes = np.array([np.inf if isinstance(each, Bit) else len(each.names) for each in schema.columns])
@@ -164,13 +174,14 @@ def _check_cells(workload: Workload) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """The queries that are measured, and how the others follow.
+    """The queries that are measured, and the rule by which they determine the other queries.
 
     Args:
-        kept: (j,) the queries that are measured, rising.
-        place: (k,) the measured query that determines each query.
-        negated: (k,) whether it is that one's negation.
-        by_columns: whether that holds for records of the schema's columns only.
+        kept: (j,) positions of the measured queries, ascending.
+        place: (k,) for each query, the position among the measured queries of the one that determines it.
+        negated: (k,) whether each query is the negation of the measured query that determines it.
+        by_columns: whether `place` and `negated` are right only for records that have one value of each column of the
+            schema.
     """
 
     kept: NDArray[np.int64]
@@ -179,21 +190,22 @@ class Alike:
     by_columns: bool = False
 
     def spread(self, measured: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-        """The counts of all queries, (k,), from the (j,) that were measured among n records."""
+        """The counts of all queries, (k,), from the counts of the (j,) measured queries among n records."""
         reported = measured[self.place]
         return np.where(self.negated, n - reported, reported)
 
 
 def alike(workload: Workload, schema: Schema | None) -> Alike:
-    """Find queries that are the same function of a record, or each other's negation.
+    """Find queries that are the same function of a record, or negations of each other.
 
-    The negation of one literal is the other literal on its attribute; that of a predicate another predicate. Of a
-    column with two cells, as long as neither is the false of a bit, each literal on one attribute is a literal on the
-    other: "sex = male" is "sex != female". A longer conjunction has no conjunction as its negation.
+    The negation of a conjunction of one literal is the opposite literal on its attribute. The negation of a predicate
+    is another predicate. In a column with two values, both of them attributes, each literal on one attribute equals a
+    literal on the other attribute: "sex = male" is "sex != female". The negation of a conjunction of two or more
+    literals is no conjunction.
 
     Args:
         workload: the queries.
-        schema: the public columns, None where records are bits of any kind.
+        schema: the public columns; None if any combination of bits is a possible record.
 
     Example:
         >>> both = Workload.conjunctions([[0], [0], [1]], [[True], [False], [True]], attributes=2)
@@ -233,13 +245,14 @@ def alike(workload: Workload, schema: Schema | None) -> Alike:
 def _grouped(
     some: NDArray[np.int64], table: NDArray[np.generic], flipped: NDArray[np.bool_], by_columns: bool
 ) -> Alike:
-    """Rows that are equal are one function, but for whether they are flipped.
+    """Group queries by equal rows of a table: queries with equal rows are the same function of a record, or negations
+    of each other.
 
     Args:
-        some: the queries that the rows stand for.
-        table: a row for each of them.
-        flipped: (k,) of all queries, whether a row stands for the negation.
-        by_columns: whether the rows rest on a schema.
+        some: positions of the queries that have a row in the table.
+        table: one row for each query in `some`.
+        flipped: (k,) for all queries, whether the row describes the query's negation.
+        by_columns: whether the rows depend on a schema.
     """
     everyone = np.arange(len(flipped))
     if not len(some):
@@ -258,12 +271,13 @@ def _grouped(
 @wire("IndependentBillboard", "records ones schema")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class IndependentBillboard(Billboard):
-    """Noisy counts of every attribute.
+    """A billboard of noisy counts of every attribute.
 
     Args:
-        records: n.
-        ones: (d,) noisy counts.
-        schema: the public columns, independent of each other; None where attributes are.
+        records: number of records, n.
+        ones: (d,) noisy counts of the attributes.
+        schema: the public columns, which are treated as independent of each other. Without a schema the attributes are
+            treated as independent.
     """
 
     records: int
@@ -271,14 +285,14 @@ class IndependentBillboard(Billboard):
     schema: Schema | None = None
 
     def answers(self, workload: Workload) -> _Floats:
-        """Answers as fractions, (k,): products of what is measured, each cut to [0, 1]. Sums of them are too high: see
-        `uncut`.
+        """Answers as fractions, (k,): products of the measured fractions, each cut to [0, 1]. Sums of cut answers are
+        biased upwards; sums need the answers of `uncut`.
         """
         return self._products(np.clip(self.ones / self.records, 0.0, 1.0), workload, cut=True)
 
     def uncut(self, workload: Workload) -> _Floats:
-        """The products of what is measured, (k,), with all of its noise: without bias for independent columns, and some
-        lie outside [0, 1].
+        """The products of the measured fractions, (k,), with all of their noise. The products are unbiased if the
+        columns are independent, and some lie outside [0, 1].
         """
         return self._products(self.ones / self.records, workload, cut=False)
 
@@ -292,13 +306,14 @@ class IndependentBillboard(Billboard):
 @wire("FixedBillboard", "records attributes one schema")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FixedBillboard(Billboard):
-    """Answers that no data enters: of the record of zeros, or of uniform records.
+    """A billboard of answers that no data enter: the answers of all-zero records or of uniformly distributed records.
 
     Args:
-        records: n.
-        attributes: d.
-        one: the probability of an attribute, 0 for the record of zeros, 1/2 for uniform records.
-        schema: schema of uniform records: its columns are uniform over their cells, and `one` is that of a bit.
+        records: number of records, n.
+        attributes: number of attributes, d.
+        one: the probability of each attribute, 0 for all-zero records, 1/2 for uniform records.
+        schema: public columns of uniform records. With a schema each column is uniform over its values, and `one` is
+            the probability of a bit.
     """
 
     records: int
@@ -317,12 +332,13 @@ class FixedBillboard(Billboard):
 @wire("NoisyBillboard", "records workload noisy")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoisyBillboard(Billboard):
-    """Noisy counts of every query.
+    """A billboard of noisy counts of every query.
 
     Args:
-        records: n.
-        workload: the queries.
-        noisy: (k,) counts with noise; n less that of its negation where a query's negation was measured.
+        records: number of records, n.
+        workload: the k queries.
+        noisy: (k,) noisy counts of the queries. If the negation of a query was measured, the query's count is n minus
+            the count of the negation.
     """
 
     records: int
@@ -330,20 +346,20 @@ class NoisyBillboard(Billboard):
     noisy: np.ndarray
 
     def answers(self, workload: Workload | None = None) -> _Floats:
-        """The answers as fractions, (k,), cut to [0, 1]. Sums of them are too high where many are near 0: add up those
-        of `uncut`.
+        """The answers as fractions, (k,), cut to [0, 1]. Sums of cut answers are biased upwards if many answers are
+        near 0; sums need the answers of `uncut`.
 
         Raises:
-            InvalidInput: other queries than the release's own.
+            InvalidInput: the workload is not the release's own.
         """
         return np.asarray(np.clip(self.uncut(workload), 0.0, 1.0))
 
     def uncut(self, workload: Workload | None = None) -> _Floats:
-        """The answers as they were measured, as fractions, (k,), without bias; noise takes some of them below 0 or
-        above 1.
+        """The measured answers as fractions, (k,), without bias. Noise moves some answers below 0 or above 1.
 
         Raises:
-            InvalidInput: other queries than the release's own; `measured_sums` adds up what others are made of.
+            InvalidInput: the workload is not the release's own. `measured_sums` answers other queries that are sums of
+                measured ones.
         """
         if workload is not None:
             of_kind("workload", workload, Workload)

@@ -1,16 +1,21 @@
-"""Histograms over the cells of columns: sums and updates of boxes of cells, and every conjunction from one transform.
+"""Histograms over the cells of several columns: sums and updates over boxes of cells, and answers to all conjunctions
+from one transform.
 
-A cell is a combination of one value of each column, as a number whose digits are the values. A box is a product of
-intervals. It is kept as nested loops, (stride, count) each; whole columns beside each other are one loop, and a column
-with one value is none, so that a box of few cells is walked in as many steps.
+A cell is a combination of one value of each column. The number of a cell has the values as digits. A box is a product
+of intervals of values. A box is stored as nested loops, each with a stride and a count. Adjacent columns that are not
+restricted form one loop, and a column with one allowed value needs no loop. Therefore the time for a box is
+proportional to its number of cells.
 
-The transform puts, along every column, the sum over all its values into the place of one of them, the pivot. It has as
-many places as the histogram, and with it a conjunction of r literals takes about 2^r of them: a value is a place of its
-own, all but a value is the sum less that place, and only the pivot's value is the sum less all others.
+The transform works column by column: it replaces the entry of one value of the column, the pivot, by the sum over all
+values of the column. The transform has as many entries as the histogram. A conjunction of r literals is a combination
+of about 2^r entries of the transform. A literal that requires a value other than the pivot needs one entry. A literal
+that excludes a value other than the pivot needs the entry of the sum less one entry. A literal that requires the
+pivot's value needs the entry of the sum less all other entries of the column.
 
 Source: spec query_release C (its transform is that of columns of two values) and D6 (inclusion and exclusion).
 
-Blocks of cells that are laws: uniform at first, scaled to a mass of 1, or made of the exponents of their cells.
+A block is a set of columns that the queries connect. The cells of a block are a probability distribution: uniform at
+first, scaled to a mass of 1, or computed from the exponents of the cells.
 """
 
 from __future__ import annotations
@@ -40,10 +45,10 @@ _FARTHEST = 600.0  # exponents whose factors are doubles
 
 
 def uniform_cells(starts: NDArray[np.int64]) -> _Floats:
-    """Flat cells of uniform blocks.
+    """Flat array of the cells of all blocks, each block with a uniform distribution.
 
     Args:
-        starts: (b + 1,) where each block begins, and the end.
+        starts: (b + 1,) position of the first cell of each block, and the end.
 
     Example:
         >>> uniform_cells(np.array([0, 2, 6])).tolist()
@@ -55,7 +60,7 @@ def uniform_cells(starts: NDArray[np.int64]) -> _Floats:
 
 @kernel
 def mass_of(cells: _Floats, begin: int, end: int) -> float:
-    """The sum of a block."""
+    """The sum of the cells of a block."""
     mass = 0.0
     for at in range(begin, end):
         mass += cells[at]
@@ -64,7 +69,7 @@ def mass_of(cells: _Floats, begin: int, end: int) -> float:
 
 @kernel
 def scale_to_one(cells: _Floats, begin: int, end: int) -> None:
-    """Divide a block by its sum."""
+    """Divide the cells of a block by their sum."""
     mass = mass_of(cells, begin, end)
     for at in range(begin, end):
         cells[at] /= mass
@@ -72,7 +77,9 @@ def scale_to_one(cells: _Floats, begin: int, end: int) -> None:
 
 @kernel
 def from_exponents(cells: _Floats, begin: int, end: int) -> None:
-    """The law with weights exp(cell), in place; the largest exponent is taken off first."""
+    """Replace the cells of a block by the distribution in proportion to exp(cell). The largest exponent is subtracted
+    first.
+    """
     top = cells[begin]
     for at in range(begin, end):
         top = max(top, cells[at])
@@ -83,16 +90,18 @@ def from_exponents(cells: _Floats, begin: int, end: int) -> None:
 
 @kernel
 def lacking(target: float, inside: float, outside: float, close: float) -> float:
-    """The addition to a query's exponent so that a side of it which has all but vanished is measured again; or 0.
+    """The correction of a query's exponent if one side of the query has lost nearly all of its mass; otherwise 0.
 
-    A residual r multiplies the side that is too small by e^(|r|/2) in each pass. Where that changes the answer by less
-    than shows, it looks like an end, and takes longer than all passes. It gets what was measured, half at most.
+    A side of a query is the set of cells that satisfy the query, or the set of the other cells. In each pass a residual
+    r multiplies the mass of the smaller side by e^(|r|/2). If that mass is tiny, the answer changes by less than
+    `close`, as if the fit had converged, and more passes than allowed would be needed. The correction therefore gives
+    the side its measured mass at once, but at most one half.
 
     Args:
         target: target of the answer.
-        inside: the answer.
-        outside: 1 less that, of full accuracy where it is small, as `inside` is.
-        close: smaller changes do not show.
+        inside: the answer: mass of the cells that satisfy the query.
+        outside: 1 - inside. Both `inside` and `outside` are accurate where they are small.
+        close: smallest change of an answer that counts as a change.
     """
     residual = target - inside
     small = inside if residual > 0.0 else outside
@@ -111,13 +120,14 @@ _LEAST, _GREATEST = 1 / 16, 16.0  # of the mass of a block, while updates run: b
 
 @kernel
 def _next_row(at: int, strides: _Integers, counts: _Integers, digits: _Integers) -> int:
-    """Where the innermost loop of a box begins next; -1 when all were run, and `digits` are 0 again.
+    """Position at which the innermost loop of a box begins next. After the last run the result is -1, and all `digits`
+    are 0.
 
     Args:
-        at: where it began.
-        strides: (g,) of the loops, the outer one first.
-        counts: (g,) how often each runs.
-        digits: (g,) how often each ran; changed.
+        at: position at which the innermost loop began last.
+        strides: (g,) strides of the loops, the outer one first.
+        counts: (g,) number of steps of each loop.
+        digits: (g,) number of finished steps of each loop; changed.
     """
     turn = len(counts) - 2
     while turn >= 0:
@@ -133,14 +143,14 @@ def _next_row(at: int, strides: _Integers, counts: _Integers, digits: _Integers)
 
 @kernel
 def _box_sum(cells: _Floats, begin: int, strides: _Integers, counts: _Integers, digits: _Integers) -> float:
-    """Sum over a box.
+    """Sum of the cells of a box.
 
     Args:
-        cells: flat.
-        begin: its first cell.
-        strides: (g,) of the loops, the outer one first.
-        counts: (g,) how often each runs; 1 where there is none.
-        digits: (g,) scratch, all 0 before and after.
+        cells: flat array of cells.
+        begin: position of the first cell of the box.
+        strides: (g,) strides of the loops, the outer one first.
+        counts: (g,) number of steps of each loop; 1 for an unused loop.
+        digits: (g,) scratch array, all 0 before and after the call.
     """
     last = len(counts) - 1
     step, size = strides[last], counts[last]
@@ -170,7 +180,7 @@ def _box_sum(cells: _Floats, begin: int, strides: _Integers, counts: _Integers, 
 def _box_update(
     cells: _Floats, begin: int, strides: _Integers, counts: _Integers, digits: _Integers, factor: float, shift: float
 ) -> None:
-    """cells <- factor cells + shift over a box."""
+    """Replace every cell of a box by factor * cell + shift."""
     last = len(counts) - 1
     step, size = strides[last], counts[last]
     at = begin
@@ -191,27 +201,29 @@ def fit_boxes(
     cells: _Floats, starts: _Integers, block: _Integers, inverse: NDArray[np.bool_], ends: _Integers, base: _Integers,
     strides: _Integers, counts: _Integers, targets: _Floats, passes: int, close: float, settled: bool, weights: _Floats,
 ) -> None:
-    """At most `passes` rounds of multiplicative updates towards every target, and the exact histogram of the weights.
+    """At most `passes` passes of multiplicative updates towards every target, and then the exact histogram of the final
+    weights.
 
-    `cells` of each block sum to 1 before and after. Between, the sums are kept beside them, so that an update touches
-    the boxes' own cells alone. A query may be given by the boxes of all other cells: to multiply these by the inverse
-    is the same update, as a histogram has no scale. At the end cells are exp(sum of weights) afresh: nothing drifts or
-    stays at 0.
+    The `cells` of each block sum to 1 before and after the call. During the updates the sum of each block is tracked
+    separately, so that an update touches only the cells of the query's boxes. A query may be given by the boxes of the
+    cells that do not satisfy it. Multiplying the cells outside a query by the inverse factor is the same update,
+    because the histogram is normalised. After the last pass all cells are computed again as exp(sum of weights), so
+    that rounding errors do not accumulate and no cell stays at 0.
 
     Args:
-        cells: changed.
-        starts: where each block begins, and the end.
+        cells: flat array of cells; changed.
+        starts: position of the first cell of each block, and the end.
         block: (t,) block of each query.
-        inverse: (t,) whether its boxes are the cells that do not satisfy it.
-        ends: (t + 1,) where each query's boxes begin, and the end.
-        base: (c,) the first cell of each box, within its block.
-        strides: (c, g) its loops.
-        counts: (c, g) of its loops.
-        targets: (t,) fractions.
-        passes: number of passes at most.
-        close: stop where no residual changed by more since the pass before.
-        settled: whether a side of a query that has all but vanished is brought up again, once: see `lacking`.
-        weights: (t,) the exponents so far; changed.
+        inverse: (t,) whether the boxes of the query hold the cells that do not satisfy it.
+        ends: (t + 1,) position of the first box of each query, and the end.
+        base: (c,) first cell of each box, relative to its block.
+        strides: (c, g) strides of the loops of each box.
+        counts: (c, g) number of steps of the loops of each box.
+        targets: (t,) targets of the answers, as fractions.
+        passes: largest number of passes.
+        close: largest change of a residual from one pass to the next at which the passes stop.
+        settled: whether a side of a query that has lost nearly all of its mass is corrected, once: see `lacking`.
+        weights: (t,) exponents of the queries so far; changed.
     """
     blocks = len(starts) - 1
     fresh = len(targets) - 1 if settled else -1
@@ -257,12 +269,12 @@ def fit_boxes(
 
 @kernel
 def margins(values: _Floats, starts: _Integers, columns: _Integers) -> None:
-    """Put the sum along each column into its pivot's place, column after column.
+    """Replace, for one column after another, the entry of the column's pivot by the sum over all values of the column.
 
     Args:
         values: flat cells; changed.
-        starts: (b + 1,) of the blocks.
-        columns: (4, m): of each column its block, -1 for none; its stride; its size; its pivot.
+        starts: (b + 1,) position of the first cell of each block, and the end.
+        columns: (4, m) rows for each column's block (-1 for none), stride, number of values, and pivot.
     """
     for m in range(columns.shape[1]):
         block, stride, size, pivot = columns[0, m], columns[1, m], columns[2, m], columns[3, m]
@@ -281,17 +293,18 @@ def margins(values: _Floats, starts: _Integers, columns: _Integers) -> None:
 def _named_values(
     cell_of: NDArray[np.int32], index: NDArray[np.int32], bits: NDArray[np.bool_], parity: bool, named: _Integers
 ) -> tuple[int, np.int64]:
-    """The values that literals of one column name: all of them are excluded, or one is required.
+    """The values of one column that the literals of a query name. Either all named values are excluded, or one of them
+    is required.
 
     Args:
-        cell_of: (d,).
-        index: (l,) the literals' attributes.
-        bits: (l,).
-        parity: whether bits do not count.
-        named: (>= l,), receives the values.
+        cell_of: (d,) value of its column that each attribute names; -1 for none.
+        index: (l,) attributes of the literals.
+        bits: (l,) bits that the literals require.
+        parity: whether the query is a parity. The bits of a parity are ignored.
+        named: scratch array of at least l entries, which receives the values.
 
     Returns:
-        How many, and the one that is required: -1 for none, -2 where no value satisfies all literals.
+        The number of values, and the required value: -1 if none is required, -2 if no value satisfies all literals.
     """
     wanted, count = np.int64(-1), 0
     for j in range(len(index)):
@@ -316,20 +329,21 @@ def _named_values(
 def _column_terms(
     named: _Integers, whole: float, each: float, stride: int, size: int, pivot: int, shifts: _Integers, factors: _Floats
 ) -> int:
-    """A function of one column's value, as a sum over places of the transform.
+    """A function of one column's value, as a sum of terms over entries of the transform. The function is constant
+    except at the named values.
 
     Args:
-        named: different values.
-        whole: what the function is elsewhere.
-        each: what it is more at a named value.
-        stride: of the column.
-        size: of the column.
-        pivot: of the column: its place holds the sum over all values.
-        shifts: receives the places, from the pivot's.
-        factors: receives their factors.
+        named: different values of the column.
+        whole: the function at values that are not named.
+        each: addition to the function at a named value.
+        stride: stride of the column.
+        size: number of values of the column.
+        pivot: value of the column whose entry holds the sum over all values.
+        shifts: receives the positions of the entries, relative to the pivot's.
+        factors: receives the factors of the entries.
 
     Returns:
-        How many.
+        The number of terms.
     """
     at_pivot, terms = 0.0, 0
     for value in named:
@@ -359,16 +373,16 @@ def _block_sum(
     table: _Floats, origin: int, firsts: _Integers, ends: _Integers, shifts: _Integers, factors: _Floats,
     digits: _Integers
 ) -> float:
-    """The sum over all choices of one term of each column.
+    """The sum over all combinations of one term from each column of a block.
 
     Args:
-        table: flat.
-        origin: of the block.
-        firsts: (c,) where the terms of each column begin.
-        ends: (c,) and end.
-        shifts: of the terms.
-        factors: of the terms.
-        digits: (>= c,) scratch, all 0 before and after.
+        table: flat array of the transform.
+        origin: position of the block's entry with all columns at their pivots.
+        firsts: (c,) position of the first term of each column.
+        ends: (c,) position behind the last term of each column.
+        shifts: positions of the entries of all terms, relative to the pivot's.
+        factors: factors of all terms.
+        digits: scratch array of at least c entries, all 0 before and after the call.
     """
     total = 0.0
     while True:
@@ -393,22 +407,26 @@ def literal_products(
     table: _Floats, origins: _Integers, columns: _Integers, column_of: NDArray[np.int32], cell_of: NDArray[np.int32],
     index: NDArray[np.int32], bits: NDArray[np.bool_], parity: bool,
 ) -> _Floats:
-    """The mean over the histogram of each query's product over columns: of indicators, or of signs.
+    """The mean over the histogram of each query's product over columns. The product has indicators as factors for a
+    conjunction, and signs for a parity.
 
-    A product over blocks is the product of their means; a column in no block has all values alike.
+    The mean of a product over several blocks is the product of the blocks' means. The values of a column in no block
+    are equally likely.
 
     Args:
-        table: flat, as `margins` leaves it.
-        origins: (b,) the place of each block where all its columns are at their pivots: its whole mass.
-        columns: (4, m) as for `margins`.
-        column_of: (d,) ascending.
-        cell_of: (d,) the value that an attribute names; -1 where no record has it.
-        index: (k, r) ascending, padded with -1.
-        bits: (k, r).
-        parity: whether to multiply -1 for each attribute that is on, and not 1 where all literals hold.
+        table: flat array, as transformed by `margins`.
+        origins: (b,) position of each block's entry with all columns at their pivots, which holds the block's whole
+            mass.
+        columns: (4, m) description of the columns, as for `margins`.
+        column_of: (d,) column of each attribute, ascending.
+        cell_of: (d,) value of its column that each attribute names; -1 if no record has the attribute.
+        index: (k, r) attributes of each query, ascending, padded with -1.
+        bits: (k, r) bits that the literals require.
+        parity: whether the queries are parities. A parity multiplies -1 for each attribute that is on; a conjunction is
+            1 if all literals hold.
 
     Returns:
-        (k,) up to rounding errors of about 2^-50.
+        (k,) means, up to rounding errors of about 2^-50.
     """
     queries, width = index.shape
     out = np.empty(queries)

@@ -1,8 +1,8 @@
-"""The data player of MWEM where a schema declares columns: a histogram over the combinations of their values.
+"""The histogram of MWEM for a schema of columns: a distribution over the combinations of the columns' values.
 
-A record has one value of each column, so that 51,200 combinations stay 51,200 cells, whatever the number of attributes
-that name them. As over bits, columns that no query joins stay independent for ever, and each connected block of columns
-has a histogram of its own.
+A record has one value of each column. So 51,200 combinations of values need 51,200 cells, whatever the number of
+attributes. Columns that no query joins stay independent throughout the updates, so each connected block of columns has
+its own histogram.
 """
 
 from __future__ import annotations
@@ -27,16 +27,18 @@ from confide.release.workload import Workload
 __all__ = ["MOST_CELLS", "Boxes", "ColumnBlocks", "ColumnHistogram", "column_blocks", "has_columns"]
 
 MOST_CELLS = 1 << LARGEST_BLOCK
-"""Of one block of columns."""
+"""Largest number of cells of one block of columns."""
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 _Masks = dict[int, NDArray[np.bool_]]
-"""Column -> which of its values; all values of a column that is not there."""
+"""Mapping from a column to a mask of its allowed values. A column that is not in the mapping has all of its values
+allowed.
+"""
 
 
 def has_columns(schema: Schema | None) -> bool:
-    """Whether records have less freedom than so many bits: whether some column is no bit."""
+    """Whether some column of the schema is no bit, so that not every combination of attributes is a possible record."""
     return schema is not None and not all(isinstance(column, Bit) for column in schema.columns)
 
 
@@ -46,9 +48,9 @@ class ColumnBlocks:
 
     Args:
         schema: the m columns.
-        block: (m,) the block of each column; -1 where no query names it.
-        stride: (m,) between the cells of two values next to each other, within the block.
-        starts: (b + 1,) where each block's cells begin, and the end.
+        block: (m,) the block of each column; -1 for a column that no query names.
+        stride: (m,) distance within the block between the cells of two adjacent values of the column.
+        starts: (b + 1,) position of the first cell of each block, and the end.
     """
 
     schema: Schema
@@ -73,17 +75,17 @@ class ColumnBlocks:
 
     @cached_property
     def log_universe(self) -> float:
-        """The logarithm ln|X| of the universe, for all that the queries can see."""
+        """The logarithm ln|X| of the number of possible records, counting only the columns that queries name."""
         return math.fsum(math.log(size) for size in self.sizes[self.block >= 0].tolist())
 
     @cached_property
     def block_of(self) -> _Integers:
-        """The block of each attribute, (d,), -1 for none."""
+        """The block of each attribute, (d,); -1 for an attribute in no block."""
         found: _Integers = self.block[self.schema.column_of]
         return found
 
     def members(self, block: int) -> _Integers:
-        """The columns of a block, the slowest digit first."""
+        """The columns of a block. The first column is the slowest digit of the cell number."""
         return np.flatnonzero(self.block == block)
 
 
@@ -91,8 +93,8 @@ def column_blocks(workload: Workload, schema: Schema) -> ColumnBlocks:
     """The connected blocks of columns of a workload.
 
     Raises:
-        InvalidInput: a schema of another number of attributes, or no query names a column.
-        Refused: one has more than 2^22 cells; says how many, and the memory that they would need.
+        InvalidInput: the schema has another number of attributes, or no query names a column.
+        Refused: a block has more than 2^22 cells. The message gives the number of cells and the memory for them.
     """
     if schema.attributes != workload.attributes:
         raise InvalidInput("schema", f"has {schema.attributes} attributes", f"must have {workload.attributes}")
@@ -130,12 +132,12 @@ class Boxes:
     """Queries as unions of disjoint boxes of cells, in the order of the queries.
 
     Args:
-        block: (t,) block of each query; 0 for one that names no attribute.
-        inverse: (t,) whether its boxes are the cells that do not satisfy it, where these are fewer.
-        ends: (t + 1,) where each query's boxes begin, and the end.
-        base: (c,) first cells, within the block.
-        strides: (c, g) of nested loops, the outer one first.
-        counts: (c, g) of the loops, 1 where there is none.
+        block: (t,) block of each query; 0 for a query that names no attribute.
+        inverse: (t,) whether the boxes hold the cells that do not satisfy the query, which is chosen if they are fewer.
+        ends: (t + 1,) position of the first box of each query, and the end.
+        base: (c,) first cell of each box, within the block.
+        strides: (c, g) strides of the nested loops of each box, the outer one first.
+        counts: (c, g) number of steps of each loop, 1 for an unused loop.
     """
 
     block: _Integers
@@ -148,11 +150,12 @@ class Boxes:
 
 @dataclass(eq=False)
 class ColumnHistogram:
-    """A distribution over the combinations of all columns' values, as one histogram for each block, uniform at first.
+    """A distribution over the combinations of all columns' values. The distribution is stored as one histogram for each
+    block, and is uniform at first.
 
     Args:
         blocks: blocks of the columns.
-        cells: flat; each block sums to 1.
+        cells: flat array of all blocks' cells; each block sums to 1.
     """
 
     blocks: ColumnBlocks
@@ -167,11 +170,11 @@ class ColumnHistogram:
     # ---- updates
 
     def pieces(self, workload: Workload, chosen: _Integers) -> Boxes:
-        """The cells of some queries, each query worked out once.
+        """The cells of some queries, as boxes. The boxes of each query are computed once and then stored.
 
         Args:
-            workload: the release's own, always the same.
-            chosen: (t,) queries.
+            workload: the release's own workload, the same at every call.
+            chosen: (t,) positions of the queries.
         """
         for query in chosen.tolist():
             if query not in self._known:
@@ -192,7 +195,9 @@ class ColumnHistogram:
             strides=table[:, 1 : 1 + loops].copy(), counts=table[:, 1 + loops :].copy())
 
     def _boxes(self, workload: Workload, query: int) -> tuple[int, bool, list[_Integers]]:
-        """Block, whether inverse, and boxes: each its first cell, g strides and g counts."""
+        """The block of a query, whether its boxes are inverse, and the boxes. Each box is an array of its first cell, g
+        strides and g counts.
+        """
         if workload.kind == "predicates":
             inside = workload.truth[query][self._records]
             inverse = bool(2 * np.count_nonzero(inside) > len(inside))
@@ -211,7 +216,7 @@ class ColumnHistogram:
         return block, inverse, [box for masks in both[inverse] for box in self._loops(masks, members)]
 
     def _named(self, literals: NDArray[np.int32]) -> _Masks:
-        """Of each column the values that a parity counts."""
+        """Mapping from a column to a mask of the values that a parity counts."""
         schema, found = self.blocks.schema, dict[int, NDArray[np.bool_]]()
         for column, value in zip(schema.column_of[literals].tolist(), schema.cell_of[literals].tolist(), strict=True):
             mask = found.setdefault(column, np.zeros(schema.sizes[column], np.bool_))
@@ -220,7 +225,7 @@ class ColumnHistogram:
         return found
 
     def _allowed(self, literals: NDArray[np.int32], bits: NDArray[np.bool_]) -> _Masks:
-        """Of each column the values that satisfy a conjunction."""
+        """Mapping from a column to a mask of the values that satisfy a conjunction."""
         schema, found = self.blocks.schema, dict[int, NDArray[np.bool_]]()
         for column, value, bit in zip(schema.column_of[literals].tolist(), schema.cell_of[literals].tolist(),
                                       bits.tolist(), strict=True):
@@ -230,7 +235,7 @@ class ColumnHistogram:
         return found
 
     def _loops(self, masks: _Masks, members: list[int]) -> Iterator[_Integers]:
-        """A product of sets of values, as boxes."""
+        """The boxes whose union is a product of sets of values."""
         sides = [_runs(masks[each]) if each in masks else [(0, int(self.blocks.sizes[each]))] for each in members]
         for intervals in product(*sides):
             base, loops = 0, list[tuple[int, int]]()
@@ -247,17 +252,23 @@ class ColumnHistogram:
 
     def fit(self, pieces: Boxes, targets: _Floats, weights: _Floats, passes: int, *, close: float = CLOSE,
             settled: bool = True) -> None:
-        """Multiplicative updates, cell by cell exp(q(x) (target - q(A)) / 2) for every query in turn, `passes` times.
+        """Multiplicative updates for one query after another, repeated for at most `passes` passes. An update
+        multiplies the mass of each cell x by
+
+            exp(q(x) (target - q(A)) / 2),
+
+        where q is the query and q(A) its present answer.
 
         Args:
-            pieces: the queries.
-            targets: (t,) fractions.
-            weights: (t,) of the queries, the sum of all their exponents so far; changed.
-            passes: at most; it ends where no residual changes by `close` any more, a function of the targets. With 0
-                the histogram becomes that of the weights.
-            close: in fractions.
-            settled: whether a side of a query that has all but vanished is brought up again, so that the end is none
-                of a plateau.
+            pieces: cells of the queries.
+            targets: (t,) targets of the answers, as fractions.
+            weights: (t,) sum of all exponents of each query so far; changed.
+            passes: largest number of passes. The updates stop earlier when no residual changes by `close` or more. The
+                number of passes depends on the targets alone. With 0 passes the histogram becomes the one that the
+                weights define.
+            close: least change of a residual that counts, as a fraction.
+            settled: whether a side of a query that has lost nearly all of its mass is corrected, so that the updates do
+                not stop on a plateau.
         """
         fit_boxes(self.cells, self.blocks.starts, pieces.block, pieces.inverse, pieces.ends, pieces.base,
                   pieces.strides, pieces.counts, targets, passes, close, settled, weights)
@@ -267,10 +278,11 @@ class ColumnHistogram:
     def answers(self, workload: Workload) -> _Floats:
         """The answers as fractions in [0, 1], (k,).
 
-        A query across blocks is a product over them; a column in no block has all its values alike.
+        The answer to a query across blocks is a product over the blocks. The values of a column in no block are equally
+        likely.
 
         Raises:
-            InvalidInput: a workload on another number of attributes.
+            InvalidInput: the workload has another number of attributes.
         """
         blocks, schema = self.blocks, self.blocks.schema
         if workload.attributes != schema.attributes:
@@ -290,7 +302,9 @@ class ColumnHistogram:
         return np.clip((1 + out) / 2 if parity else out, 0.0, 1.0)
 
     def _pivots_of(self, workload: Workload) -> _Integers:
-        """(m,) the value of each column that the queries name least often: it alone has no place of its own."""
+        """The pivot of each column, (m,): the value that the queries name least often. The transform has no entry for
+        the pivot alone.
+        """
         if self._pivots[0] is not workload:
             schema = self.blocks.schema
             uses = np.bincount(workload.index[workload.index >= 0], minlength=schema.attributes)
@@ -301,7 +315,7 @@ class ColumnHistogram:
 
     @cached_property
     def _records(self) -> _Integers:
-        """(cells,) each combination as a record of bits; needs one block of all columns."""
+        """(cells,) each combination of values as a record of bits. All columns must form one block."""
         found = np.zeros(self.blocks.cells, np.int64)
         for column, sets in enumerate(self.blocks.schema.cell_attributes):
             bits = np.where(sets >= 0, np.int64(1) << np.maximum(sets, 0).astype(np.int64), 0)
@@ -309,7 +323,7 @@ class ColumnHistogram:
         return found
 
     def _predicates(self, truth: NDArray[np.bool_]) -> _Floats:
-        """Sums of cells."""
+        """The answers to predicates, as sums of cells."""
         if len(self.blocks.starts) != 2 or (self.blocks.block < 0).any():
             raise InvalidInput("workload", "holds predicates over all columns", "the release's own queries join fewer")
         rows = max(1, MOST_CELLS // len(self.cells))
@@ -317,18 +331,19 @@ class ColumnHistogram:
         return np.concatenate([np.zeros(0), *parts])
 
     def _values(self, column: int, cells: _Integers) -> _Integers:
-        """The column's value in some cells of its block."""
+        """The values of a column in some cells of its block."""
         found: _Integers = cells // self.blocks.stride[column] % self.blocks.sizes[column]
         return found
 
     # ---- rows
 
     def rows(self, count: int) -> NDArray[np.uint16]:
-        """The values of equally weighted records, (count, m).
+        """The values of equally weighted records, (count, m), that approximate the histogram.
 
-        Within a block every cell gets its share, rounded to a neighbour: systematic sampling without a random start, in
-        the order of the cells, so that any interval of cells is off by at most one record. Blocks are independent, and
-        so are put beside each other in a fixed order that goes with none of them.
+        Within a block every cell receives its expected number of records, rounded up or down. The method is systematic
+        sampling without a random start, in the order of the cells, so that the count of any interval of cells is off by
+        at most one record. Blocks are independent, so the records of each block are put into a fixed pseudorandom order
+        that is unrelated to the other blocks.
         """
         blocks = self.blocks
         found = np.zeros((count, len(blocks.block)), np.uint16)
@@ -345,10 +360,11 @@ class ColumnHistogram:
         return found
 
     def dense(self) -> _Floats:
-        """The whole histogram, (product of all columns' sizes,), the last column's value the fastest digit.
+        """The whole histogram, (product of all columns' sizes,). The last column's value is the fastest digit of the
+        cell number.
 
         Raises:
-            Refused: more than 2^22 cells.
+            Refused: the histogram has more than 2^22 cells.
         """
         sizes, blocks = self.blocks.schema.sizes, self.blocks
         if math.prod(sizes) > MOST_CELLS:
@@ -362,18 +378,20 @@ class ColumnHistogram:
 
 
 def _mixed(count: int, number: int) -> _Integers:
-    """A public order."""
+    """A public pseudorandom permutation of the records of a block."""
     return study_generator(number, "rows of blocks").permutation(count)
 
 
 def _runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Begin and end of each run of true ones."""
+    """The begin and the end of each run of consecutive True entries."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 def _others(masks: _Masks) -> list[_Masks]:
-    """All cells but a product of sets, as disjoint products: by the first column that leaves it."""
+    """The cells outside a product of sets, as disjoint products. A cell belongs to the product of the first column in
+    which the cell leaves the set.
+    """
     found, before = list[_Masks](), _Masks()
     for column, mask in masks.items():
         if not mask.all():
@@ -383,7 +401,7 @@ def _others(masks: _Masks) -> list[_Masks]:
 
 
 def _even(named: _Masks, odd: bool) -> list[_Masks]:
-    """The cells in which an even number of columns has a named value, or an odd number, as disjoint products."""
+    """The cells in which the number of columns with a named value is even, or odd, as disjoint products."""
     found = []
     for signs in product((False, True), repeat=len(named)):
         if sum(signs) % 2 == odd:

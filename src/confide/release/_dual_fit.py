@@ -1,15 +1,22 @@
-"""Weights of a few records that fit noisy counts: maximum entropy with Gaussian slack, by Newton's method in the dual.
+"""Fit of the weights of a few records to noisy counts: maximum entropy with Gaussian slack, by Newton's method in the
+dual.
 
-p minimises sum_j (n p.q_j - y_j)^2 / (2 sigma^2) + lam KL(p || uniform) over the simplex. With one multiplier for each
-measurement p_i is in proportion to exp(-sum_j nu_j q_j(x_i)), and nu minimises
+The weights p minimise
+
+    sum_j (n p.q_j - y_j)^2 / (2 sigma^2) + lam KL(p || uniform)
+
+over the simplex. Here q_j is the vector of answers of the records to measured query j, y_j its noisy count, and sigma
+the standard deviation of the noise. There is one multiplier nu_j for each measurement. The weight p_i of record x_i is
+proportional to exp(-sum_j nu_j q_j(x_i)), and nu minimises
 
     ln mean_i exp(-nu.q(x_i)) + nu.y/n + kappa |nu|^2 / 2,      kappa = sigma^2 lam / n^2,
 
-which is smooth and strictly convex. It sees records and measurements, and no data.
+which is smooth and strictly convex. The fit reads the records and the noisy measurements, and no private data.
 
 Source: spec query_release D5, step 4.
 
-The queries that `Reweighted` measures, by rules that see what is public once DualQuery has run.
+The module also has the rules by which `Reweighted` selects the queries to measure. The rules depend on data that are
+public after DualQuery has run.
 
 Source: spec query_release D5 (an extension of Wu 2017, Algorithm 3).
 """
@@ -48,11 +55,15 @@ __all__ = [
 # ---- dual fit
 
 GRADIENT = 1e-6
-"""Of n: what a fit's gradient is below, or the fit has failed."""
+"""Largest absolute entry of the gradient, in fractions of the n records, at which a fit counts as converged. A larger
+gradient means that the fit has failed.
+"""
 
 FLOOR = 1e-9
-"""The smallest kappa that is fitted: below, doubles do not tell exponents apart. Targets that some weights of T records
-meet are missed by sqrt(2 kappa ln T) at most in all, which is 1e-4 for T = 100."""
+"""Smallest kappa that is fitted, since doubles cannot distinguish the exponents for smaller kappas. If some weights of
+T records meet all targets, the fitted weights miss the targets by at most sqrt(2 kappa ln T) in Euclidean norm. For T =
+100 records the bound sqrt(2 kappa ln T) is 1e-4.
+"""
 
 _ENOUGH = 1e-13  # a gradient that rounding errors alone make
 _FLAT = 1e9  # kappa from which weights are even to all digits that matter
@@ -69,11 +80,11 @@ _Floats = NDArray[np.float64]
 
 
 class Fit(NamedTuple):
-    """Weights, and whether they are the best ones.
+    """The weights of a fit, and whether the fit converged.
 
     Args:
-        weights: (T,) of sum 1; even where the fit failed.
-        found: whether the gradient is below 10^-6.
+        weights: (T,) weights with sum 1; uniform if the fit failed.
+        found: whether the largest absolute entry of the gradient is below 10^-6.
     """
 
     weights: _Floats
@@ -81,12 +92,14 @@ class Fit(NamedTuple):
 
 
 def total_variation(weights: _Floats) -> float:
-    """Half the L1 distance of weights from even ones: what reweighting can change in any answer."""
+    """Half the L1 distance between the weights and uniform weights. Reweighting changes no answer by more than this
+    distance.
+    """
     return float(np.abs(weights - 1.0 / len(weights)).sum() / 2)
 
 
 def fit_weights(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> _Floats:
-    """The weights of `fit`.
+    """The weights that `fit` finds.
 
     Example:
         >>> values = np.array([[True], [False], [False], [False]])
@@ -97,11 +110,12 @@ def fit_weights(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> _F
 
 
 def most_targets(records: int) -> int:
-    """The number of targets to which T records may be fitted, at least 1: the smaller number squared times the larger,
-    which is about what a fit takes, is 2^38 at most. Whoever verifies a release fits again.
+    """Largest number of targets to which T records may be fitted, at least 1. The cost of a fit with m targets is about
+    min(T, m)^2 max(T, m) operations, and the limit on this cost is 2^38. The limit exists because every verifier of a
+    release repeats the fit.
 
     Args:
-        records: T.
+        records: number of records, T.
 
     Example:
         >>> most_targets(1000), most_targets(100_000)
@@ -111,16 +125,17 @@ def most_targets(records: int) -> int:
 
 
 def fit(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> Fit:
-    """The weights that fit noisy counts best, by Newton's method for one kappa after the other, from a large one down
-    to the one that is meant: each start is near its end, which a small kappa alone would not give.
+    """The weights that fit noisy counts best. Newton's method runs for a decreasing sequence of kappas down to the
+    given one. Each run starts near its solution, which a run for a small kappa alone would not do.
 
-    Nothing in it can fail. Where the gradient is not met, whatever the reason, the weights are even.
+    The function never raises an error. If the gradient does not become small enough, for whatever reason, the weights
+    are uniform.
 
     Args:
         values: (T, m) whether record i satisfies measured query j.
-        targets: (m,) noisy counts over n.
-        kappa: (sigma/n)^2 lam > 0: how much a target may be missed for the sake of even weights. At least 10^-9 is
-            used.
+        targets: (m,) noisy counts divided by n.
+        kappa: regularisation (sigma/n)^2 lam > 0. A larger kappa allows larger deviations from the targets and keeps
+            the weights closer to uniform. At least 10^-9 is used.
     """
     q = values.astype(np.float64)
     even = np.full(len(q), 1.0 / len(q))
@@ -139,9 +154,11 @@ def fit(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> Fit:
 
 
 def is_fit(weights: _Floats, values: NDArray[np.bool_], targets: _Floats, kappa: float) -> bool:
-    """Whether weights are what `fit` gives, on this processor or another: as good, by the objective that it minimises.
+    """Whether given weights are as good as the weights that `fit` finds, by the objective that `fit` minimises. The
+    tolerance covers differences between processors.
 
-    Weights whose objective is within g of the smallest are within sqrt(2 g) of the best ones, summed over all records.
+    If the objective of some weights exceeds the minimum by at most g, their L1 distance from the best weights is at
+    most sqrt(2 g).
     """
     own = fit(values, targets, kappa)
     if not own.found:
@@ -160,7 +177,9 @@ def _primal(weights: _Floats, values: NDArray[np.bool_], targets: _Floats, kappa
 def _descend(
     q: _Floats, nu: _Floats, targets: _Floats, kappa: float, steps: int, close: float
 ) -> tuple[_Floats, _Floats, float]:
-    """Newton steps from nu; the multipliers with the smallest gradient, their weights, and that gradient."""
+    """Newton steps from nu. The results are the multipliers with the smallest gradient, their weights, and that
+    gradient.
+    """
     value, weights = _objective(q, nu, targets, kappa)
     best = (nu, weights, math.inf)
     for _ in range(steps):
@@ -196,7 +215,9 @@ def _objective(q: _Floats, nu: _Floats, targets: _Floats, kappa: float) -> tuple
 
 
 def _newton(spread: _Floats, gradient: _Floats, kappa: float) -> _Floats:
-    """(kappa I + S'S)^-1 gradient, in the smaller of both dimensions (Woodbury)."""
+    """The vector (kappa I + S'S)^-1 gradient, where S is the matrix `spread`. The linear system has the smaller of both
+    dimensions of the matrix S (Woodbury's identity).
+    """
     records, queries = spread.shape
     if queries <= records:
         return _solved(spread.T @ spread + kappa * np.eye(queries), gradient)
@@ -205,7 +226,9 @@ def _newton(spread: _Floats, gradient: _Floats, kappa: float) -> _Floats:
 
 
 def _solved(matrix: _Floats, right: _Floats) -> _Floats:
-    """The solution, or the nearest one where rounding errors made a matrix singular; NaN where there is none."""
+    """The solution of a linear system. If rounding errors made the matrix singular, the result is the least-squares
+    solution; if that fails too, NaN.
+    """
     try:
         return np.asarray(np.linalg.solve(matrix, right))
     except np.linalg.LinAlgError:
@@ -221,14 +244,14 @@ def _solved(matrix: _Floats, right: _Floats) -> _Floats:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Transcript:
-    """All that a selection rule may see: what is public once DualQuery has run.
+    """The public information that a selection rule may use after DualQuery has run.
 
     Args:
-        records: the T records.
-        rounds: the samples that were drawn.
-        workload: the queries.
-        answers: (k,) those of the records with even weights.
-        seed: public, for ties.
+        records: the T records that DualQuery made.
+        rounds: the samples of queries that DualQuery drew in its rounds.
+        workload: the k queries.
+        answers: (k,) answers of the records with uniform weights.
+        seed: public seed, which breaks ties.
     """
 
     records: PackedBits
@@ -239,7 +262,8 @@ class Transcript:
 
     @property
     def true_errors(self) -> NoReturn:
-        """There are none to be had: naming queries by their true errors reads the data, and must be charged.
+        """Raise an error, always. A selection of queries by their true errors reads the private data, and must be
+        charged.
 
         Raises:
             NotGuaranteed: always.
@@ -250,18 +274,23 @@ class Transcript:
 
 @runtime_checkable
 class SelectionRule(Protocol):
-    """Names measured queries from the transcript: a frozen dataclass of public parameters."""
+    """A rule that selects the queries to measure from the transcript. A rule is a frozen dataclass of public
+    parameters.
+    """
 
     def choose(self, transcript: Transcript, count: int) -> NDArray[np.int64]:
-        """`count` different positions in the workload."""
+        """Choose `count` different positions in the workload."""
         ...
 
 
 @wire("MostDrawn", "last")
 @dataclass(frozen=True, kw_only=True)
 class MostDrawn(Declared):
-    """The queries that were drawn most often in the last rounds, then in all, then any: where the records were seen to
-    be wrong last. Queries that cancelled against their negations count as what is left.
+    """A rule that selects the queries that DualQuery drew most often in its last rounds. Ties are broken by the number
+    of draws in all rounds, and then at random. DualQuery draws a query often if the answer of its records to the query
+    is far from the true answer.
+
+    If a query and its negation were both drawn in a round, their draws cancel, and only the difference counts.
     """
 
     last: Annotated[int, Parameter("last rounds that count first", at_least=1)] = 10

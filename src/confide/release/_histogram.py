@@ -1,16 +1,18 @@
-"""The data player of MWEM: a histogram over {0,1}^d that multiplicative weights fit to noisy counts.
+"""The histogram of MWEM over {0,1}^d: a distribution that multiplicative weights fit to noisy counts.
 
-Attributes that no query joins stay independent for ever, because the weights start uniform and every update multiplies
-by a function of one query. So the histogram is kept as one factor for each connected block of attributes, without loss:
-what must fit into memory is the sum of the blocks' cells, not their product.
+Attributes that no query joins stay independent throughout, because the weights start uniform and every update
+multiplies by a function of one query. So the histogram is stored without loss as one factor for each connected block of
+attributes. Memory must hold the sum of the blocks' cells, not their product.
 
-Histograms over {0,1}^d: every conjunction and parity of one from a single fast Walsh-Hadamard transform, in place.
+All conjunctions and parities of a histogram follow from a single fast Walsh-Hadamard transform, in place. A cell is a
+record as an integer: attribute i is its bit i. The transform
 
-A cell is a record as an integer: attribute i is its bit i. The transform F[S] = sum_x A(x) (-1)^(ones of x in S) holds
-all parities. A conjunction of r literals is 2^-r times a signed sum of 2^r of them, so k queries take O(d 2^d + 2^r k)
-and not k scans of the histogram.
+    F[S] = sum_x A(x) (-1)^(ones of x in S)
 
-Several histograms, of attributes that no query joins, lie one after the other in one flat array.
+holds the answers to all parities, where A(x) is the mass of cell x. A conjunction of r literals is 2^-r times a signed
+sum of 2^r entries of F. So k queries take O(d 2^d + 2^r k) operations and not k scans of the histogram.
+
+The histograms of several blocks lie one after the other in one flat array.
 
 Source: spec query_release C and E3 (with the sign that the print lacks).
 """
@@ -58,7 +60,7 @@ _TILE = 1 << 12  # doubles that stay in the fastest cache while the short stride
 
 @kernel
 def _strides(values: _Floats, begin: int, end: int, first: int, last: int) -> None:
-    """Butterflies of the strides first, 2 first, ... below last, within [begin, end)."""
+    """Butterfly steps of the transform with strides first, 2 first, 4 first, ... below last, within [begin, end)."""
     step = first
     while step < last:
         for block in range(begin, end, 2 * step):
@@ -70,11 +72,12 @@ def _strides(values: _Floats, begin: int, end: int, first: int, last: int) -> No
 
 @kernel
 def transform(values: _Floats, starts: _Integers) -> None:
-    """The Walsh-Hadamard transform of each histogram, in place; twice gives 2^d times the histogram back.
+    """The Walsh-Hadamard transform of each histogram, in place. Two applications of the transform return 2^d times the
+    histogram.
 
     Args:
         values: flat cells; changed.
-        starts: (b + 1,) where each histogram begins, and the end; each length is a power of 2.
+        starts: (b + 1,) position of the first cell of each histogram, and the end; each length is a power of 2.
     """
     for b in range(len(starts) - 1):
         begin, end = starts[b], starts[b + 1]
@@ -86,13 +89,13 @@ def transform(values: _Floats, starts: _Integers) -> None:
 
 @kernel
 def cube_sum(cells: _Floats, origin: int, base: int, free: int) -> float:
-    """Sum over the cells base | s for all subsets s of the bits `free`.
+    """Sum of the cells of a subcube: the cells base | s for all subsets s of the bits `free`.
 
     Args:
-        cells: flat.
-        origin: where the histogram begins.
-        base: the required ones.
-        free: the bits that are not fixed.
+        cells: flat array of cells.
+        origin: position of the first cell of the histogram.
+        base: bits that must be 1.
+        free: bits that are not fixed.
     """
     run = ~free & (free + 1)  # 2^(lowest free bits in a row): cells that lie side by side
     rest = free & ~(run - 1)
@@ -108,7 +111,7 @@ def cube_sum(cells: _Floats, origin: int, base: int, free: int) -> float:
 
 @kernel
 def cube_scale(cells: _Floats, origin: int, base: int, free: int, factor: float, shift: float) -> None:
-    """Set cells <- factor cells + shift over the same cells."""
+    """Replace every cell of a subcube, given as for `cube_sum`, by factor * cell + shift."""
     run = ~free & (free + 1)
     rest = free & ~(run - 1)
     subset = 0
@@ -129,9 +132,9 @@ def conjunction_sums(
 
     Args:
         spectrum: flat transforms.
-        origins: (k,) where each query's histogram begins.
-        places: (k, r) the bit of each literal within its histogram, -1 where there is none.
-        bits: (k, r) what it requires.
+        origins: (k,) position of the first entry of each query's histogram.
+        places: (k, r) bit of each literal within its histogram, -1 for no literal.
+        bits: (k, r) bits that the literals require.
 
     Returns:
         (k,) sums, up to rounding errors of about 2^-50 of the whole mass.
@@ -160,12 +163,13 @@ def conjunction_sums(
 
 @kernel
 def parity_sums(spectrum: _Floats, origins: _Integers, places: NDArray[np.int32]) -> _Floats:
-    """The mass of the cells with an even number of ones at the places of each query: (whole + F[S]) / 2.
+    """The mass of the cells in which an even number of a query's attributes are on: (F[0] + F[S]) / 2, where F[0] is
+    the whole mass and S the set of attributes.
 
     Args:
         spectrum: flat transforms.
-        origins: (k,) where each query's histogram begins.
-        places: (k, r) bits within the histogram, -1 where there is none.
+        origins: (k,) position of the first entry of each query's histogram.
+        places: (k, r) bits within the histogram, -1 for no bit.
     """
     queries, width = places.shape
     out = np.empty(queries)
@@ -181,10 +185,10 @@ def parity_sums(spectrum: _Floats, origins: _Integers, places: NDArray[np.int32]
 # ---- histogram
 
 LARGEST_BLOCK = 22
-"""Attributes: 2^22 cells."""
+"""Largest number of attributes of a block. A block of 22 attributes has 2^22 cells."""
 
 MOST_TOGETHER = 1 << 24
-"""Cells of all blocks."""
+"""Largest number of cells of all blocks together."""
 
 ARRAYS = 3  # of doubles: cells, their transform, and a sum of iterates or the memory of a copy
 CLOSE = 1e-6  # of n: a replay in which no residual changes by more has converged
@@ -197,10 +201,10 @@ class Blocks:
     """The assignment of attributes to histograms.
 
     Args:
-        attributes: d.
-        block: (d,) the block of each attribute; -1 where no query names it.
-        place: (d,) its bit within the block.
-        starts: (b + 1,) where each block's cells begin, and the end.
+        attributes: number of attributes, d.
+        block: (d,) the block of each attribute; -1 for an attribute that no query names.
+        place: (d,) bit of each attribute within its block.
+        starts: (b + 1,) position of the first cell of each block, and the end.
     """
 
     attributes: int
@@ -215,25 +219,26 @@ class Blocks:
 
     @property
     def log_universe(self) -> float:
-        """The logarithm ln|X| of the universe, for all that the queries can see."""
+        """The logarithm ln|X| of the number of possible records, counting only the attributes that queries name."""
         return self.bits * math.log(2)
 
     @property
     def block_of(self) -> NDArray[np.int64]:
-        """The block of each attribute, (d,), -1 for none."""
+        """The block of each attribute, (d,); -1 for an attribute in no block."""
         return self.block
 
     @cached_property
     def bits(self) -> int:
-        """Attributes that some query names: ln|X| is this times ln 2, for all that the queries can see."""
+        """Number of attributes that some query names; ln|X| of `log_universe` is ln 2 times this number."""
         return int(np.count_nonzero(self.block >= 0))
 
 
 def check_total(cells: int, blocks: int) -> None:
-    """Refuse a histogram whose parts are many: each fits, and all together do not.
+    """Refuse a histogram whose blocks fit into memory one by one but not all together.
 
     Raises:
-        Refused: more than 2^24 cells; says how many, and the memory that they would need.
+        Refused: the blocks have more than 2^24 cells together. The message gives the number of cells and the memory for
+            them.
     """
     if cells > MOST_TOGETHER:
         raise Refused(
@@ -246,7 +251,7 @@ def blocks_of(workload: Workload) -> Blocks:
     """The connected blocks of attributes of a workload.
 
     Raises:
-        Refused: one has more than 2^22 cells; says how many, and the memory that they would need.
+        Refused: a block has more than 2^22 cells. The message gives the number of cells and the memory for them.
     """
     d = workload.attributes
     if workload.kind == "predicates":
@@ -276,11 +281,11 @@ def blocks_of(workload: Workload) -> Blocks:
 
 
 def components(index: NDArray[np.int32], d: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The labels of the connected components, (d,), and which attributes are named at all.
+    """The label of the connected component of each attribute, (d,), and a mask of the attributes that some query names.
 
     Args:
-        index: (k, r) what each query names, padded with -1 at the end.
-        d: attributes, or columns.
+        index: (k, r) attributes that each query names, padded with -1 at the end.
+        d: number of attributes, or of columns.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -295,7 +300,7 @@ def components(index: NDArray[np.int32], d: int) -> tuple[NDArray[np.int64], NDA
 
 
 def memory(each: int, log_cells: float) -> str:
-    """The memory of 2^log_cells cells with so many bytes each, in words.
+    """The memory for 2^log_cells cells of `each` bytes, as text.
 
     Example:
         >>> memory(8, 20), memory(24, 2000)
@@ -313,10 +318,10 @@ class Cubes:
     """Queries as unions of disjoint subcubes, in the order of the queries.
 
     Args:
-        block: (t,) block of each query; 0 for one that names no attribute.
-        ends: (t + 1,) where each query's cubes begin, and the end.
-        base: (c,) required ones.
-        free: (c,) bits that are not fixed.
+        block: (t,) block of each query; 0 for a query that names no attribute.
+        ends: (t + 1,) position of the first cube of each query, and the end.
+        base: (c,) bits that must be 1 in each cube.
+        free: (c,) bits that are not fixed in each cube.
     """
 
     block: _Integers
@@ -326,8 +331,8 @@ class Cubes:
 
 
 def cubes_of(workload: Workload, blocks: Blocks, chosen: _Integers) -> Cubes:
-    """The cells of some queries of a workload: one cube for a conjunction, 2^(r-1) for a parity of r, a cell each for
-    a predicate.
+    """The cells of some queries of a workload, as subcubes: one cube for a conjunction, 2^(r-1) cubes for a parity of r
+    attributes, and one cube for each cell of a predicate.
     """
     owner, bases, frees = [], [], []
     counts = np.zeros(len(chosen), np.int64)
@@ -360,23 +365,25 @@ def _replay(
     cells: _Floats, starts: _Integers, block: _Integers, ends: _Integers, base: _Integers, free: _Integers,
     targets: _Floats, passes: int, close: float, settled: bool, weights: _Floats,
 ) -> None:
-    """At most `passes` rounds of multiplicative updates towards every target, and the exact histogram of the weights.
+    """At most `passes` passes of multiplicative updates towards every target, and then the exact histogram of the final
+    weights.
 
-    `cells` of each block sum to 1 before and after. Between, the sums are kept beside them, so that an update touches
-    the query's own cells alone. At the end cells are exp(sum of weights) afresh: nothing drifts or stays at 0.
+    The `cells` of each block sum to 1 before and after the call. During the updates the sum of each block is tracked
+    separately, so that an update touches only the query's own cells. At the end all cells are computed again as exp(sum
+    of weights), so that rounding errors do not accumulate and no cell stays at 0.
 
     Args:
-        cells: changed.
-        starts: of the blocks.
-        block: (t,) of each query.
-        ends: (t + 1,) its cubes.
-        base: of each cube.
-        free: of each cube.
-        targets: (t,) fractions.
-        passes: how many at most.
-        close: stop where no residual changed by more since the pass before.
-        settled: whether a side of a query that has all but vanished is brought up again, once: see `lacking`.
-        weights: (t,) the exponents so far; changed.
+        cells: flat array of cells; changed.
+        starts: position of the first cell of each block, and the end.
+        block: (t,) block of each query.
+        ends: (t + 1,) position of the first cube of each query, and the end.
+        base: bits that must be 1 in each cube.
+        free: bits that are not fixed in each cube.
+        targets: (t,) targets of the answers, as fractions.
+        passes: largest number of passes.
+        close: largest change of a residual from one pass to the next at which the passes stop.
+        settled: whether a side of a query that has lost nearly all of its mass is corrected, once: see `lacking`.
+        weights: (t,) exponents of the queries so far; changed.
     """
     blocks = len(starts) - 1
     fresh = len(targets) - 1 if settled else -1
@@ -419,11 +426,11 @@ def _replay(
 
 @dataclass(eq=False)
 class Histogram:
-    """A distribution over {0,1}^d, as one histogram for each block, uniform at first.
+    """A distribution over {0,1}^d. The distribution is stored as one histogram for each block, and is uniform at first.
 
     Args:
         blocks: blocks of the attributes.
-        cells: flat; each block sums to 1.
+        cells: flat array of all blocks' cells; each block sums to 1.
     """
 
     blocks: Blocks
@@ -434,22 +441,28 @@ class Histogram:
             self.cells = uniform_cells(self.blocks.starts)
 
     def pieces(self, workload: Workload, chosen: _Integers) -> Cubes:
-        """The cells of some queries."""
+        """The cells of some queries, as subcubes."""
         return cubes_of(workload, self.blocks, chosen)
 
     def fit(self, cubes: Cubes, targets: _Floats, weights: _Floats, passes: int, *, close: float = CLOSE,
             settled: bool = True) -> None:
-        """Multiplicative updates, cell by cell exp(q(x) (target - q(A)) / 2) for every query in turn, `passes` times.
+        """Multiplicative updates for one query after another, repeated for at most `passes` passes. An update
+        multiplies the mass of each cell x by
+
+            exp(q(x) (target - q(A)) / 2),
+
+        where q is the query and q(A) its present answer.
 
         Args:
-            cubes: the queries.
-            targets: (t,) fractions.
-            weights: (t,) of the queries, the sum of all their exponents so far; changed.
-            passes: at most; it ends where no residual changes by `close` any more, a function of the targets. With 0
-                the histogram becomes that of the weights.
-            close: in fractions.
-            settled: whether a side of a query that has all but vanished is brought up again, so that the end is none
-                of a plateau.
+            cubes: cells of the queries.
+            targets: (t,) targets of the answers, as fractions.
+            weights: (t,) sum of all exponents of each query so far; changed.
+            passes: largest number of passes. The updates stop earlier when no residual changes by `close` or more. The
+                number of passes depends on the targets alone. With 0 passes the histogram becomes the one that the
+                weights define.
+            close: least change of a residual that counts, as a fraction.
+            settled: whether a side of a query that has lost nearly all of its mass is corrected, so that the updates do
+                not stop on a plateau.
         """
         _replay(self.cells, self.blocks.starts, cubes.block, cubes.ends, cubes.base, cubes.free, targets, passes, close,
                 settled, weights)
@@ -457,10 +470,10 @@ class Histogram:
     def answers(self, workload: Workload) -> _Floats:
         """The answers as fractions in [0, 1], (k,).
 
-        A query across blocks is a product over them; an attribute in no block is a fair coin.
+        The answer to a query across blocks is a product over the blocks. An attribute in no block is a fair coin flip.
 
         Raises:
-            InvalidInput: a workload on another number of attributes.
+            InvalidInput: the workload has another number of attributes.
         """
         if workload.attributes != self.blocks.attributes:
             raise InvalidInput("workload", f"is on {workload.attributes} attributes",
@@ -490,17 +503,17 @@ class Histogram:
         return np.clip((1 + out) / 2 if signed else out, 0.0, 1.0)
 
     def _predicates(self, truth: NDArray[np.bool_]) -> _Floats:
-        """Sums of cells; needs one block of all attributes in their own order."""
+        """The answers to predicates, as sums of cells. All attributes must form one block in their own order."""
         dense = self.dense()
         rows = max(1, (1 << 22) // max(1, truth.shape[1]))
         parts = [truth[at : at + rows] @ dense for at in range(0, len(truth), rows)]
         return np.concatenate([np.zeros(0), *parts])
 
     def dense(self) -> _Floats:
-        """The whole histogram, (2^d,), attribute i as bit i.
+        """The whole histogram, (2^d,), with attribute i as bit i of the cell number.
 
         Raises:
-            Refused: more than 2^22 cells.
+            Refused: the histogram has more than 2^22 cells.
         """
         d = self.blocks.attributes
         if d > LARGEST_BLOCK:

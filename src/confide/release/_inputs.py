@@ -1,4 +1,4 @@
-"""Checks of what is handed to a public function: another type than it takes is named, with what it takes."""
+"""Checks of the arguments of public functions. An error names the type of the argument and the accepted types."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["flag", "gaussian_delta", "of_kind", "reals"]
 
 
 def of_kind(field: str, value: object, *kinds: type) -> None:
-    """Refuse a value of another type.
+    """Refuse a value of the wrong type.
 
     Raises:
-        InvalidInput: names the type that it is, and those that it may be.
+        InvalidInput: the value has another type. The message names this type and the accepted types.
     """
     if not isinstance(value, kinds):
         names = [kind.__name__ for kind in kinds]
@@ -25,10 +25,10 @@ def of_kind(field: str, value: object, *kinds: type) -> None:
 
 
 def flag(field: str, value: object) -> bool:
-    """A truth value.
+    """Check that a value is a boolean, and return it as a Python bool.
 
     Raises:
-        InvalidInput: anything else.
+        InvalidInput: the value is no boolean.
     """
     if not isinstance(value, bool | np.bool_):
         raise InvalidInput(field, f"is of type {type(value).__name__}", "must be true or false")
@@ -36,10 +36,10 @@ def flag(field: str, value: object) -> bool:
 
 
 def gaussian_delta(delta: object) -> float:
-    """The delta of a mechanism whose noise is Gaussian, in (0, 1).
+    """Check the delta of a mechanism with Gaussian noise, which must be in (0, 1).
 
     Raises:
-        InvalidInput: out of range; of 0 it names what keeps pure differential privacy.
+        InvalidInput: delta is out of range. For delta = 0 the message names mechanisms with pure differential privacy.
     """
     if type(delta) is not bool and isinstance(delta, Real) and delta == 0:
         raise InvalidInput("delta", "the noise is Gaussian and needs delta > 0",
@@ -48,10 +48,10 @@ def gaussian_delta(delta: object) -> float:
 
 
 def reals(field: str, values: Any) -> np.ndarray:
-    """Numbers as float64, of any shape.
+    """An array of numbers as float64, of any shape.
 
     Raises:
-        InvalidInput: what cannot be read as such. The message holds no value.
+        InvalidInput: the values cannot be read as numbers. The message holds no value.
     """
     try:
         found: np.ndarray = np.asarray(values, dtype=np.float64)

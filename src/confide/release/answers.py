@@ -1,6 +1,7 @@
-"""True answers: how many records satisfy each query, exactly, from wherever the records are.
+"""True answers: the exact number of records that satisfy each query, from any source of records.
 
-The common part of a custodian's mechanisms: true counts of a table or given ones, no shares, and errors for studies.
+The module also has the common part of the mechanisms of a custodian: true counts from a table or from given answers,
+the empty table of shares, and true errors for studies.
 """
 
 from __future__ import annotations
@@ -53,17 +54,19 @@ _HELD = 1 << 26
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrueAnswers:
-    """The exact answers to a workload: private, the data of a mechanism. `repr` shows no count.
+    """The exact answers to a workload. The answers are private, and serve as the data of a mechanism. `repr` shows no
+    count.
 
     Args:
-        counts: int64 (k,): how many records satisfy each query, in [0, n].
-        records: n, public, at most 2^62.
-        workload: the queries that these are answers to; None where nobody says.
-        schema: the columns whose cells the records are: they are one-hot by construction. None where nobody says. A
-            mechanism that counts on either takes no answers without it.
+        counts: int64 (k,): number of records that satisfy each query, in [0, n].
+        records: number of records n, public, at most 2^62.
+        workload: the queries to which the counts are answers; None if the queries are unknown.
+        schema: the columns of the records that were counted. Counted records have exactly one attribute of each column
+            with bins or levels. The value None stands for unknown columns. A mechanism that relies on the workload or
+            on the schema refuses answers without it.
 
     Raises:
-        InvalidInput: a count that is no whole number in [0, n], or a number of them that is not the workload's.
+        InvalidInput: a count is no whole number in [0, n], or the number of counts is not the number of queries.
     """
 
     counts: np.ndarray = field(repr=False)
@@ -105,25 +108,26 @@ def true_answers(
     id: str = "row",  # noqa: A002
     unusable: Literal["refuse", "null"] = "refuse", rejected: MutableMapping[str, str] | None = None,
 ) -> TrueAnswers:
-    """The exact answers to a workload. They are private: no analyst may see them.
+    """The exact answers to a workload. The answers are private: no analyst may see them.
 
-    A file or a query is read in a stream, in memory that does not grow with it. DuckDB and PostgreSQL (an ibis
-    expression) bin the columns themselves. Where the workload asks about few choices of columns they also count: no
-    row leaves them, unless the table changes meanwhile.
+    A file or a query is read as a stream, in memory that does not grow with the number of rows. For an ibis expression,
+    DuckDB and PostgreSQL map values to bins themselves. If the queries use few combinations of columns, DuckDB and
+    PostgreSQL also count. If the engine counts, no row leaves it, unless the table changes during the count.
 
     Args:
-        data: packed bits; blocks of packed bits, one after the other, from an iterator; a bool array (n, d); codes; or,
-            with a schema, a table of any kind that `confide.tables.open_table` reads.
+        data: records in one of these forms: packed bits; an iterator over blocks of packed bits; a bool array (n, d);
+            codes; or, with a schema, a table of any kind that `confide.tables.open_table` reads.
         workload: k queries over d attributes.
         schema: the public columns of a table.
-        records: number of records of a table, or its ids, see `Schema.encode`; as are the others.
-        id: the column of ids.
+        records: number of records of a table, or its ids; see `Schema.encode`, also for the arguments below.
+        id: name of the column of ids.
         unusable: treatment of rows with values that their columns do not accept.
-        rejected: receives id or row -> reason; the operator's alone. Without it, an engine can count by itself.
+        rejected: mapping that receives the reason of each rejection, by id or row. The mapping is for the operator
+            alone. An engine can count by itself only if `rejected` is None.
 
     Raises:
-        InvalidInput: another number of attributes than the workload's, no record, a table without a schema, or what
-            `Schema.encode` raises.
+        InvalidInput: the data have another number of attributes than the workload, or no record; or a table comes
+            without a schema. The errors of `Schema.encode` are raised too.
 
     Example:
         >>> true_answers([[1, 0], [1, 1]], Workload.conjunctions([[0], [0, 1]], attributes=2)).fractions
@@ -197,8 +201,9 @@ def _streamed(
 
 
 def _counted(table: Any, workload: Workload, schema: Schema, unusable: str) -> TrueAnswers | None:
-    """The answers from counts by the engine; None where it is no engine, where the workload spreads over many columns,
-    or where its queries did not count the same rows: what changes meanwhile is read once, and counted here.
+    """The answers from counts by the query engine, or None, if the rows must be read and counted outside the engine.
+    None is returned in three cases: the table is on no engine; the workload uses many combinations of columns; or the
+    engine's counts do not agree, because the table changed during the count.
     """
     query = pushed(schema, table)
     choices = None if query is None else query.choices(workload)
@@ -226,19 +231,20 @@ def _counted(table: Any, workload: Workload, schema: Schema, unusable: str) -> T
 def records_of(
     data: Any, schema: Schema | None, *, attributes: int | None = None, one_hot: bool = False
 ) -> PackedBits | Codes | TrueAnswers:
-    """The data in a form that can be read twice: bits are packed, a table is encoded.
+    """The data in a form that can be read twice: bits are packed, and a table is encoded.
 
     Args:
-        data: a bool array, what has such a form already, or a table of any kind. Without a schema each column of a
+        data: a bool array, packed bits, codes, true answers, or a table of any kind. Without a schema each column of a
             table is a bit.
         schema: schema of a table, or of codes.
-        attributes: d, checked where given.
-        one_hot: whether bits too must have exactly one attribute of each column with bins or levels. Where a
-            sensitivity is smaller for such records, others would break the promise.
+        attributes: number of attributes d, which is checked if it is given.
+        one_hot: whether records given as bits must also have exactly one attribute of each column with bins or levels.
+            A mechanism that uses the smaller sensitivity of one-hot records must refuse other records, which would
+            break its promise.
 
     Raises:
-        InvalidInput: codes of another schema, records of other attributes, bits that are not one-hot where they must
-            be, or a value that its column does not accept.
+        InvalidInput: the codes have another schema, the records have other attributes, the bits are not one-hot
+            although they must be, or a column does not accept a value.
     """
     if isinstance(data, TrueAnswers):
         return data
@@ -279,17 +285,19 @@ def _check_one_hot(records: PackedBits, schema: Schema) -> None:
 def counts_of(
     data: Any, workload: Workload, n: int, schema: Schema | None = None, *, one_hot: bool = False
 ) -> NDArray[np.int64]:
-    """The true counts, (k,); private.
+    """The true counts of all queries, (k,), which are private.
 
     Args:
-        data: `TrueAnswers` of this workload, blocks of packed bits from an iterator, or what `records_of` takes.
+        data: `TrueAnswers` of this workload, an iterator over blocks of packed bits, or any data that `records_of`
+            accepts.
         workload: the queries.
-        n: how many records there must be.
+        n: required number of records.
         schema: schema of a table.
-        one_hot: as for `records_of`; true answers must then say that they are of the schema's codes.
+        one_hot: whether records must be one-hot, as for `records_of`. With `one_hot` true answers must hold the schema.
 
     Raises:
-        InvalidInput: not n records, answers to other queries, or what `records_of` raises.
+        InvalidInput: there are not n records, or the answers are to other queries. The errors of `records_of` are
+            raised too.
     """
     if schema is None and isinstance(data, Iterator):
         answers = true_answers(data, workload)
@@ -303,17 +311,17 @@ def counts_of(
 def check_answers(
     answers: TrueAnswers, workload: Workload, n: int, schema: Schema | None = None, *, one_hot: bool = False
 ) -> None:
-    """Refuse true answers that are not of this workload, or not of n records.
+    """Refuse true answers that are not to the given workload, or not of n records.
 
     Args:
-        answers: true answers from anywhere.
+        answers: true answers from any source.
         workload: the queries.
         n: number of records.
         schema: the mechanism's columns.
-        one_hot: whether they must say of which queries and of which schema's codes they are.
+        one_hot: whether the answers must hold their workload and their schema.
 
     Raises:
-        InvalidInput: says what they are of.
+        InvalidInput: the answers do not fit. The message names the queries or records to which the answers belong.
     """
     if answers.records != n:
         raise InvalidInput("data", f"{answers.records:,} records", f"must be records = {n:,}")
@@ -329,10 +337,11 @@ def check_answers(
 
 
 def settle(it: Any) -> None:
-    """Keep plain numbers instead of those given: a numpy scalar has an arithmetic of its own, and a smaller range.
+    """Replace numpy scalars in the parameters of a mechanism by plain Python numbers, since numpy scalars have another
+    arithmetic and a smaller range.
 
     Args:
-        it: a frozen object under construction, checked.
+        it: frozen object under construction, whose parameters were checked.
     """
     kind: Any = type(it)
     for name, plain in _numbers(kind):
@@ -343,14 +352,14 @@ def settle(it: Any) -> None:
 
 @cache
 def _numbers(kind: Any) -> tuple[tuple[str, type[float] | type[int]], ...]:
-    """The declared parameters that are one number, or None."""
+    """The declared parameters that are a single number or None, with their types."""
     plain: tuple[type[float] | type[int], ...] = (float, int)
     return tuple((name, each) for name, setting in parameters(kind).items() for each in plain
                  if setting.kind in (each, each | None))
 
 
 def check_parts(workload: Workload, schema: Schema | None) -> None:
-    """Refuse a workload without queries, and a schema of other attributes.
+    """Refuse a workload without queries, and a schema with other attributes than the workload.
 
     Raises:
         InvalidInput: names the part.
@@ -363,14 +372,14 @@ def check_parts(workload: Workload, schema: Schema | None) -> None:
 
 
 def check_scale(field: str, scale: float) -> None:
-    """Refuse parameters whose noise is beyond what can be drawn, before any data is read.
+    """Refuse parameters with a noise scale that is too large to be drawn, before any data are read.
 
     Args:
-        field: the parameter that is too small.
-        scale: scale of the noise that it asks for, in counts.
+        field: name of the parameter that is too small.
+        scale: noise scale that follows from the parameter, in counts.
 
     Raises:
-        InvalidInput: names the field.
+        InvalidInput: the scale is too large. The message names the field.
     """
     if not scale <= LARGEST_SCALE:
         raise InvalidInput(field, f"is too small: it asks for noise of {scale:.3g} counts", "at most 2^55")
@@ -382,6 +391,6 @@ def no_shares() -> pa.Table:
 
 
 def true_errors(answers: NDArray[np.float64], counts: NDArray[np.int64], n: int) -> dict[str, float]:
-    """Average and maximum error of answers; a diagnostic, never for a release."""
+    """Average and maximum error of answers. True errors are diagnostics for studies and must never be published."""
     errors = np.abs(answers - counts / n)
     return {"mean_error": float(errors.mean()), "max_error": float(errors.max())}

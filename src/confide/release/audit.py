@@ -1,4 +1,6 @@
-"""Old names of the audits of query release; see `confide.release.audited_full_size` and `audited_games`."""
+"""Former import path of the audits of query release. The audits are now in `confide.release.audited_full_size` and
+`audited_games`.
+"""
 
 from confide.audit.old_audits import old_audits
 

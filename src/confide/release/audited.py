@@ -1,5 +1,5 @@
-"""The facts that the harness needs of a release: the same mechanism on tiny made-up tables, its accounts, and its
-errors on made-up data with its own columns. The custodian's table is never touched.
+"""The parts of an audit of a release, for the audit harness: the same mechanism on tiny synthetic tables, its accounts,
+and its errors on synthetic data with the release's own columns. The custodian's table is never read.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from confide.release.workload import Workload
 __all__ = ["FALSE_ALARM", "errors", "release"]
 
 FALSE_ALARM = 1e-9
-"""Probability with which one statistical row says "broken" of a kept promise."""
+"""Probability with which one statistical row of an audit reports a kept promise as broken."""
 
 _DRAWS = 400
 _PAIRS = 5  # of tiny tables, all of them: each part attains its charge on another one
@@ -65,9 +65,9 @@ def release(
         it: the mechanism.
         schema: the public columns.
         workload: the queries.
-        loss: stated loss of the release, as (epsilon, delta) where there is a delta.
-        predicted: error of an answer on average, as it was planned; a share of the records.
-        seed: seed of made-up tables and transcripts.
+        loss: stated privacy loss of the release, as (epsilon, delta) if there is a delta.
+        predicted: planned average error of an answer, as a fraction of the records.
+        seed: seed of the synthetic tables and of the transcripts.
     """
     twin, promises = tiny(it), it.guarantees()
     walked = _replayed(twin, seed)
@@ -96,7 +96,7 @@ def _names(twin: Mechanism) -> dict[str, str]:
 
 
 def _replayed(twin: Mechanism, seed: int) -> Transcripts:
-    """A tiny twin on tables that stretch it."""
+    """The fixed-transcript audit of a tiny version of the mechanism on worst-case neighbours."""
     return Transcripts(
         named=f"privacy: {type(twin).__name__} on {RECORDS} records of four columns", run=partial(quiet, twin),
         pairs=partial(neighbours, twin, seed), seed=seed, promises=twin.guarantees().privacy,
@@ -110,7 +110,9 @@ def _replayed(twin: Mechanism, seed: int) -> Transcripts:
 
 
 def _accounts(it: Mechanism, loss: PureDP | ApproxDP, promises: Guarantees, factor: float) -> AuditRow:
-    """The epsilon that is promised, held against an own sum of a mechanism that spends so many times as much."""
+    """The row that compares the promised epsilon with an independent sum over the mechanism's parameters. The factor
+    multiplies the spent privacy loss, so that a factor above 1 simulates a fault.
+    """
     delta = float(getattr(loss, "delta", 0.0))
     if isinstance(it, NoisyAnswers) and it.law == "laplace":
         own = factor * own_epsilon(it, math.nan, delta)
@@ -135,7 +137,7 @@ def _accounts(it: Mechanism, loss: PureDP | ApproxDP, promises: Guarantees, fact
 
 
 class _Errors:
-    """What `errors` finds, as the harness measures it."""
+    """The audit of errors, in the form that the audit harness expects."""
 
     def __init__(self, it: Mechanism, schema: Schema, workload: Workload, predicted: float, seed: int) -> None:
         self.measured = partial(errors, it, schema, workload, predicted, seed)
@@ -144,8 +146,8 @@ class _Errors:
 def errors(
     it: Mechanism, schema: Schema, workload: Workload, predicted: float, seed: int,
 ) -> tuple[list[AuditRow], list[Control]]:
-    """A run on a made-up table with the release's own columns: what is promised of its errors, and what was found; and
-    the same with bars that are far too narrow.
+    """One run on a synthetic table with the release's own columns: the promised errors beside the measured ones. The
+    function also returns controls: the same comparison with bars that are far too narrow, which must be flagged.
     """
     promises, it, records = it.guarantees(), _strict(it), it.records  # type: ignore[attr-defined] # all have them
     data = table_of(schema, records, seed=seed)
@@ -165,7 +167,9 @@ def errors(
 
 
 def _strict(it: Mechanism) -> Mechanism:
-    """The same run with bounds that fail so rarely that an audit may call a failure a broken promise."""
+    """The same mechanism with error bounds that fail with probability `FALSE_ALARM`, so rarely that an audit may call a
+    failure a broken promise.
+    """
     match it:
         case DualQuery():
             return replace(it, failure_probability=FALSE_ALARM)
@@ -213,7 +217,9 @@ def _rare(evidence: str) -> str:
 
 
 def _bar_row(it: Mechanism, held: Bars, errors: Any, note: str = "") -> AuditRow | None:
-    """Errors against bars of `FALSE_ALARM`, all at once; None where there are none."""
+    """The row that compares all errors with their simultaneous error bars, which fail with probability `FALSE_ALARM`;
+    None if there are no bars.
+    """
     if isinstance(it, NoisyAnswers):  # its single bars hold one by one
         return AuditRow.at_most("accuracy: the largest error of all answers", held.together, float(errors.max()),
                                 _rare(_RUN), note=note, false_alarm=FALSE_ALARM,

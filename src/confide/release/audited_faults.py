@@ -1,9 +1,12 @@
-"""The family's mechanisms broken on purpose, in the code or at their noise: the audits must flag each.
+"""Mutants of the family's mechanisms, with injected faults in the code or in the noise. The audits must flag each
+mutant.
 
-The charge of the ledger for each part of a run, and the whole charge summed again from the parameters.
+The module also has the charge of the ledger for each part of a run, and an independent sum of the whole charge from the
+parameters.
 
-The broken mechanisms stand here, though tests alone run them: a meter leaves those of confide's modules of audits alone
-(`confide.privacy.meter.is_broken_on_purpose`), and would stop them before an audit sees what they do.
+The mutants are defined in this module although only tests run them. The privacy meter lets mutants from confide's audit
+modules run (`confide.privacy.meter.is_broken_on_purpose`), and would stop any other mutant before an audit could see
+its output.
 """
 
 from __future__ import annotations
@@ -53,11 +56,11 @@ __all__ = [
 
 
 class Charge(NamedTuple):
-    """A part of the noise, and what the ledger is charged for it.
+    """One part of the noise, and the privacy loss that the ledger charges for it.
 
     Args:
-        part: the first word of the names of its draws; "" is everything.
-        loss: the charge as a loss; a loss of 0 where nothing is charged.
+        part: first word of the names of the part's draws. An empty text stands for all draws.
+        loss: the charge as a loss; a loss of 0 if nothing is charged.
     """
 
     part: str
@@ -88,7 +91,7 @@ _CHOSEN: tuple[tuple[str, str, _Sum], ...] = (("one-way", "one-way tables", _zcd
 
 
 def charges(it: Mechanism) -> list[Charge]:
-    """The cost of the events of each part that a run draws, and of everything.
+    """The charges for each part of the noise that a run draws, and for the whole run.
 
     Args:
         it: a mechanism of the family, sound or broken.
@@ -119,7 +122,7 @@ def _parts(it: Mechanism) -> tuple[tuple[str, str, _Sum], ...]:
 
 
 def _drawn(it: Mechanism) -> set[str]:
-    """Which parts the parameters ask for."""
+    """The parts of the noise that a run with these parameters draws."""
     drawn = {part for part, _, _ in _parts(it)}
     game = it.dual_query if isinstance(it, Reweighted) else it
     if isinstance(game, DualQuery) and game.free != "marginals":
@@ -146,18 +149,21 @@ def whole_charge(it: Mechanism) -> Loss:
 
 
 _ROOM = Fraction(1, 2**37)
-"""In nats: what each draw of a game costs besides its range, as the spec says. Of many draws that is no rounding."""
+"""Additional privacy loss of each draw of DualQuery, in nats, as the specification says. Summed over many draws, the
+additional loss is more than a rounding error.
+"""
 
 
 def charge(it: Mechanism) -> tuple[AuditRow, tuple[Control, ...]]:
-    """The price of a whole run by the ledger's rule, held against what the parameters name, neither more nor less; and
-    the same of runs that are charged twice and by half.
+    """The row that compares the ledger's charge for a whole run with the loss that the parameters name. The ledger's
+    charge must equal the named loss. The function also returns the controls: runs with twice the charge and with half
+    of it.
     """
     return charge_rows(_events(it), named_charge(it))
 
 
 def named_charge(it: Mechanism) -> PureDP | ApproxDP | ZCDP:
-    """The cost of a run by its parameters: the budget where they name one, else a sum of its own."""
+    """The privacy loss of a run by its parameters: the budget if they name one, otherwise an independent sum."""
     match it:
         case MWEM() | NoisyAnswers(law="laplace"):
             return PureDP(it.epsilon)
@@ -169,7 +175,7 @@ def named_charge(it: Mechanism) -> PureDP | ApproxDP | ZCDP:
 
 
 def own_rho(it: Mechanism) -> float:
-    """The zCDP cost of a run from its parameters, by a sum of its own that shares no code with the accountant."""
+    """The zCDP cost of a run from its parameters, by an independent sum that shares no code with the accountant."""
     match it:
         case DualQuery():
             steps = sum((2 * Fraction(it.eta) * t / it.records + _ROOM) ** 2 / 8 for t in range(1, it.rounds))
@@ -190,13 +196,13 @@ def own_rho(it: Mechanism) -> float:
 
 
 def own_epsilon(it: Mechanism, rho: float, delta: float) -> float:
-    """The epsilon by the bound of concentrated privacy, minimised over the order; of Gaussian noise alone, by its exact
-    curve.
+    """The epsilon from the bound of concentrated privacy, minimised over the order. For Gaussian noise alone, epsilon
+    follows from the exact privacy curve.
 
     Args:
-        it: the mechanism, which says what its noise is.
-        rho: its zCDP cost.
-        delta: > 0, but for Laplace noise.
+        it: the mechanism, which determines the kind of noise.
+        rho: zCDP cost of the mechanism.
+        delta: delta of the mechanism, > 0. For Laplace noise delta is not used.
     """
     if isinstance(it, NoisyAnswers) and it.law == "laplace":
         return float(len(it.measured)) / it.noise_scale
@@ -212,7 +218,9 @@ def own_epsilon(it: Mechanism, rho: float, delta: float) -> float:
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
-    """The epsilon of Gaussian noise at which its exact curve meets delta."""
+    """The epsilon at which the exact privacy curve of Gaussian noise reaches delta. The noise is given by mu, the
+    sensitivity divided by the standard deviation.
+    """
 
     def excess(epsilon: float) -> float:
         return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu)) - delta
@@ -229,12 +237,12 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 
 
 class Fault(NamedTuple):
-    """One way to break a mechanism.
+    """One fault that can be injected into a mechanism.
 
     Args:
-        says: the fault, in words.
-        kind: a class to run with the same parameters; None for its own.
-        noise: function that replaces its noise; None for none.
+        says: description of the fault.
+        kind: class that runs with the same parameters; None for the mechanism's own class.
+        noise: function that replaces the source of noise; None if the noise is unchanged.
     """
 
     says: str
@@ -243,7 +251,7 @@ class Fault(NamedTuple):
 
 
 def faults(it: Mechanism) -> list[Fault]:
-    """The faults that a mechanism can have: in its code, and for each part of its noise.
+    """The faults that can be injected into a mechanism: faults in its code, and one fault for each part of its noise.
 
     Args:
         it: a mechanism of the family.
@@ -278,7 +286,9 @@ def _damped(part: str, factor: float) -> Callable[[Noise], Noise]:
 
 
 class ReusedNoise(DampedNoise):
-    """One number for all that are measured with the same scale: the first is drawn, the others take its noise again."""
+    """A faulty noise source: all measurements with the same noise scale receive the same noise. The noise of the first
+    measurement is drawn and then reused.
+    """
 
     def __init__(self, source: Noise) -> None:
         super().__init__(source, 1.0)
@@ -310,14 +320,14 @@ def _without(events: tuple[Event, ...], label: str) -> tuple[Event, ...]:
 
 
 class SteepScores(MWEM):
-    """Scores four times as far apart as the sensitivity says."""
+    """A mutant with scores four times as large as their sensitivity allows."""
 
     def scores(self, counts: NDArray[np.int64], answers: NDArray[np.float64]) -> NDArray[np.int64]:
         return 4 * super().scores(counts, answers)
 
 
 class HalfTheNoise(MWEM):
-    """Measured with half the scale."""
+    """A mutant that measures with half the noise scale."""
 
     @property
     def noise_scale(self) -> float:
@@ -325,21 +335,23 @@ class HalfTheNoise(MWEM):
 
 
 class FreeSelection(MWEM):
-    """Measurements alone are charged."""
+    """A mutant that charges only its measurements, not its selections."""
 
     def events(self) -> tuple[Event, ...]:
         return _without(super().events(), "selections")
 
 
 class FreeMeasurements(MWEM):
-    """Selections alone are charged."""
+    """A mutant that charges only its selections, not its measurements."""
 
     def events(self) -> tuple[Event, ...]:
         return _without(super().events(), "measurements")
 
 
 class FullBudgetTwice(MWEM):
-    """Selections and measurements take half the budget each and forget that there are T of them."""
+    """A mutant in which each selection and each measurement spends half of the whole budget, although there are T
+    rounds.
+    """
 
     @property
     def each(self) -> float:
@@ -350,7 +362,7 @@ class FullBudgetTwice(MWEM):
 
 
 class SelectsForFree(Reweighted):
-    """The worst queries are named by their true errors, without a draw."""
+    """A mutant that selects the worst queries by their true errors, without a private draw."""
 
     def _select_privately(self, played: Any, counts: NDArray[np.int64], source: Noise) -> NDArray[np.int64]:
         errors = np.abs(len(played) * counts - self.records * self.workload.counts(played.records))
@@ -358,7 +370,9 @@ class SelectsForFree(Reweighted):
 
 
 class SelectsThrice(Reweighted):
-    """Each selection takes three times its epsilon, and says so in its event: more than the plan's rho."""
+    """A mutant in which each selection spends three times its epsilon and records the higher epsilon in its event. The
+    run exceeds the planned rho.
+    """
 
     @property
     def epsilon_sel(self) -> float:
@@ -366,14 +380,14 @@ class SelectsThrice(Reweighted):
 
 
 class SelectsUncharged(Reweighted):
-    """Private selections that no event pays for."""
+    """A mutant with private selections that no event pays for."""
 
     def events(self) -> tuple[Event, ...]:
         return _without(super().events(), "selections")
 
 
 class MeasuresAsOne(Reweighted):
-    """Every one of the m counts is measured as if it were the only one."""
+    """A mutant that measures each of its m counts with the noise for a single count."""
 
     @property
     def noise_std(self) -> float:
@@ -381,7 +395,7 @@ class MeasuresAsOne(Reweighted):
 
 
 class MeasuresUncharged(Reweighted):
-    """Measurements that no event pays for."""
+    """A mutant with measurements that no event pays for."""
 
     def events(self) -> tuple[Event, ...]:
         return _without(super().events(), "measurements")
@@ -391,7 +405,7 @@ class MeasuresUncharged(Reweighted):
 
 
 class HalfTheColumns(IndependentMarginals):
-    """A replaced record is taken to move half as many counts as it does."""
+    """A mutant that assumes half of the true squared L2 sensitivity to the replacement of a record."""
 
     @property
     def squared_l2_sensitivity(self) -> int:
@@ -399,7 +413,7 @@ class HalfTheColumns(IndependentMarginals):
 
 
 class QuarterNoise(NoisyAnswers):
-    """A quarter of the noise."""
+    """A mutant with a quarter of the noise scale."""
 
     @property
     def noise_std(self) -> float:
@@ -407,7 +421,9 @@ class QuarterNoise(NoisyAnswers):
 
 
 class AddedRecord(NoisyAnswers):
-    """The distance by which a record that is added moves the counts: half of the square for a replaced one."""
+    """A mutant that uses the sensitivity to an added record. The squared sensitivity to an added record is half of the
+    squared sensitivity to a replaced record.
+    """
 
     @property
     def squared_l2_sensitivity(self) -> int:
@@ -415,7 +431,7 @@ class AddedRecord(NoisyAnswers):
 
 
 class HalfTheLaplace(NoisyAnswers):
-    """Laplace noise of half the scale."""
+    """A mutant with Laplace noise of half the scale."""
 
     @property
     def noise_scale(self) -> float:
@@ -426,7 +442,9 @@ class HalfTheLaplace(NoisyAnswers):
 
 
 class OneCell(MarginalFit):
-    """A record is taken to move one cell of a table: sigma is too small by the root of two, at the same rho."""
+    """A mutant that assumes that a record changes one cell of a table. The noise of the tables is too small by a factor
+    of sqrt(2) at the same rho.
+    """
 
     @property
     def split(self) -> Split:
@@ -441,7 +459,9 @@ class OneCell(MarginalFit):
 
 
 class QuietTables(MarginalFit):
-    """Chosen tables are measured with a sigma that is too small by the root of two; all else is sound."""
+    """A mutant that measures the chosen tables with noise that is too small by a factor of sqrt(2). All other parts are
+    sound.
+    """
 
     def follow(self, one_way: list[RawTable]) -> Split:
         after = super().follow(one_way)
@@ -449,7 +469,7 @@ class QuietTables(MarginalFit):
 
 
 class SteepChoices(MarginalFit):
-    """Tables are chosen with twice the exponent that is charged."""
+    """A mutant that chooses tables with twice the exponent that it charges."""
 
     def follow(self, one_way: list[RawTable]) -> Split:
         after = super().follow(one_way)
@@ -457,7 +477,7 @@ class SteepChoices(MarginalFit):
 
 
 class _Charged(Split):
-    """Other noise than what is charged."""
+    """A split of the budget whose noise differs from the noise that is charged."""
 
     def __init__(self, charged: Split, used: Split) -> None:
         vars(self).update(vars(used), charged=charged)
@@ -468,14 +488,14 @@ class _Charged(Split):
 
 
 class ChoosesUncharged(MarginalFit):
-    """Choices of tables that no event pays for."""
+    """A mutant with choices of tables that no event pays for."""
 
     def events(self) -> tuple[Event, ...]:
         return _without(super().events(), "choices")
 
 
 class ChoosesByTheData(MarginalFit):
-    """How many tables there are follows from the records, not from the one-way tables that were released alone."""
+    """A mutant in which the number of tables depends on private records, not only on released one-way tables."""
 
     def run(self, data: Any, noise: Any, *, progress: Any = None) -> Any:
         object.__setattr__(self, "_seen", data)
@@ -487,7 +507,7 @@ class ChoosesByTheData(MarginalFit):
 
 
 class SpendsTheFirstTwice(MarginalFit):
-    """A fault: the cost of the first one-way tables is not taken from what follows them."""
+    """A mutant that does not subtract the cost of the first one-way tables from the budget of the later parts."""
 
     def follow(self, one_way: list[RawTable]) -> Split:
         after, left = super().follow(one_way), (1 - self.one_way) ** 0.5

@@ -1,9 +1,13 @@
-"""One audit at a campaign's own size: its run on a made-up table of its own records, and on one that differs in one.
+"""An audit at a campaign's own size: the mechanism runs on a synthetic table with the campaign's number of records, and
+on a neighbouring table.
 
-Tiny twins show what a rule costs; what happens in large tables only, they cannot show. Here the records, the schema,
-the noise and the rounds are the campaign's own. Queries are fewer where a history would take minutes to compare: what
-is published may not differ, and the loss along the history is exact, of this pair. How much of the charge the pair
-reaches says how much too little noise it would show.
+Audits of tiny mechanisms check the charge of a rule, but cannot show faults that occur only in large tables. In the
+audit at full size, the number of records, the schema, the noise and the rounds are the campaign's own. The workload is
+shortened if the comparison of a transcript would take minutes.
+
+Both runs use equal noise, so the published data may not differ. The privacy loss along the transcript is computed
+exactly for the pair of neighbouring tables. The pair's share of the charge shows how much too little noise the audit
+would detect.
 """
 
 from __future__ import annotations
@@ -42,7 +46,7 @@ from confide.release.workload import Workload
 __all__ = ["full_size", "full_size_row"]
 
 _NUMBERS = 40_000
-"""Scores and counts of one history at most; else there are fewer queries."""
+"""Largest number of scores and counts in one transcript. A longer transcript is avoided by fewer queries."""
 
 _HELD = "privacy: at its own size, everything that is published"
 _TRIED = 24  # records that are tried for the pair
@@ -50,13 +54,14 @@ _FACTORS = (0.05, 0.01, 0.002)  # of the noise
 
 
 class _Walk(NamedTuple):
-    """What a pair showed.
+    """The result of a fixed-transcript audit of one pair of tables.
 
     Args:
-        share: the largest loss of any part, of what is charged for it.
-        shows: of each part, below which share of its noise the pair would be flagged.
-        leak: what reached the public past the noise; "" for nothing.
-        promises: the same walk against each promise from which the others follow.
+        share: largest privacy loss of any part of the noise, as a share of the charge for the part.
+        shows: mapping from a part of the noise to a share of its noise scale. The audit would flag noise below the
+            share.
+        leak: description of data that became public without noise; an empty text if there are none.
+        promises: results of the audit for each privacy promise from which the other promises follow.
     """
 
     share: float
@@ -66,7 +71,7 @@ class _Walk(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """The mechanism at its size, and two tables."""
+    """The mechanism at its own size, and two neighbouring tables."""
 
     it: Mechanism
     first: Any
@@ -75,12 +80,12 @@ class _Pair(NamedTuple):
 
 
 def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> FullSize:
-    """The audit, and the same of a run whose noise is too small at this size alone.
+    """The audit at full size, with controls whose noise is too small at full size only.
 
     Args:
         it: the campaign's mechanism.
-        schema: its columns.
-        seed: seed of the table and the history.
+        schema: public columns of the campaign.
+        seed: seed of the table and of the transcript.
     """
     made = list[_Pair]()  # once, when it is walked
 
@@ -99,12 +104,12 @@ def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> FullSize:
 
 
 def full_size_row(it: Mechanism, schema: Schema, seed: int = 0) -> AuditRow:
-    """The row of the audit alone.
+    """The row of the audit at full size, without controls.
 
     Args:
         it: the campaign's mechanism, sound or broken.
-        schema: its columns.
-        seed: seed of the table and the history.
+        schema: public columns of the campaign.
+        seed: seed of the table and of the transcript.
 
     Example:
         >>> from confide.release import NoisyAnswers, Schema, Workload
@@ -130,7 +135,9 @@ def _row(pair: _Pair, found: _Walk) -> AuditRow:
 
 
 def _held(it: Mechanism, pair: _Pair, found: _Walk) -> list[AuditRow]:
-    """What the pair tells, against each promise of a campaign, in its own number."""
+    """Rows that compare the measured loss of the pair with each privacy promise of the campaign, in the unit of the
+    promise.
+    """
     records: int = pair.it.records  # type: ignore[attr-defined]
     evidence = f"{records:,} made-up records, one replaced: published alike on equal noise, loss exact on one history"
     stated = [each for each in it.guarantees().privacy if each.claimable and not each.loss.vacuous]
@@ -177,7 +184,7 @@ def _pair(it: Mechanism, schema: Schema, seed: int) -> _Pair:
 
 
 def _fewer(it: Mechanism) -> tuple[Mechanism, Workload | None]:
-    """The mechanism with as many of its queries as a history may hold."""
+    """The mechanism with at most as many queries as a transcript may hold, and its workload."""
     workload: Workload | None = getattr(it, "workload", None)
     if workload is None or getattr(it, "law", "") == "structured":
         return it, workload
@@ -195,7 +202,7 @@ def _fewer(it: Mechanism) -> tuple[Mechanism, Workload | None]:
 
 
 def _each(it: Mechanism) -> int:
-    """How many numbers of a history belong to one query."""
+    """Number of entries of a transcript that belong to one query."""
     match it:
         case DualQuery():
             return 2 * it.rounds
@@ -207,7 +214,9 @@ def _each(it: Mechanism) -> int:
 
 
 def _stretched(table: Codes, workload: Workload | None) -> tuple[int, Any]:
-    """Which record is replaced, and by which: of some, those that change most answers."""
+    """The position of the record to replace, and the new record. Among some candidates the pair that changes the most
+    answers is chosen.
+    """
     sizes = np.array(table.schema.sizes)
     some = table.cells[:_TRIED].astype(np.int64)
     every = (some + np.maximum(1, sizes // 2)) % sizes  # another value of each column that has one
@@ -222,6 +231,6 @@ def _stretched(table: Codes, workload: Workload | None) -> tuple[int, Any]:
 
 
 def _values(schema: Schema, cells: Any, workload: Workload) -> Any:
-    """(records, queries) whether each satisfies each, as numbers."""
+    """Table of 0 and 1, (records, queries): 1 if the record satisfies the query."""
     bits = Codes(schema=schema, cells=cells.astype(np.uint16)).packed().unpack()
     return np.array([workload.values(record) for record in bits], dtype=np.float64)

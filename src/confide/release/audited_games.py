@@ -1,11 +1,11 @@
-"""DualQuery held against its promises: its law written out, its own run on neighbours, its draws, and its error.
+"""Audits of DualQuery: its enumerated output distribution, its runs on neighbouring tables, its random draws, and its
+error.
 
-DualQuery broken on purpose, in the ways in which it is usually broken: the audits must flag each.
+The module also has mutants of DualQuery with common faults, each of which the audits must flag.
 
-The exact law of everything that a tiny DualQuery publishes: each multiset of samples of each round, one by one.
-
-A transcript is the samples of all rounds; the records follow from it. What is enumerated is the mechanism's own code:
-the logits of each of its rounds and its best responses.
+The exact distribution of the transcripts of a tiny DualQuery is enumerated, one multiset of samples per round after
+another. A transcript is the samples of all rounds, and the published records are a function of it. The enumeration
+calls the mechanism's own code for the logits and the best response of each round.
 """
 
 from __future__ import annotations
@@ -76,28 +76,28 @@ __all__ = [
 
 
 class TwiceTheStep(DualQuery):
-    """A step twice as large as what is charged, and so logits twice as steep."""
+    """A mutant with a step size twice as large as the charged one, and so logits twice as steep."""
 
     def _round(self, t: int) -> QueryRound:
         return super()._round(t)._replace(eta=2.0 * self.eta)
 
 
 class OneRoundLater(DualQuery):
-    """Rounds counted from 2: each is charged as the one before it."""
+    """A mutant that counts its rounds from 2, so that each round is charged as the round before it."""
 
     def _round(self, t: int) -> QueryRound:
         return super()._round(t)._replace(t=t + 1)
 
 
 class HalfThePeople(DualQuery):
-    """Weights for half as many records as there are, and as are charged for."""
+    """A mutant that weights as if there were half as many records as there are and are charged for."""
 
     def _round(self, t: int) -> QueryRound:
         return super()._round(t)._replace(n=self.records // 2)
 
 
 class CountsOneLevel(DualQuery):
-    """Rounds counted wrong: every round is charged what round 2 costs."""
+    """A mutant that charges every round the loss of round 2."""
 
     def events(self) -> tuple[Event, ...]:
         draw = BoundedRangeEvent(epsilon=round_epsilon(self.records, self.eta, 2), neighbours=Relation.REPLACE)
@@ -105,7 +105,9 @@ class CountsOneLevel(DualQuery):
 
 
 class SeesTheData(DualQuery):
-    """The best response to the whole law of the queries, in place of the samples: a function of the data."""
+    """A mutant with a best response to the exact distribution of the queries instead of the samples. The response is
+    therefore a function of the private data.
+    """
 
     def _draw(
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
@@ -125,7 +127,7 @@ class SeesTheData(DualQuery):
 
 
 class DataDependentSize(DualQuery):
-    """A fault: as many samples are drawn as the true error asks for."""
+    """A mutant in which the number of samples depends on the true error."""
 
     def _draw(
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
@@ -136,14 +138,16 @@ class DataDependentSize(DualQuery):
 
 
 class MixedSigns(DualQuery):
-    """The printed weights with the best response of the analysis: positive feedback. As private, and of no use."""
+    """A mutant that combines the printed weights with the best response of the analysis, which gives positive feedback.
+    The mutant is as private as the original, and its answers are useless.
+    """
 
     def _round(self, t: int) -> QueryRound:
         return super()._round(t)._replace(mirrored=True)
 
 
 class OneSample(DualQuery):
-    """The samples of the first round are used in every round."""
+    """A mutant that uses the samples of the first round in every round."""
 
     def _draw(
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
@@ -155,7 +159,9 @@ class OneSample(DualQuery):
 
 
 class WithoutReplacement(DualQuery):
-    """No query is drawn twice in a round: another law than the one that the accuracy is proved for."""
+    """A mutant that draws no query twice in a round. The distribution of the draws differs from the one in the proof of
+    accuracy.
+    """
 
     def _draw(
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
@@ -175,7 +181,7 @@ class WithoutReplacement(DualQuery):
 MOST_TRANSCRIPTS = 2**21
 
 TRUTH = ((0, 1, 1, 0, 1, 0, 0, 1), (0, 0, 0, 1, 0, 1, 1, 1), (1, 1, 0, 0, 1, 1, 0, 1))
-"""Three predicates over eight elements: a parity, a majority and one without a symmetry."""
+"""Three predicates over a universe of eight elements: a parity, a majority, and a predicate without symmetry."""
 
 
 @renamed(n="records")
@@ -183,7 +189,7 @@ def tiny_game(
     eta: float = 0.25, rounds: int = 3, samples: int = 1, records: int = 4, kind: Callable[..., DualQuery] = DualQuery,
     **others: Any,
 ) -> DualQuery:
-    """DualQuery over eight elements and three predicates.
+    """A DualQuery mechanism over eight elements and three predicates.
 
     Example:
         >>> tiny_game().epsilon(calculator="pure") > 0.375 > 0.374
@@ -195,15 +201,15 @@ def tiny_game(
 def replacements(
     mechanism: DualQuery, data: Iterable[Sequence[int]]
 ) -> tuple[dict[Hashable, TrueAnswers], list[tuple[Hashable, Hashable]]]:
-    """Data sets, their neighbours by each replacement of one record, and the pairs of these.
+    """The given data sets with all neighbours by replacement of one record, and the pairs of neighbours.
 
     Args:
         mechanism: a mechanism with predicates as queries.
-        data: data sets as n elements of the universe each.
+        data: data sets, each given as n elements of the universe.
 
     Returns:
-        Counts of the queries -> true answers, and pairs of keys. Data sets with the same counts have the same law, so
-        they are one.
+        A mapping from the counts of the queries to the true answers, and pairs of its keys. Data sets with equal counts
+        have equal output distributions and are therefore merged.
     """
     truth = mechanism.queries.truth
     found: dict[Hashable, TrueAnswers] = {}
@@ -228,14 +234,14 @@ def replacements(
 def transcript_laws(
     mechanism: DualQuery, answers: Mapping[Hashable, TrueAnswers]
 ) -> dict[Hashable, NDArray[np.float64]]:
-    """The law of the samples of all rounds, under each data set, over the same transcripts in the same order.
+    """The distribution of the samples of all rounds under each data set, over the same transcripts in the same order.
 
     Args:
-        mechanism: a tiny one, without measured marginals.
-        answers: name of a data set -> its true answers.
+        mechanism: a tiny mechanism, without measured marginals.
+        answers: mapping from the name of a data set to its true answers.
 
     Raises:
-        InvalidInput: more than 2^21 transcripts, or a measurement besides the samples.
+        InvalidInput: there are more than 2^21 transcripts, or a measurement besides the samples.
 
     Source: spec query_release D2, acceptance checks 6 and 12.
 
@@ -257,7 +263,7 @@ def transcript_laws(
     memory: dict[tuple[int, tuple[int, ...], bytes], NDArray[np.float64]] = {}
 
     def laws(t: int, satisfied: NDArray[np.int32], previous: NDArray[np.bool_] | None) -> NDArray[np.float64]:
-        """(data sets, transcripts from round t on)."""
+        """Probabilities of the transcripts from round t on, an array (data sets, transcripts)."""
         if t > mechanism.rounds:
             return np.ones((len(counts), 1))
         key = (t, tuple(satisfied.tolist()), b"" if previous is None else previous.tobytes())
@@ -280,7 +286,7 @@ def transcript_laws(
 
 
 def multinomial(law: ArrayLike, multiset: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The probabilities, (data sets,), that independent draws from each law make a multiset."""
+    """The probability under each distribution that independent draws from it give the multiset, (data sets,)."""
     orders = math.factorial(len(multiset))
     for repeated in Counter(multiset.tolist()).values():
         orders //= math.factorial(repeated)
@@ -290,21 +296,23 @@ def multinomial(law: ArrayLike, multiset: NDArray[np.int64]) -> NDArray[np.float
 # ---- audited games
 
 FALSE_ALARM = 1e-9
-"""Probability with which a row that rests on random draws says "broken" of a kept promise; there are two of them."""
+"""Probability with which a row based on random draws reports a kept promise as broken. Two rows are based on random
+draws.
+"""
 
 Kind = Callable[..., DualQuery]
-"""A class of the family, or whatever makes its mechanisms from parameters that are named."""
+"""A class of the family, or any function that makes its mechanisms from keyword parameters."""
 
 _DATA = ((4, 4, 4, 6),)
-"""Data sets of four elements; each replacement of one of them makes a neighbour."""
+"""Data sets of four elements. The replacement of one element makes a neighbouring data set."""
 
 _DRAWS = 600
 _DELTAS = (0.25, 0.5)  # of the pure bound: at which epsilon the hockey stick is compared
 
 
 def like(it: DualQuery) -> Kind:
-    """A maker of games of the class of a mechanism, with its usual parameters but for those that are named; parameters
-    that only this class has stay as they are.
+    """A function that makes games of the class of a given mechanism. Named parameters are set to the given values, and
+    the other parameters of DualQuery to their defaults. Parameters that only the given class has are unchanged.
 
     Args:
         it: the campaign's mechanism, sound or broken.
@@ -317,15 +325,16 @@ def law_rows(
     kind: Kind = DualQuery, *, eta: float = 1.0, rounds: int = 3, samples: int = 1,
     claims: Sequence[str] = ("pure", "zcdp", "delta"), data: Sequence[Sequence[int]] = _DATA,
 ) -> list[AuditRow]:
-    """The law of all transcripts of a tiny game: pure loss, Renyi divergences, and delta at two epsilons.
+    """Rows that compare the enumerated distribution of a tiny game's transcripts with its claims: the pure loss, the
+    Renyi divergences, and delta at two values of epsilon.
 
     Args:
-        kind: the mechanism, or a broken one.
+        kind: class of the mechanism, or of a mutant.
         eta: step size.
-        rounds: T.
-        samples: s.
-        claims: claims among "pure", "zcdp" and "delta" that are held against the law.
-        data: data sets of four elements each; every replacement of one of their records is compared.
+        rounds: number of rounds, T.
+        samples: number of samples a round, s.
+        claims: the claims to compare, among "pure", "zcdp" and "delta".
+        data: data sets of four elements each. Every replacement of one of their records is compared.
 
     Source: spec query_release, acceptance checks 6 and 12.
     """
@@ -344,11 +353,12 @@ def law_rows(
 
 
 def transcript_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
-    """A whole run on neighbouring tables along common histories, with measured marginals: nothing passes the draws.
+    """The row of a whole run on neighbouring tables with fixed transcripts and with measured marginals. Private data
+    may influence the published data only through the random draws.
 
     Args:
-        kind: the mechanism, or a broken one.
-        seed: seed of the histories.
+        kind: class of the mechanism, or of a mutant.
+        seed: seed of the transcripts.
     """
     n, d = 40, 6
     bits = study_generator(seed, "audit table").random((n, d)) < np.linspace(0.1, 0.9, d)
@@ -365,13 +375,14 @@ def transcript_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
 
 
 def samples_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
-    """The draws of a round are independent: two of them net to nothing, or are equal, as often as they should.
+    """The row that checks the independence of the draws of a round. Two draws must ask about different queries as often
+    as independent draws would.
 
-    With two samples a round, the netted ones hold two different queries with a probability that follows from the
-    law of one draw.
+    With two independent samples a round, the probability that their net result holds two different queries follows from
+    the distribution of one draw. Two draws of the same query net to one query, and a query and its negation cancel.
 
     Args:
-        kind: the mechanism, or a broken one.
+        kind: class of the mechanism, or of a mutant.
         seed: seed of the draws.
     """
     it = tiny_game(1.0, 2, 2, kind=kind)
@@ -389,10 +400,10 @@ def samples_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
 
 
 def accuracy_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
-    """The error of a long run against its certificate, where that says something.
+    """The row that compares the error of a long run with its certificate, provided that the certificate is not vacuous.
 
     Args:
-        kind: the mechanism, or a broken one.
+        kind: class of the mechanism, or of a mutant.
         seed: seed of the noise.
     """
     it = tiny_game(0.1, 300, 3000, records=1000, kind=kind, failure_probability=FALSE_ALARM)
@@ -407,11 +418,11 @@ def accuracy_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
 
 
 def dual_query_rows(seed: int = 1, kind: Kind = DualQuery) -> list[AuditRow]:
-    """All promises of DualQuery, by all audits.
+    """The rows of all audits for all promises of DualQuery.
 
     Args:
-        seed: seed of histories and draws.
-        kind: the mechanism, or a broken one.
+        seed: seed of transcripts and draws.
+        kind: class of the mechanism, or of a mutant.
 
     Example:
         >>> {row.verdict.value for row in dual_query_rows()}
@@ -422,11 +433,11 @@ def dual_query_rows(seed: int = 1, kind: Kind = DualQuery) -> list[AuditRow]:
 
 
 def games(seed: int = 1, kind: Kind = DualQuery) -> list[Examined]:
-    """The same audits as the harness takes them, each part with the faults that it must flag.
+    """The audits of DualQuery in the form of the audit harness. Each part comes with the faults that it must flag.
 
     Args:
-        seed: seed of histories and draws.
-        kind: the mechanism, or a broken one.
+        seed: seed of transcripts and draws.
+        kind: class of the mechanism, or of a mutant.
     """
     parts: list[tuple[str, Callable[[Kind], AuditRow], dict[str, type[DualQuery]]]] = [
         ("pure loss, enumerated", lambda one: law_rows(one, rounds=4, claims=("pure",))[0], {

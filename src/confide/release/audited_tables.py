@@ -1,4 +1,6 @@
-"""Tiny mechanisms with the rules of large ones, and neighbouring data sets that stretch them as far as a record can."""
+"""Tiny mechanisms with the rules of large ones, and worst-case neighbours for them: data sets in which the replacement
+of one record changes as much as possible.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ __all__ = ["RECORDS", "TINY", "Run", "neighbours", "published", "quiet", "recast
 
 TINY = Schema((Levels(column="job", levels=("none", "part", "full")), Bit(column="smoker"),
                Binned(column="age", lower=0, upper=90, bins=3), Bit(column="owner")))
-"""Four columns: two of three cells, and two bits."""
+"""Schema of four columns: two columns of three values, and two bits."""
 
 RECORDS = 40
 
@@ -41,12 +43,12 @@ _Kind = TypeVar("_Kind", bound=Mechanism)
 
 
 def recast(it: Mechanism, kind: type[_Kind]) -> _Kind:
-    """The same parameters with the code of another class, such as one that was broken on purpose."""
+    """A mechanism of another class, such as a mutant, with the parameters of a given mechanism."""
     return kind(**{field.name: getattr(it, field.name) for field in fields(it) if field.init})  # type: ignore[arg-type]
 
 
 def tiny(it: Mechanism) -> Mechanism:
-    """The same mechanism, of its own class and with the same rules, for 40 records of four columns."""
+    """A mechanism of the same class and with the same rules, for 40 records of four columns."""
     both: dict[str, Any] = {"records": RECORDS, "workload": Workload.complete(TINY, width=2), "schema": TINY}
     match it:
         case DualQuery():
@@ -77,11 +79,13 @@ def _tiny_game(it: DualQuery, both: dict[str, Any]) -> DualQuery:
 
 
 def twins() -> dict[str, Mechanism]:
-    """The family's mechanisms on data where one record can move all that their noise is made for, by name.
+    """Mapping from a name to a tiny mechanism of the family. The data of these mechanisms are such that one record can
+    change everything that the noise must hide.
 
-    Those on four bits are asked for each bit and each pair: the record of zeros satisfies none of these queries, and
-    the record of ones all of them. Those on columns have columns of one kind alone; MWEM
-    is asked there for the first and last values of two of them: a record that moves between them changes every count.
+    The mechanisms on four bits answer each bit and each pair of bits. The all-zero record satisfies none of the queries
+    on bits, and the all-one record satisfies all of them. The mechanisms on columns have three columns with equal bins.
+    On columns, MWEM answers queries on the first and last values of two columns: a record that moves from the first
+    values to the last values changes every count.
 
     Example:
         >>> [name for name in twins() if name.startswith("Reweighted")]
@@ -116,11 +120,11 @@ def twins() -> dict[str, Mechanism]:
 
 
 def neighbours(it: Mechanism, seed: int) -> Iterator[Neighbours]:
-    """Data sets of 40 records that differ in one, as far as one can; in some pairs all other records are alike, and
-    where there are columns one record of the last pair cannot be used, so that the null record takes its place.
+    """Pairs of data sets of 40 records that differ in one record, as strongly as possible. In some pairs all other
+    records are equal. With columns, one record of the last pair is unusable, so that the null record takes its place.
 
     Args:
-        it: a tiny mechanism, of `tiny` or `twins`.
+        it: a tiny mechanism, from `tiny` or `twins`.
         seed: seed of the other records.
     """
     schema = it.dual_query.schema if isinstance(it, Reweighted) else it.schema  # type: ignore[attr-defined]
@@ -129,8 +133,9 @@ def neighbours(it: Mechanism, seed: int) -> Iterator[Neighbours]:
 
 
 def _bit_pairs(seed: int) -> Iterator[tuple[Any, Any]]:
-    """From a record without any attribute to one with all: where half the attributes are common, and where all are
-    rare; between these, from a made-up record to its opposite.
+    """Pairs of neighbouring tables of bits. In the first pair half of the attributes are common, and in the last pair
+    all are rare. In the first and the last pair, a record without attributes is replaced by a record with all of them.
+    The second pair replaces a synthetic record by its complement.
     """
     common = np.zeros((RECORDS, _BITS), dtype=np.bool_)
     common[:_FULL, : _BITS // 2] = True
@@ -168,7 +173,7 @@ Run = Callable[[Any, Noise], Any]
 
 
 def quiet(it: Mechanism, data: Any, noise: Noise) -> Any:
-    """A run whose warnings nobody needs: on 40 records no fit is a good one."""
+    """A run without warnings. With only 40 records every fit is poor, so warnings of poor fits are expected."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PublicWarning)
         return run_with_steps(it, data, noise)

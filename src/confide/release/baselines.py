@@ -1,8 +1,9 @@
-"""Rivals that any release of query answers has to be held against: they need no game, no solver and little budget.
+"""Baselines with which every release of query answers must be compared: they need no game, no solver and little budget.
 
 `AllZeros` and `Uniform` read no data. `IndependentMarginals` measures every attribute once and multiplies.
-`NoisyAnswers` measures every query: with Gaussian noise for any queries, with less of it where a record can satisfy
-few of them, or with Laplace noise. `comparison.compare` sets all of them beside given releases.
+`NoisyAnswers` measures every query. `NoisyAnswers` has three forms: Gaussian noise for any queries, smaller Gaussian
+noise if a record can satisfy few of the queries, and Laplace noise. `comparison.compare` compares given releases with
+all of the baselines.
 
 Source: spec query_release F.
 """
@@ -74,7 +75,7 @@ _UNIT = Relation.REPLACE
 
 @dataclass(frozen=True, kw_only=True)
 class _Baseline(Mechanism[B_co, None]):
-    """What all baselines take. Answers are an array in the order of the workload, so there is no frame of rows."""
+    """The common part of all baselines. The answers are an array in the order of the workload, not a table of rows."""
 
     records: Annotated[int, Parameter("records of the data, a public number", at_least=1, at_most=_MOST)]
     workload: Annotated[Workload, Parameter("queries, which are public", symbol="k")]
@@ -89,11 +90,11 @@ class _Baseline(Mechanism[B_co, None]):
 
     @abstractmethod
     def _release(self, data: Any, source: Noise) -> B_co:
-        """The billboard, with noise drawn."""
+        """The billboard, with freshly drawn noise."""
 
     @abstractmethod
     def _loss(self) -> PrivacyLoss:
-        """What a run costs."""
+        """The privacy loss of a run."""
 
     def guarantees(self) -> Guarantees:
         return Guarantees((Privacy(
@@ -104,19 +105,18 @@ class _Baseline(Mechanism[B_co, None]):
     def events(self) -> tuple[Event, ...]: ...
 
     def run(self, data: Any, noise: NoiseSource, *, progress: Progress | None = None) -> RunOutcome[B_co, None]:
-        """The answers, and under simulated noise their true errors.
+        """The released answers and, under simulated noise, their true errors.
 
         Args:
-            data: as `true_answers` takes it, or `TrueAnswers` of the queries that are measured; without a schema also a
-                table of any kind, each column of which is a bit. Where a schema makes
-                the noise smaller, bits must be one-hot as it says, and true answers must say that they are of its
-                codes.
-            noise: `Noise.secure()` for a release.
-            progress: told when its only step is done.
+            data: any data that `true_answers` accepts, or `TrueAnswers` of the measured queries. Without a schema also
+                a table of any kind, with each column as a bit. If a schema reduces the noise, records given as bits
+                must be one-hot by the schema, and true answers must hold the schema.
+            noise: source of noise, `Noise.secure()` for a release.
+            progress: callback that is called when the only step is done.
 
         Raises:
-            InvalidInput: not n records, true answers to other queries, records of another schema or that are not
-                one-hot where they must be; before anything is drawn.
+            InvalidInput: there are not n records, the true answers are to other queries, the records have another
+                schema, or they are not one-hot although they must be. The error is raised before any noise is drawn.
         """
         source = as_noise(noise)
         board = self._release(data, source)
@@ -124,14 +124,14 @@ class _Baseline(Mechanism[B_co, None]):
         return self._outcome(noise, billboard=board, shares=no_shares())
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """Nothing: no participant gets a share."""
+        """The share of a participant, which is always empty because no participant gets one."""
         return {}
 
     def check(self, billboard: Billboard) -> None:
-        """Whether a billboard can be one of this mechanism's.
+        """Check that a billboard can come from a run of this mechanism.
 
         Raises:
-            InvalidInput: it is of another mechanism or plan, or its arrays are none that a run makes.
+            InvalidInput: the billboard is of another mechanism or plan, or has arrays that no run makes.
         """
         expected = self._board_type
         if type(billboard) is not expected:
@@ -157,7 +157,7 @@ def _check_counts(name: str, counts: Any, size: int) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Fixed(_Baseline[FixedBillboard]):
-    """Answers that no data enters."""
+    """The common part of the baselines whose answers do not depend on the data."""
 
     one: ClassVar[float]
 
@@ -173,7 +173,7 @@ class _Fixed(_Baseline[FixedBillboard]):
 
     @property
     def _uniform(self) -> Schema | None:
-        """Whose cells are all as likely."""
+        """The schema if all values of its columns are taken as equally likely; otherwise None."""
         return None
 
     @property
@@ -189,9 +189,10 @@ class _Fixed(_Baseline[FixedBillboard]):
 @wire("AllZeros", "n workload schema", records="n")
 @dataclass(frozen=True, kw_only=True)
 class AllZeros(_Fixed):
-    """Every record is the record of zeros. On sparse positive queries its average error is hard to beat.
+    """A baseline that treats every record as the all-zero record. On sparse positive queries its average error is hard
+    to beat.
 
-    Epsilon is no input: the answers read no data, so that nothing is spent.
+    There is no parameter epsilon: the answers read no data, so there is no privacy loss.
     """
 
     one = 0.0
@@ -201,10 +202,11 @@ class AllZeros(_Fixed):
 @wire("Uniform", "n workload schema", records="n")
 @dataclass(frozen=True, kw_only=True)
 class Uniform(_Fixed):
-    """Uniform records. With a schema each cell of a column is as likely: a value of a column with 20 cells has 1/20.
+    """A baseline that treats the records as uniformly distributed. With a schema all values of a column are equally
+    likely: a value of a column with 20 values has probability 1/20.
 
-    Without one every attribute is a fair coin: 2^-r for a conjunction of r literals, 1/2 for a parity. Epsilon is no
-    input: the answers read no data, so that nothing is spent.
+    Without a schema every attribute is a fair coin flip: the answer is 2^-r for a conjunction of r literals, and 1/2
+    for a parity. There is no parameter epsilon: the answers read no data, so there is no privacy loss.
 
     Example:
         >>> from confide.release.columns import Binned
@@ -240,12 +242,14 @@ class _Budgeted(_Baseline[B_co]):
 
     @cached_property
     def mu(self) -> float:
-        """Of Gaussian noise: the largest that keeps (epsilon, delta)-DP."""
+        """Largest mu for which Gaussian noise keeps (epsilon, delta)-DP. The number mu is the L2 sensitivity divided by
+        the standard deviation of the noise.
+        """
         return gdp_mu(self.epsilon, self.delta)
 
     @property
     def squared_l2_sensitivity(self) -> int:
-        """Of the measured counts, where one record is replaced."""
+        """Squared L2 sensitivity of the measured counts to the replacement of one record."""
         raise NotImplementedError
 
     @cached_property
@@ -261,8 +265,8 @@ class _Budgeted(_Baseline[B_co]):
         return ApproxDP(self.epsilon, self.delta)
 
     def _noisy(self, counts: NDArray[np.int64], source: Noise, stream: str) -> NDArray[np.int64]:
-        """Ideal Gaussian noise added and rounded to whole counts, as one step: post-processing of the real mechanism,
-        so its exact trade-off holds.
+        """The counts with ideal Gaussian noise, rounded to whole counts. The rounding is post-processing of the
+        Gaussian mechanism on real numbers, so the exact trade-off curve of that mechanism holds.
         """
         found = add_gaussian(source, counts.astype(np.float64), noise_std=self.noise_std, grid=0,
                              l2_sensitivity_squared=self.squared_l2_sensitivity, stream=(type(self).__name__, stream))
@@ -273,12 +277,14 @@ class _Budgeted(_Baseline[B_co]):
 @wire("IndependentMarginals", "n workload schema epsilon delta", records="n")
 @dataclass(frozen=True, kw_only=True)
 class IndependentMarginals(_Budgeted[IndependentBillboard]):
-    """Every attribute's count with Gaussian noise, and products of them as answers.
+    """A baseline that measures the count of every attribute with Gaussian noise and answers queries by products of the
+    measured fractions.
 
-    With a schema a replaced record moves two counts of a column and one of a bit, so its noise is less; and products
-    are over columns, of which a record has one value each.
+    With a schema the replacement of a record changes two counts of a column and one count of a bit, so less noise
+    suffices. With a schema the answers are products over columns, because a record has one value of each column.
 
-    Of the workload only the number of attributes matters. With a schema, attributes are one-hot as it says.
+    Only the number of attributes of the workload matters for the noise. With a schema, the records must be one-hot by
+    the schema.
 
     Example:
         >>> workload = Workload.conjunctions([[0, 1]], attributes=3)
@@ -294,8 +300,8 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
 
         Args:
             records: number of records of the data, public.
-            epsilon: the budget in nats, > 0.
-            delta: the budget, in (0, 1): the noise is Gaussian.
+            epsilon: budget of privacy loss in nats, > 0.
+            delta: delta of the budget, in (0, 1), since the noise is Gaussian.
             workload: the queries.
             schema: the public columns.
         """
@@ -331,20 +337,25 @@ class IndependentMarginals(_Budgeted[IndependentBillboard]):
 @wire("NoisyAnswers", "n workload schema epsilon delta law", records="n")
 @dataclass(frozen=True, kw_only=True)
 class NoisyAnswers(_Budgeted[NoisyBillboard]):
-    """Every query's count with noise of its own. Queries that tell each other are measured once: one query under two
-    names, or a query and its negation, such as "sex = male" and "sex = female" of a column with these two cells.
+    """A baseline that adds independent noise to the count of every query. Queries that determine each other are
+    measured once: one query under two names, or a query and its negation. For example, "sex = male" and "sex = female"
+    are negations if the column has only the values male and female.
 
-    Of the k queries j are measured. The law "gaussian" is for any queries: their L2 sensitivity is sqrt(j) counts. With
-    "structured" a record satisfies at most one of the positive queries on the same columns, so a replaced one moves two
-    at most: the L2 sensitivity is sqrt(2 C(m, 3)) for all 3-way marginals of m columns, and less where queries join
-    fewer columns. "laplace" has an L1 sensitivity of j and needs no delta.
+    Let j be the number of measured queries. The noise distribution `law` has three values:
 
-    The schema is needed for "structured". It also shows that the two values of a column tell each other; where that
-    saves noise, bits must be one-hot as it says.
+    - "gaussian" is for any queries. The L2 sensitivity of their counts is sqrt(j).
+    - "structured" is Gaussian noise for positive queries. A record satisfies at most one of the queries on the same
+      columns, so replacing the record changes at most two of their counts. The L2 sensitivity is sqrt(2 C(m, 3)) for
+      all 3-way marginals of m columns, and less if queries join fewer columns.
+    - "laplace" is Laplace noise with an L1 sensitivity of j, and needs no delta.
+
+    The schema is required for "structured". The schema also shows that the two values of a column determine each other.
+    If the schema reduces the noise, records given as bits must be one-hot by the schema.
 
     Raises:
-        InvalidInput: no schema for "structured", or a delta with "laplace".
-        NotGuaranteed: "structured" for signed literals, parities or predicates: a record satisfies many of them.
+        InvalidInput: "structured" comes without a schema, or "laplace" with a delta.
+        NotGuaranteed: "structured" comes with negative literals, parities or predicates, of which a record satisfies
+            many.
 
     Source: spec query_release F and A3.
 
@@ -377,13 +388,13 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
     def for_budget(
         cls, *, records: int, epsilon: float, delta: float = 0.0, workload: Workload, schema: Schema | None = None
     ) -> Self:
-        """The mechanism that spends (epsilon, delta) with the least noise: Laplace noise where delta is 0, else
-        Gaussian noise, as little as the queries allow.
+        """The mechanism that spends (epsilon, delta) with the least noise: Laplace noise if delta is 0, otherwise the
+        smaller of the two forms of Gaussian noise that the queries allow.
 
         Args:
             records: number of records of the data, public.
-            epsilon: the budget in nats, > 0.
-            delta: the budget, in [0, 1).
+            epsilon: budget of privacy loss in nats, > 0.
+            delta: delta of the budget, in [0, 1).
             workload: the queries.
             schema: the public columns.
 
@@ -413,13 +424,13 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
 
     @cached_property
     def measured(self) -> Workload:
-        """The queries whose counts are measured; all others follow from them."""
+        """The queries whose counts are measured. The answers to all other queries follow from the measured counts."""
         kept = self._alike.kept
         return self.workload if len(kept) == len(self.workload) else self.workload.some(kept)
 
     @cached_property
     def squared_l2_sensitivity(self) -> int:
-        """Squared L2 sensitivity in counts."""
+        """Squared L2 sensitivity of the measured counts."""
         if self.law != "structured" or self.schema is None:
             return len(self.measured)
         index = self.measured.index
@@ -429,7 +440,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
 
     @property
     def noise_scale(self) -> float:
-        """The scale of Laplace noise, in counts: j / epsilon, rounded up."""
+        """The scale of the Laplace noise in counts, rounded up: j / epsilon for j measured queries."""
         return float_up(len(self.measured) / written(self.epsilon))
 
     def events(self) -> tuple[Event, ...]:
@@ -442,10 +453,11 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
 
     @renamed(beta="failure_probability")
     def error(self, failure_probability: float) -> float:
-        """The largest error of any answer as a fraction, but for a small probability.
+        """A bound on the largest error of any answer, as a fraction of the records. The bound fails with at most the
+        given probability.
 
         Args:
-            failure_probability: in (0, 1).
+            failure_probability: probability that the bound fails, in (0, 1).
         """
         each = fraction("failure_probability", failure_probability) / len(self.measured)
         if self.law == "laplace":

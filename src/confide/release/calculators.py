@@ -1,8 +1,9 @@
-"""The cost of DualQuery, by four calculators, and the step size, rounds or samples that a budget pays for.
+"""The privacy loss of DualQuery by four calculators, and the step size, rounds or samples that a budget pays for.
 
-Round t draws s queries, each by an exponential mechanism of range eps_t = 2 eta (t - 1)/n: between two data sets that
-differ in one record the logits of q and of 1 - q move apart by at most that. Round 1 is uniform whatever the data, and
-free. Each draw is charged 2^-37 besides, for the rounding of its logits and of the exponential function.
+Round t draws s queries. Each draw is an exponential mechanism of range eps_t = 2 eta (t - 1)/n, where eta is the step
+size and n the number of records. The range bounds the change of the difference between the logits of q and of its
+negation 1 - q when one record is replaced. Round 1 is uniform for all data, and costs nothing. Each draw is charged
+another 2^-37 nats for the rounding of its logits and of the exponential function.
 """
 
 from __future__ import annotations
@@ -51,16 +52,18 @@ __all__ = [
 ]
 
 Calculator = Literal["zcdp", "theorem-3.4.2", "per-round", "pure"]
-"""How draws are added up: concentrated (the default, and the sharpest but for a handful of draws), all at the level of
-the last round by advanced composition, each round at its own level, or plainly added up."""
+"""The method that adds up the losses of all draws. "zcdp" uses concentrated differential privacy; it is the default,
+and the sharpest unless there are very few draws. "theorem-3.4.2" uses advanced composition with every draw at the level
+of the last round. "per-round" uses advanced composition with each round at its own level. "pure" is the plain sum.
+"""
 
 CALCULATORS: tuple[Calculator, ...] = get_args(Calculator)
 
 MOST_ROUNDS = 10**5
-"""Rounds at most."""
+"""Largest number of rounds."""
 
 MOST_SAMPLES = 2**39
-"""Draws a round at most, so that clauses and negations of a round are 2^40 at most."""
+"""Largest number of draws a round. With the limit a round has at most 2^40 clauses and negated clauses."""
 
 _NEIGHBOURS = Relation.REPLACE
 _LEAST_ETA = 1e-100  # where only the room of the draws is left
@@ -69,13 +72,13 @@ _CLOSE = 1e-12  # how far below the exact answer a solved step size may be, rela
 
 @renamed(n="records")
 def draws(records: int, eta: float, rounds: int, samples: int) -> tuple[Event, ...]:
-    """The events of a run: `samples` draws of each round from the second on, at the round's own level.
+    """The events of a run: for each round from the second on, `samples` draws at the round's own privacy level.
 
     Args:
-        records: number of records of the data, public; one of them is replaced between neighbours.
+        records: number of records of the data, public. Neighbouring data sets differ by the replacement of one record.
         eta: step size, > 0.
-        rounds: T >= 1.
-        samples: s >= 1 draws a round.
+        rounds: number of rounds T >= 1.
+        samples: number of draws a round, s >= 1.
 
     Source: Wu 2017, Theorem 3.4.1; spec query_release D2.
 
@@ -98,7 +101,8 @@ def _draws(records: int, eta: float, rounds: int, samples: int) -> tuple[Event, 
 
 @renamed(n="records")
 def rho(records: int, eta: float, rounds: int, samples: int) -> float:
-    """The zCDP cost, rounded up: s eta^2 (T-1) T (2T-1) / (12 n^2), and the room of each draw.
+    """The zCDP cost of a run, rounded up: s eta^2 (T-1) T (2T-1) / (12 n^2), and a small addition for the rounding of
+    each draw.
 
     Example:
         >>> round(rho(494_021, 1.2, 170, 1750), 9)
@@ -117,23 +121,24 @@ def _rho(records: int, eta: float, rounds: int, samples: int, besides: tuple[Eve
 def epsilon(
     records: int, eta: float, rounds: int, samples: int, delta: float = 0.0, *, calculator: Calculator = "zcdp"
 ) -> float:
-    """The epsilon that a calculator proves at a delta, in nats, rounded up.
+    """The epsilon that a calculator proves at a given delta, in nats, rounded up.
 
     Args:
         records: number of records of the data, public.
         eta: step size, > 0.
-        rounds: T >= 1.
-        samples: s >= 1 draws a round.
-        delta: in [0, 1).
-        calculator: "pure" adds the draws up: eta T (T-1) s/n, also at delta = 0. "theorem-3.4.2" counts s (T-1) draws
-            at the level of the last round, by advanced composition. "per-round" adds up squares and drifts
-            eps tanh(eps/2) round by round. "zcdp" adds up eps^2/8. All but the first need delta > 0.
+        rounds: number of rounds T >= 1.
+        samples: number of draws a round, s >= 1.
+        delta: delta of the loss, in [0, 1).
+        calculator: method of composition. "pure" adds up the losses of the draws, eta T (T-1) s/n in total, and also
+            works at delta = 0. "theorem-3.4.2" composes s (T-1) draws at the level of the last round by advanced
+            composition. "per-round" adds up the squares eps^2 and the drifts eps tanh(eps/2) round by round. "zcdp"
+            adds up eps^2/8. All but the first need delta > 0.
 
     Returns:
-        Infinity where nothing is proved at this delta; 0 for a single round.
+        The proved epsilon: infinity if the calculator proves nothing at this delta, 0 for a single round.
 
     Raises:
-        InvalidInput: a parameter out of range, or an unknown calculator.
+        InvalidInput: a parameter is out of range, or the calculator is unknown.
 
     Source: Wu 2017, Theorems 3.4.1 and 3.4.2; spec query_release A2 and D2, erratum 2.
 
@@ -152,7 +157,9 @@ def _proved(
     records: int, eta: float, rounds: int, samples: int, delta: float, calculator: Calculator,
     besides: tuple[Event, ...] = ()
 ) -> float:
-    """What the calculator's module proves of the events, from their sums; besides other ones with "zcdp" only."""
+    """The epsilon that the calculator proves for a run, computed from sums over the rounds. Further events, in
+    `besides`, are allowed only with "zcdp".
+    """
     if rounds == 1 and not besides:
         return 0.0
     try:
@@ -175,7 +182,9 @@ def _proved(
 
 
 def _pure(events: tuple[Event, ...]) -> Accountant:
-    """The same draws, of which only their epsilon is used: what the published accounting knows of them."""
+    """The same draws as events of pure differential privacy. The published accounting uses only their epsilon, not
+    their bounded range.
+    """
     return Accountant(tuple(
         Repeated(event=PureEvent(epsilon=each.event.epsilon, neighbours=_NEIGHBOURS), count=each.count,
                  neighbours=_NEIGHBOURS)
@@ -185,8 +194,8 @@ def _pure(events: tuple[Event, ...]) -> Accountant:
 
 @renamed(n="records")
 def all_epsilons(records: int, eta: float, rounds: int, samples: int, delta: float) -> dict[str, float]:
-    """The epsilon that each calculator proves, and that of the published program: round by round with the drift eps
-    (e^eps - 1).
+    """The epsilon that each calculator proves, and the epsilon of the published program, which adds up round by round
+    with the drift eps (e^eps - 1).
 
     Example:
         >>> found = all_epsilons(494_021, 1.2, 170, 1750, 1e-3)  # of which the text says 1, by its theorem
@@ -209,15 +218,15 @@ def all_epsilons(records: int, eta: float, rounds: int, samples: int, delta: flo
 @renamed(n="records")
 @dataclass(frozen=True, kw_only=True)
 class RoundsAndCost:
-    """A step size, rounds and samples, and what they cost.
+    """A step size, numbers of rounds and samples, and their privacy loss.
 
     Args:
         records: number of records of the data.
         eta: step size.
-        rounds: T.
-        samples: s, draws a round.
-        epsilon: in nats, proved at `delta` by the calculator; at most what was asked for.
-        delta: in [0, 1).
+        rounds: number of rounds, T.
+        samples: number of draws a round, s.
+        epsilon: loss in nats that the calculator proves at `delta`; at most the budget.
+        delta: delta of the loss, in [0, 1).
         calculator: name of the calculator.
         rho: the zCDP cost.
     """
@@ -233,10 +242,10 @@ class RoundsAndCost:
 
 
 def checked(records: object, eta: object, rounds: object, samples: object) -> tuple[int, float, int, int]:
-    """The checked n, eta, T and s, as a whole number, a double and two whole numbers of Python's own.
+    """The checked parameters n, eta, T and s as plain Python numbers: an integer, a float and two integers.
 
     Raises:
-        InvalidInput: one is out of range, names it: T is at most 100,000 and s at most 2^39.
+        InvalidInput: a parameter is out of range; the message names it. T is at most 100,000 and s at most 2^39.
     """
     out = (whole("records", records, at_least=1), positive("eta", eta), whole("rounds", rounds, at_least=1),
            whole("samples", samples, at_least=1))
@@ -252,24 +261,26 @@ def solve(
     records: int, epsilon: float, delta: float = 0.0, *, eta: float | None = None, rounds: int | None = None,
     samples: int | None = None, calculator: Calculator = "zcdp", besides: tuple[Event, ...] = (),
 ) -> RoundsAndCost:
-    """The largest step size, rounds or samples that stay within (epsilon, delta), given the other two.
+    """The largest step size, number of rounds or number of samples within the budget (epsilon, delta), given two of the
+    three numbers.
 
     Args:
         records: number of records of the data, public.
-        epsilon: the budget in nats, > 0.
-        delta: in [0, 1); 0 with the calculator "pure" only.
+        epsilon: budget of privacy loss in nats, > 0.
+        delta: delta of the budget, in [0, 1); 0 with the calculator "pure" only.
         eta: step size, or None for the one to solve for.
-        rounds: T, or None.
-        samples: s, or None.
-        calculator: name of the proof that adds the draws up.
+        rounds: number of rounds T, or None to solve for it.
+        samples: number of draws a round s, or None to solve for it.
+        calculator: method that adds up the losses of the draws.
         besides: other events that the same budget pays for, such as a Gaussian measurement; with "zcdp" only.
 
     Returns:
-        All numbers of the setting, `besides` included; its epsilon is at most the budget. Rounds are at most 100,000.
+        All numbers of the setting. The epsilon of the setting includes `besides` and is at most the budget. Rounds are
+        at most 100,000.
 
     Raises:
-        InvalidInput: not exactly one of the three left out, or a parameter out of range.
-        Refused: the budget does not pay for one round that reads the data; it says what would do.
+        InvalidInput: not exactly one of eta, rounds and samples is left out, or a parameter is out of range.
+        Refused: the budget does not pay for one round that reads the data. The message says what would suffice.
 
     Source: spec query_release D2.
 
@@ -344,11 +355,12 @@ def solve(
 
 
 def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) -> int:
-    """The largest number up to which something holds, from 1 to `end`; 0 where it never does.
+    """The largest number from 1 to `end` up to which a condition holds; 0 if it never holds.
 
     Args:
-        fits: exact, and slow.
-        nearly: the same by closed forms in doubles, without room and roundings: where the search starts.
+        fits: exact condition, which is slow to check.
+        nearly: approximate condition, from closed forms in doubles without the additions for rounding. The threshold of
+            the approximate condition is the start of the search.
         end: the largest number that is tried.
     """
     low, high = 0, end + 1
@@ -368,7 +380,9 @@ def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) 
 
 
 def _about(records: int, eta: float, rounds: int, samples: int, delta: float, calculator: Calculator) -> float:
-    """The cost in doubles, in the unit that is compared: of "zcdp" rho, of all others epsilon."""
+    """An approximate cost in doubles, in the unit in which the calculator compares: rho for "zcdp", epsilon for all
+    others.
+    """
     slope, last, log = 2.0 * eta / records, rounds - 1.0, -math.log(delta) if delta else math.inf
     ones: float = slope * last * rounds / 2.0 + ROOM * last
     squares = slope**2 * last * rounds * (2.0 * rounds - 1.0) / 6.0 + slope * ROOM * last * rounds + ROOM**2 * last
@@ -386,12 +400,12 @@ def _about(records: int, eta: float, rounds: int, samples: int, delta: float, ca
 
 
 def _largest_eta(cost: Callable[[float], float], budget: float, near: float) -> float:
-    """The largest step size within a budget, to a relative 1e-12 from below; 0 where there is none.
+    """The largest step size within a budget, at most a relative 1e-12 too small; 0 if no step size is within it.
 
     Args:
-        cost: of a step size, increasing.
-        budget: in the same unit.
-        near: where to look first; 0 for no idea.
+        cost: increasing function from a step size to its cost.
+        budget: largest cost, in the unit of `cost`.
+        near: initial guess; 0 for none.
     """
     width = _CLOSE / 4.0
     while near and width < 1e-3:
@@ -424,19 +438,21 @@ def rho_within(epsilon: float, delta: float) -> float:
 @renamed(n="records", beta="failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class SourceSetting:
-    """The setting of Theorem 3.4.5 for a promised error, and what it would cost.
+    """The setting of Theorem 3.4.5 for a promised error, and its privacy loss.
 
     Args:
-        alpha: every answer's error is at most this ...
-        failure_probability: ... but for this, if the oracle is within alpha/4 of the optimum.
-        rounds: T = 16 ln(2k)/alpha^2, rounded up.
-        eta: alpha/4.
-        samples: s = 48 ln(2 |X| T/beta)/alpha^2, rounded up.
-        epsilon: by Theorem 3.4.2 at `delta`, for n records.
-        zcdp_epsilon: by zCDP.
-        delta: in (0, 1).
-        records: number of records of the data.
-        records_needed: about how many records would bring Theorem 3.4.2 down to epsilon = 1.
+        alpha: promised bound on the error of every answer, as a fraction.
+        failure_probability: probability that the bound fails, if every best response of the oracle is within alpha/4 of
+            the optimum.
+        rounds: number of rounds T = 16 ln(2k)/alpha^2 for k queries, rounded up.
+        eta: step size alpha/4.
+        samples: number of draws a round s = 48 ln(2 |X| T/beta)/alpha^2, rounded up, where |X| is the size of the
+            universe and beta the failure probability.
+        epsilon: loss by Theorem 3.4.2 at `delta`, for n records.
+        zcdp_epsilon: loss by zCDP at `delta`, for n records.
+        delta: delta of both losses, in (0, 1).
+        records: number of records of the data, n.
+        records_needed: approximate number of records for which Theorem 3.4.2 gives epsilon = 1.
     """
 
     alpha: float
@@ -456,7 +472,7 @@ class SourceSetting:
         return ApproxDP(self.epsilon, self.delta)
 
     def sentence(self) -> str:
-        """How far this is from practice, in one sentence."""
+        """One sentence that compares the cost of the setting with a practical cost."""
         return (f"an error of {self.alpha:g} by Theorem 3.4.5 takes {self.rounds:,} rounds of {self.samples:,} "
                 f"samples; that costs epsilon = {self.epsilon:.3g} at delta = {self.delta:g} with {self.records:,} "
                 f"records; epsilon = 1 takes about {self.records_needed:.2g} records")
@@ -466,15 +482,16 @@ class SourceSetting:
 def source_setting(
     records: int, alpha: float, failure_probability: float, delta: float, *, queries: int, log_universe: float
 ) -> SourceSetting:
-    """The rounds, step size and samples that the source proves an error for, with their cost.
+    """The rounds, step size and samples with which the source proves an error, and their privacy loss.
 
     Args:
         records: number of records of the data.
-        alpha: the error, in (0, 1).
-        failure_probability: in (0, 1).
-        delta: in (0, 1), for the cost.
-        queries: |Q|, with negations: 2 k, at least 2.
-        log_universe: ln |X|: d ln 2 for d binary attributes, less for valid records.
+        alpha: bound on the error, in (0, 1).
+        failure_probability: probability that the bound fails, in (0, 1).
+        delta: delta of the privacy loss, in (0, 1).
+        queries: number of queries and their negations, |Q| = 2 k for k queries, at least 2.
+        log_universe: ln |X|: d ln 2 for d binary attributes, less if not all combinations of attributes are valid
+            records.
 
     Source: Wu 2017, Lemma 3.4.4, Theorem 3.4.5, Remark 3.4.6; spec query_release D3.
 

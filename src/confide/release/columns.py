@@ -1,7 +1,8 @@
-"""Public roles of columns that end in bits: bins of a number, listed levels, a bit of its own.
+"""Public roles of columns that turn values into bits: the bins of a number, the levels of a list, or a single bit.
 
-Everything about the bits is public: bounds, numbers of bins, levels and their order stand in the plan. A value out of
-them is clipped or makes its record unusable; nothing is ever taken from the data.
+Everything about the bits is public: bounds, numbers of bins, levels and their order stand in the plan, and nothing is
+ever taken from the data. A value outside the bounds or the list of levels of its column is clipped or makes its record
+unusable.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from confide.tables.roles import FINE, INFINITE, MISSING, OUTSIDE, UNEVEN, UNLIS
 __all__ = ["MOST_CELLS", "Binned", "Bit", "Column", "Levels", "cells_of"]
 
 MOST_CELLS = 1 << 16
-"""Cells of one column, which are stored in 16 bits."""
+"""Largest number of values (cells) of one column, which are stored in 16 bits."""
 
 _EXACT = 2.0**53  # up to here doubles hold every whole number
 
@@ -44,7 +45,7 @@ def _bins(value: object) -> int:
 
 
 def _edges(value: object) -> tuple[float, ...]:
-    """Edges of bins: finite, ascending, without a zero of its own sign."""
+    """Check that the edges of bins are finite and ascending. A negative zero becomes a plain zero."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
@@ -59,7 +60,7 @@ def _edges(value: object) -> tuple[float, ...]:
 
 
 def _text(edge: float) -> str:
-    """A number in 12 digits, or in as many as it takes to tell it exactly."""
+    """A number in 12 digits, or in as many digits as its exact value needs."""
     short = f"{edge:.12g}"
     return short if float(short) == edge else repr(edge)
 
@@ -67,29 +68,30 @@ def _text(edge: float) -> str:
 @wire("Binned", "column lower upper bins whole out_of_bounds unit")
 @dataclass(frozen=True, kw_only=True)
 class Binned:
-    """A number, given by the bin that it lies in; each bin is an attribute.
+    """The role of a number that is stored as its bin. Each bin is an attribute.
 
-    The bins are what their names say: a value lies in [a, b) where it is at least the decimal a and below the decimal
-    b, and `upper` belongs to the last bin. A value is the decimal that it prints as, also one of 32 bits: with ten bins
-    of [0, 1], 0.3 lies in [0.3, 0.4). The names spell given `edges` exactly, and those of equal widths to 12 digits: of
-    three bins of [0, 1], the first ends at 0.333333333333.
+    The bins are defined by their names. A value lies in [a, b) if it is at least the decimal a and below the decimal b,
+    and `upper` belongs to the last bin. A value, also one of 32 bits, counts as the decimal that it prints as: with ten
+    bins of [0, 1], 0.3 lies in [0.3, 0.4). The names spell given `edges` exactly, and edges of equal widths to 12
+    digits: of three bins of [0, 1], the first ends at 0.333333333333.
 
     Args:
         column: the column's name.
-        lower: smallest value that is accepted, in units of the column.
-        upper: largest value that is accepted.
-        bins: how many of equal width, in [1, 65,536]. Where `edges` were given it holds them, which is the form that
-            stands in manifests.
-        whole: whether the values are whole numbers, of at most 2^53. Bins without a whole number are then never
-            reached, and that is public.
-        out_of_bounds: "reject" makes a record with a value out of bounds unusable; "clip" moves the value to the
-            bound. NaN, infinite and missing values are unusable under both, and fractions where values must be whole.
-        unit: unit of the column, for people.
-        edges: 2 to 65,537 ascending numbers, instead of `lower`, `upper` and `bins`; None for equal widths. The edges
-            are public: take them from the question or the field, never from the data.
+        lower: smallest accepted value, in units of the column.
+        upper: largest accepted value, in units of the column.
+        bins: number of bins of equal width, in [1, 65,536]. If `edges` were given, the field holds them, as manifests
+            do.
+        whole: whether the values are whole numbers, of at most 2^53. A bin without a whole number is never reached, and
+            the name of the bin shows this publicly.
+        out_of_bounds: "reject" makes a record with a value out of bounds unusable; "clip" moves the value to the bound.
+            NaN, infinite and missing values are unusable under either setting, and so are fractions if values must be
+            whole.
+        unit: name of the column's unit, shown to people.
+        edges: 2 to 65,537 ascending numbers, in place of `lower`, `upper` and `bins`; None for equal widths. The edges
+            are public: they must come from the question or from general knowledge of the field, never from the data.
 
     Raises:
-        InvalidInput: a field is out of range, or both ways to name the bins, or neither.
+        InvalidInput: a field is out of range, or the bins are defined both by `edges` and by `bins`, or in neither way.
 
     Source: spec query_release F (the published binning).
 
@@ -155,17 +157,17 @@ class Binned:
 
     @property
     def count(self) -> int:
-        """How many bins there are."""
+        """Number of bins."""
         return len(self.bins) - 1 if isinstance(self.bins, tuple) else self.bins
 
     @property
     def step(self) -> float:
-        """Width of each bin; NaN where `edges` say otherwise."""
+        """Width of each bin; NaN for bins with given `edges`."""
         return math.nan if isinstance(self.bins, tuple) else (self.upper - self.lower) / self.bins
 
     @cached_property
     def cuts(self) -> tuple[str, ...]:
-        """The edges as the names spell them: those of equal widths to 12 digits, given ones exactly."""
+        """The edges as spelled in the names: to 12 digits for equal widths, exactly for given edges."""
         if isinstance(self.bins, tuple):
             return tuple(map(_text, self.bins))
         return tuple(f"{self.lower + bin_ * (self.upper - self.lower) / self.bins:.12g}"
@@ -173,7 +175,7 @@ class Binned:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """One text for each bin, with its edges."""
+        """The name of each bin, with its edges."""
         ends = [*[")"] * (self.count - 1), "]"]
         return tuple(f"{self.column} in [{self.cuts[k]}, {self.cuts[k + 1]}{ends[k]}" for k in range(self.count))
 
@@ -189,7 +191,7 @@ class Binned:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """The least double of each bin after the first one, ascending; float64 (count - 1,)."""
+        """The smallest double in each bin after the first one, ascending; float64 (count - 1,)."""
         if isinstance(self.bins, tuple):
             return np.array(self.bins[1:-1])
         named = self._named_starts
@@ -202,7 +204,9 @@ class Binned:
 
     @cached_property
     def _named_starts(self) -> np.ndarray | None:
-        """Where bins of equal widths start, by their names; None where the edges are given, or have equal names."""
+        """The starts of bins of equal widths, as spelled in their names; None if the edges are given, or if two names
+        are equal.
+        """
         if isinstance(self.bins, tuple):
             return None
         found = np.array([float(cut) for cut in self.cuts[1:-1]])
@@ -226,10 +230,10 @@ class Binned:
             cells: Arrow or numpy array or sequence of numbers, or of texts that spell them.
 
         Returns:
-            Bins, int64 (0 where not fine), and what is wrong with each cell.
+            The bins, int64 (0 for a cell with a problem), and the problem code of each cell.
 
         Raises:
-            InvalidInput: the column's type holds no numbers. Never depends on the values.
+            InvalidInput: the column's type holds no numbers. The error never depends on the values.
         """
         raw = numbers(self.column, as_array(cells)) + 0.0
         problems = np.zeros(len(raw), np.int8)
@@ -250,7 +254,7 @@ class Binned:
         return f"must be {what}[{self.lower:.12g}, {self.upper:.12g}]" + (f" {self.unit}" if self.unit else "")
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem, in public terms."""
+        """The meaning of a problem code, in public terms."""
         words = {MISSING: "is missing or not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds",
                  UNEVEN: "is not a whole number"}
         return f"{self.column}: {words[problem]}; {self.limit()}"
@@ -259,15 +263,16 @@ class Binned:
 @wire("Levels", "column levels bins")
 @dataclass(frozen=True, kw_only=True)
 class Levels:
-    """A level out of a public list; each one is an attribute, or each of more or fewer bins over their ranks.
+    """The role of a level from a public list. Each level is an attribute; alternatively the ranks of the levels are
+    spread over a given number of bins.
 
     Args:
         column: the column's name.
-        levels: at least two different texts. Whole numbers and true/false count by their text; a list of the words
-            true and false is compared without regard to case.
-        bins: None gives each level its own attribute. Otherwise level number i, from 0, of L lies in the bin
-            floor(i bins / (L - 1)), the last one in the last bin: the published experiments spread six levels over
-            sixty attributes, of which 54 are always 0, and put 66 levels into 65.
+        levels: at least two different texts. Whole numbers and booleans count by their text. If the levels are the
+            words true and false, letter case is ignored.
+        bins: None gives each level its own attribute. Otherwise level number i of L levels, counted from 0, lies in bin
+            floor(i bins / (L - 1)), and the last level in the last bin. The published experiments spread six levels
+            over sixty attributes, of which 54 are always 0, and put 66 levels into 65 bins.
 
     Raises:
         InvalidInput: a field is out of range.
@@ -293,7 +298,7 @@ class Levels:
 
     @cached_property
     def category(self) -> Category:
-        """The role that reads the texts."""
+        """The role that reads the texts of the levels."""
         return Category(column=self.column, levels=self.levels)
 
     @cached_property
@@ -304,7 +309,7 @@ class Levels:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """One text for each attribute; one that no level reaches says so."""
+        """The name of each attribute. If no level reaches an attribute, its name says so."""
         count = len(self.levels) if self.bins is None else self.bins
         words: list[list[str]] = [[] for _ in range(count)]
         for level, found in zip(self.levels, self.bin_of.tolist(), strict=True):
@@ -318,10 +323,10 @@ class Levels:
         return np.unique(self.bin_of)
 
     def encode(self, cells: Any) -> Cells:
-        """The bin of each of m cells (int64; 0 where not fine) and what is wrong with it.
+        """The bin of each of m cells (int64; 0 for a cell with a problem), and the problem code of each cell.
 
         Raises:
-            InvalidInput: the column's type can hold none of the levels. Never depends on the values.
+            InvalidInput: the column's type can hold none of the levels. The error never depends on the values.
         """
         values, problems = self.category.encode(cells)
         return Cells(np.where(problems == FINE, self.bin_of[values], 0), problems)
@@ -331,22 +336,22 @@ class Levels:
         return self.category.limit()
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem, in public terms."""
+        """The meaning of a problem code, in public terms."""
         return self.category.reason(problem)
 
 
 @wire("Bit", "column true false")
 @dataclass(frozen=True, kw_only=True)
 class Bit:
-    """A column that is one attribute: true or false, 1 or 0, or two texts that are named.
+    """The role of a column that is a single attribute: true or false, 1 or 0, or one of two named texts.
 
     Args:
-        column: the column's name, which is the attribute's too unless texts are named.
-        true: the text that sets the attribute; whole numbers count by their text. None for true and 1.
-        false: the text that does not; None for false and 0. Both or neither are named.
+        column: the column's name, which is also the attribute's name unless texts are named.
+        true: the text for which the attribute is 1; whole numbers count by their text. None for true and 1.
+        false: the text for which the attribute is 0; None for false and 0. Either both texts are named or neither.
 
     Raises:
-        InvalidInput: one text without the other, or twice the same.
+        InvalidInput: only one text is named, or both texts are equal.
 
     Example:
         >>> Bit(column="smoker").encode([True, "0", 2, None])
@@ -373,14 +378,14 @@ class Bit:
 
     @cached_property
     def category(self) -> Category | None:
-        """The role that reads the two texts, the false one first; None where they are not named."""
+        """The role that reads the two named texts, with the false one first; None if no texts are named."""
         if self.true is None or self.false is None:
             return None
         return Category(column=self.column, levels=(self.false, self.true))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The column's name, with the text that sets it where that is named."""
+        """The name of the attribute: the column's name, with the named text for which it is 1, if there is one."""
         return (self.column if self.true is None else f"{self.column} = {self.true}",)
 
     @property
@@ -389,11 +394,11 @@ class Bit:
         return np.arange(2)
 
     def encode(self, cells: Any) -> Cells:
-        """The bit of each of m cells, 0 or 1, int64, and what is wrong with it.
+        """The bit of each of m cells (0 or 1, int64), and the problem code of each cell.
 
         Raises:
-            InvalidInput: the column's type holds neither numbers nor true and false, or none of the named texts. Never
-                depends on the values.
+            InvalidInput: the column's type holds neither numbers nor booleans, or none of the named texts. The error
+                never depends on the values.
         """
         if self.category is not None:
             return self.category.encode(cells)
@@ -412,7 +417,7 @@ class Bit:
         return "must be true or false, 1 or 0" if self.category is None else self.category.limit()
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem, in public terms."""
+        """The meaning of a problem code, in public terms."""
         if self.category is not None:
             return self.category.reason(problem)
         if problem == MISSING:
@@ -422,24 +427,26 @@ class Bit:
 
     @property
     def unlisted(self) -> tuple[str, str] | None:
-        """The problem of one cell that is no bit, in words, and of several cells; None where a cell is no level."""
+        """Wording of the problem of one cell that is no bit, and of several cells that are no bits. The result is None
+        if texts are named, since a bad cell is called no level in this case.
+        """
         return None if self.category is not None else (
             f"is no bit (name its text: {_NAMED})", f"are no bits (name their texts: {_NAMED})")
 
 
 _NAMED = 'true = "yes", false = "no"'
-"""How a file names the texts of a bit."""
+"""Example of the entries in a campaign file that name the two texts of a bit."""
 
 Column = Binned | Levels | Bit
 
 
 def cells_of(column: Column, bins: np.ndarray) -> np.ndarray:
-    """The cells of bins: their places among those that can be reached.
+    """The cell numbers of bins: the positions of the bins among the bins that values can reach.
 
     Args:
         column: the public role.
-        bins: bins of values that it accepts. Whatever they are, the result is cells of the column: nothing that a
-            record holds may end a run.
+        bins: bins of accepted values. For any other bins the result is still a cell of the column, because no content
+            of a record may stop a run.
 
     Example:
         >>> cells_of(Binned(column="a", lower=0, upper=1, bins=4, whole=True), np.array([0, 3])).tolist()

@@ -1,4 +1,5 @@
-"""Releases beside all baselines, on the same queries: the numbers are true errors, and no release.
+"""Comparison of releases with all baselines on the same queries. The numbers are true errors, which are private and
+must not be released.
 
 Source: spec query_release F.
 """
@@ -46,12 +47,12 @@ class ComparisonRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """True errors of several methods on the same queries: non-private diagnostics of a study, never to be published
-    with a release or shown to whoever asks queries.
+    """True errors of several methods on the same queries. True errors are non-private diagnostics of a study. True
+    errors must never be published with a release or shown to an analyst who asks queries.
 
     Args:
-        rows: one for each method.
-        left_out: the methods that are missing, and why.
+        rows: one row for each method.
+        left_out: mapping from a missing method to the reason.
     """
 
     rows: tuple[ComparisonRow, ...]
@@ -86,22 +87,23 @@ def compare(
     """True errors of all baselines, and of given releases, on the same queries: a study on data that may be shown.
 
     Args:
-        data: records that can be read twice: packed bits, a bool array, codes, or with a schema a table; one-hot where
-            there is a schema.
+        data: records that can be read twice: packed bits, a bool array, codes, or with a schema a table. With a schema
+            the records must be one-hot.
         workload: the queries.
         epsilon: epsilon of each baseline, in nats.
         delta: delta of each baseline, in (0, 1).
         seed: seed of the simulated noise.
-        schema: public columns; then noise for positive marginals is among the baselines where it applies.
-        releases: name -> a simulated outcome whose billboard answers the workload.
-        mwem_rounds: T of `MWEM`; None for its usual number.
-        mwem_cells: largest number of cells of its histogram; 0 leaves it out.
+        schema: public columns. With a schema, the structured noise for positive marginals is among the baselines, if it
+            applies.
+        releases: mapping from a name to a simulated outcome whose billboard answers the workload.
+        mwem_rounds: number of rounds T of `MWEM`; None for its default.
+        mwem_cells: largest number of cells of MWEM's histogram; 0 leaves MWEM out.
 
     Returns:
-        A row for each method, and for those that are left out why.
+        A row for each method, and the reason for each method that is left out.
 
     Raises:
-        InvalidInput: an outcome of a release: its true errors must not be shown.
+        InvalidInput: an outcome comes from a real release, whose true errors must not be shown.
 
     Example:
         >>> data = np.tile(np.array([[True, True, False], [False, False, False]]), (500, 1))

@@ -1,13 +1,13 @@
-"""Counting and weighing the records that satisfy each query: which of the compiled ways, and in what order.
+"""Counts and weights of the records that satisfy each query, and the choice among several ways to compute them.
 
-Three ways give the same whole numbers: word by word on packed bits; the same on the distinct records, by the binary
-digits of their counts; and from one table for each choice of at most three columns. Which one runs follows from the
-cheapest estimate. It changes the time and nothing else, and no time is ever released.
+Three ways give the same whole numbers. The first way counts word by word on packed bits. The second way counts word by
+word on the distinct records, grouped by the binary digits of their multiplicities. The third way reads the counts from
+one table for each combination of at most three columns. The way with the lowest estimated cost runs. The choice changes
+only the running time, and no running time is ever released.
 
-Compiled counting on packed bits: AND (or XOR) of whole words, then the number of bits that are set.
-
-Queries come in an order in which neighbours share all literals but the last, so that the words of the shared ones are
-combined once. Records are taken in blocks that stay in a core's cache. Nothing here depends on how many threads work.
+The compiled loops on packed bits combine whole words by AND (or XOR) and then count the bits that are set. Queries are
+sorted so that neighbours share all literals but the last; the words of the shared literals are combined once. Records
+are processed in blocks that stay in a core's cache. No result depends on the number of threads.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ __all__ = [
 # ---- bits
 
 BLOCK = 256
-"""Words of each attribute that are worked on together."""
+"""Number of words of each attribute in one block of work."""
 
 
 def _ones(_typing: Any, _word: Any) -> Any:
-    """The processor's own count of set bits."""
+    """The processor's instruction that counts the set bits of a word."""
     from numba import types
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -76,17 +76,17 @@ def count_queries(
     words: np.ndarray, starts: np.ndarray, weights: np.ndarray, index: np.ndarray, bits: np.ndarray, parity: bool,
     out: np.ndarray,
 ) -> None:
-    """Add, to each query's place in `out`, the weighted number of records that satisfy it.
+    """Add to each query's entry of `out` the weighted number of records that satisfy the query.
 
-    For a parity it is the number of records with an odd number of ones. Unused bits count as records without any
-    attribute: they satisfy a conjunction without positive literals, and nothing else.
+    For a parity the function adds the number of records with an odd number of ones. Unused bits count as records
+    without any attribute. A record without any attribute satisfies exactly the conjunctions without positive literals.
 
     Args:
-        words: uint64 (d, w).
+        words: packed bits, uint64 (d, w).
         starts: int64 (b + 1,): the words of block j are starts[j] to starts[j + 1].
-        weights: int64 (b,): what a record of each block counts.
-        index: int32 (k, r), padded with -1 at the end.
-        bits: bool (k, r).
+        weights: int64 (b,): weight of each record of a block.
+        index: attributes of each query, int32 (k, r), padded with -1 at the end.
+        bits: bits that the literals require, bool (k, r).
         parity: whether the queries are parities.
         out: int64 (k,), changed in place.
     """
@@ -138,16 +138,17 @@ def weigh_queries(
     words: np.ndarray, weights: np.ndarray, index: np.ndarray, bits: np.ndarray, parity: bool, first: int, last: int,
     out: np.ndarray,
 ) -> None:
-    """Set out[first:last] to the weight of the records that satisfy each query (parity: with an odd number of ones).
+    """Set out[first:last] to the total weight of the records that satisfy each query. For a parity the result is the
+    weight of the records with an odd number of ones.
 
     Args:
-        words: uint64 (d, w).
-        weights: float64 (64 w,), 0 where there is no record.
-        index: int32 (k, r), padded with -1 at the end.
-        bits: bool (k, r).
+        words: packed bits, uint64 (d, w).
+        weights: weight of each record, float64 (64 w,); 0 for unused bits.
+        index: attributes of each query, int32 (k, r), padded with -1 at the end.
+        bits: bits that the literals require, bool (k, r).
         parity: whether the queries are parities.
-        first: first query.
-        last: the one behind the last.
+        first: position of the first query.
+        last: position behind the last query.
         out: float64 (k,), changed in place.
     """
     full = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -173,14 +174,14 @@ def weigh_queries(
 
 @kernel
 def add_record(index: np.ndarray, bits: np.ndarray, parity: bool, record: np.ndarray, total: np.ndarray) -> None:
-    """Add q(record) to each total, in place.
+    """Add q(record), which is 0 or 1, to the total of each query q, in place.
 
     Args:
-        index: int32 (k, r), padded with -1 at the end.
-        bits: bool (k, r).
+        index: attributes of each query, int32 (k, r), padded with -1 at the end.
+        bits: bits that the literals require, bool (k, r).
         parity: whether the queries are parities.
         record: bool (d,).
-        total: int32 (k,).
+        total: int32 (k,), changed in place.
     """
     for query in range(len(index)):
         if parity:
@@ -203,12 +204,14 @@ _SLICE = 1 << 12  # queries that a thread takes at once
 _FEW_WORDS = 32  # of each attribute
 _GROUPS = 64  # tables that a thread takes at once
 _WORD, _VISIT, _ROW, _CELL, _LOOKUP = 0.2, 15.0, 3.0, 1.0, 150.0
-"""Nanoseconds, roughly: a word of a query, a query in a block, a row in a table, a cell of a table, a query in one."""
+"""Approximate times in nanoseconds: for one word of a query, for one query in a block, for one row in a table, for one
+cell of a table, and for reading one query from a table.
+"""
 _LARGEST_TABLE = 1 << 24  # cells
 
 
 def count_records(workload: Workload, records: PackedBits | Codes) -> np.ndarray:
-    """How many records satisfy each query, int64 (k,)."""
+    """The number of records that satisfy each query, int64 (k,)."""
     _fits(workload, records)
     if workload.kind == "predicates":
         return _predicates(workload, records, None).astype(np.int64)
@@ -220,7 +223,7 @@ def count_records(workload: Workload, records: PackedBits | Codes) -> np.ndarray
 
 
 def count_tally(workload: Workload, schema: Schema, cells: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Count rows of cells, uint16 (u, m), as `count_records`, each of which is there so many times, int64 (u,)."""
+    """Counts as from `count_records`, for distinct rows of cells, uint16 (u, m), with multiplicities, int64 (u,)."""
     if workload.kind == "predicates":
         weights = counts.astype(np.float64)
         answers: np.ndarray = np.rint(_predicates(workload, Codes(schema=schema, cells=cells), weights))
@@ -236,14 +239,14 @@ def count_tally(workload: Workload, schema: Schema, cells: np.ndarray, counts: n
 
 
 def planes(schema: Schema, cells: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Rows of cells by the binary digits of their counts, as packed bits.
+    """Distinct rows of cells as packed bits, in one block for each binary digit of their multiplicities.
 
-    A row that is there 5 times stands in the blocks of weight 1 and 4. There are never more of them than of the records
-    themselves, apart from the padding of each block to whole words.
+    A row with multiplicity 5 stands in the blocks of weight 1 and 4. Apart from the padding of each block to whole
+    words, there are never more rows in the blocks than records.
 
     Returns:
-        Words, uint64 (d, w); the first word of each block and w, int64 (b + 1,); the blocks' weights, int64 (b,); and
-        the weight of all unused bits.
+        The words, uint64 (d, w); the position of each block's first word, followed by w, int64 (b + 1,); the blocks'
+        weights, int64 (b,); and the total weight of all unused bits.
     """
     rows = [np.flatnonzero(counts >> digit & 1) for digit in range(int(counts.max()).bit_length())]
     lengths = np.array([-(-len(each) // 64) for each in rows])
@@ -256,12 +259,14 @@ def planes(schema: Schema, cells: np.ndarray, counts: np.ndarray) -> tuple[np.nd
 
 
 def _cost_of_bits(workload: Workload, counts: np.ndarray) -> float:
-    """Of counting on planes, in nanoseconds."""
+    """Estimated time of counting on packed bits, in nanoseconds."""
     return len(workload) * (_WORD * 1.5 * len(counts) / 64 + _VISIT * int(counts.max()).bit_length())
 
 
 def weigh_records(workload: Workload, records: PackedBits | Codes, weights: np.ndarray | None) -> np.ndarray:
-    """The weight of the records that satisfy each query, float64 (k,); weights None are 1/n each."""
+    """The total weight of the records that satisfy each query, float64 (k,). Without weights each record has weight
+    1/n.
+    """
     if weights is None:
         return count_records(workload, records) / records.records
     _fits(workload, records)
@@ -327,7 +332,7 @@ def _predicates(workload: Workload, records: PackedBits | Codes, weights: np.nda
 
 
 class _Groups:
-    """The queries by their choice of columns. All of it is public."""
+    """The queries grouped by the columns that they name. All of the groups are public."""
 
     def __init__(self, workload: Workload, schema: Schema) -> None:
         none = len(schema.columns)
@@ -344,11 +349,11 @@ class _Groups:
         self.largest = int(self.cells.max())
 
     def cost(self, rows: int) -> float:
-        """Of the tables, in nanoseconds."""
+        """Estimated time of counting by tables, in nanoseconds."""
         return float(_ROW * rows * len(self.members) + _CELL * self.cells.sum() + _LOOKUP * len(self.order))
 
     def answers(self, cells: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """The weight of the rows of cells that satisfy each query."""
+        """The total weight of the rows of cells that satisfy each query."""
         columns = np.zeros((cells.shape[1] + 1, len(cells)), np.uint16)
         columns[:-1] = cells.T
         out = np.zeros(len(self.order))

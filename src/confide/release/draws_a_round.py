@@ -1,6 +1,6 @@
-"""How many queries DualQuery draws in a round, where nobody says so, and how many fit into memory.
+"""Default numbers of DualQuery's draws a round and of MWEM's rounds, as functions of public facts.
 
-How many rounds MWEM plays where nobody says: a function of public facts.
+The module also limits DualQuery's draws a round to a number that fits into memory.
 """
 
 from __future__ import annotations
@@ -20,17 +20,21 @@ __all__ = ["ENOUGH", "LEARNT", "MOST_BYTES", "STEP", "WIDE", "check_draws", "dra
 # ---- draws a round
 
 STEP = 1.0
-"""The usual step size."""
+"""Default step size of DualQuery."""
 
 WIDE = 300
-"""Attributes up to which 1,000 draws a round ask for nearly all."""
+"""Largest number of attributes for which 1,000 draws a round suffice. With 1,000 draws nearly all of up to 300
+attributes are in a drawn query.
+"""
 
 ENOUGH = 2**20
-"""Draws a round that are chosen at most where rounds alone are given: that many give the mean over the player's queries
-to .01 for all records of 300 attributes at once, which is less than any number of rounds leaves."""
+"""Largest number of draws a round that is chosen when only the number of rounds is given. This number of draws
+estimates the mean over the query player's distribution to 0.01, for all records of 300 attributes at once. The other
+parts of the game's error are larger than 0.01 for any number of rounds.
+"""
 
 MOST_BYTES = 2**30
-"""What the draws of one round may take of memory, at 160 bytes each, as measured."""
+"""Largest memory for the draws of one round, at a measured 160 bytes for each draw."""
 
 _DRAW = 160
 _MOST = MOST_BYTES // _DRAW
@@ -39,13 +43,13 @@ _MOST = MOST_BYTES // _DRAW
 def usual(
     eta: float | None, rounds: int | None, samples: int | None, over: Schema | Workload | None
 ) -> tuple[float | None, int | None]:
-    """Step size and draws a round where two or three of eta, rounds and samples are left out.
+    """Default step size and number of draws a round, if two or three of eta, rounds and samples are left out.
 
     Args:
-        eta: as it was given.
-        rounds: as it was given.
-        samples: as it was given.
-        over: schema or workload that gives the number of attributes; None for no more than 300.
+        eta: given step size, or None.
+        rounds: given number of rounds, or None.
+        samples: given number of draws a round, or None.
+        over: schema or workload that gives the number of attributes; None for at most 300 attributes.
 
     Example:
         >>> usual(None, None, None, None), usual(1.0, None, None, None), usual(None, 40, None, None)
@@ -62,16 +66,17 @@ def usual(
 def drawn_a_round(
     found: RoundsAndCost, eta: float | None, samples: int | None, again: Callable[..., Any]
 ) -> int:
-    """The draws a round of a setting that was solved for: what is paid for, where that fits into memory.
+    """The number of draws a round of a solved setting: the number that the budget pays for, if it fits into memory.
 
     Args:
-        found: the setting.
-        eta: as it was given.
-        samples: as it was given.
-        again: plans with another eta or rounds.
+        found: the solved setting.
+        eta: given step size, or None.
+        samples: given number of draws a round, or None.
+        again: function that plans again with another eta or rounds.
 
     Raises:
-        Refused: eta and rounds were given, and leave more than fits; says what would do.
+        Refused: eta and rounds were given, and the budget pays for more draws than fit into memory. The message says
+            what would suffice.
     """
     if samples is not None or found.samples <= _MOST:
         return found.samples if eta is not None or samples is not None else min(found.samples, ENOUGH)
@@ -86,13 +91,13 @@ def drawn_a_round(
 
 
 def check_draws(samples: int) -> None:
-    """Refuse a run whose draws of one round do not fit into memory.
+    """Refuse a run if the draws of one round do not fit into memory.
 
     Args:
-        samples: s, draws a round.
+        samples: number of draws a round, s.
 
     Raises:
-        Refused: says how many do.
+        Refused: the message says how many draws fit.
     """
     if samples > _MOST:
         raise Refused(f"{samples:,} draws a round take {samples * _DRAW / 2**30:,.1f} GiB of memory",
@@ -102,33 +107,39 @@ def check_draws(samples: int) -> None:
 # ---- rounds
 
 LEARNT = 0.1
-"""How far a replay has come: what is left to learn after T rounds was about 0.1 ln|X| / T, see `usual_rounds`."""
+"""Measured factor of the error that remains after T rounds of a replay, which was about 0.1 ln|X| / T. See
+`usual_rounds`.
+"""
 
 _MOST_ROUNDS = 200  # the time of a replay grows with the square; measured errors changed little beyond
 
 
 def usual_rounds(n: int, epsilon: float, rho: float, queries: int, log_universe: float, *, analysed: bool) -> int:
-    """T, the rounds after which noise grows faster than there is left to learn.
+    """Default number of rounds T of MWEM. With more rounds the noise of each round grows faster than the remaining
+    error falls.
 
-    Of T rounds each has noise of scale b(T): 2T/epsilon under pure composition, sqrt(5T / (8 rho)) in zCDP. Selection
-    cannot see errors much below b(T) ln k.
+    With T rounds the noise of each round has scale b(T). The scale is 2T/epsilon under pure composition, and sqrt(5T /
+    (8 rho)) under zCDP. For k queries the selection cannot detect errors much below b(T) ln k.
 
-    The analysed form takes the T at which its theorem's bound, 2n sqrt(ln|X| / T) + 5 b(T) ln k, is least. A replay
-    learns faster than the theorem knows: measured errors fell as 1/T, not as its root, until noise took over. So its T
-    is where b(T) ln k = 0.1 n ln|X| / T. The factor was chosen on made-up tables alone (six columns of 3 values to four
-    of 51,200 cells, ten bits; 175 to 17,802 queries; n from 1,000 to 100,000, epsilon from 1/4 to 4): there the mean
-    error at this T was at most 1.4 times, and typically 1.05 times, that of the best of 5, 10, 20, ..., 320.
+    For the analysed form, T minimises the bound of its theorem, 2n sqrt(ln|X| / T) + 5 b(T) ln k, where |X| is the size
+    of the universe. The replay form learns faster than the theorem says: measured errors fell as 1/T, not as 1/sqrt(T),
+    until noise dominated. So the T of the replay form solves b(T) ln k = 0.1 n ln|X| / T.
+
+    The factor 0.1 was chosen on synthetic tables only. The synthetic tables ranged from six columns of 3 values to four
+    columns with 51,200 cells together, and included a table of ten bits. The workloads had 175 to 17,802 queries, n
+    from 1,000 to 100,000, and epsilon from 1/4 to 4. On the synthetic tables the mean error at the default T was
+    typically 1.05 times, and at most 1.4 times, the mean error at the best T among 5, 10, 20, ..., 320.
 
     Args:
         n: number of records.
         epsilon: epsilon of the whole run, in nats.
         rho: rho of the whole run; 0 for pure composition.
-        queries: k.
-        log_universe: ln|X|.
+        queries: number of queries, k.
+        log_universe: logarithm ln|X| of the size of the universe.
         analysed: whether the form is the analysed one.
 
     Returns:
-        T, from 1 to 200.
+        The number of rounds T, from 1 to 200.
 
     Source: Hardt, Ligett and McSherry 2012, Theorem 2.2; spec query_release C.
 

@@ -1,7 +1,8 @@
-"""`DualQuery`: synthetic records that answer a fixed list of counting queries, by a game against the queries.
+"""`DualQuery`: synthetic records that answer a fixed list of counting queries, from a game between queries and records.
 
-Each round draws queries on which the records so far are too low, exactly by an exponential mechanism, and asks a
-non-private optimiser for a record that satisfies most of the draws. Only the draws read the data.
+In each round a query player draws queries and negated queries on which the answers of the synthetic records so far are
+too low. The draws are exact samples of an exponential mechanism. A non-private optimiser then finds a record that
+satisfies most of the drawn queries. Only the draws read the private data.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ from confide.release.workload import Workload
 __all__ = ["MOST_QUERIES", "DualQuery"]
 
 MOST_QUERIES = 2**23
-"""Queries at most: a draw is from them and their negations, of which there may be 2^24."""
+"""Largest number of queries. The draws are from the queries and their negations, of which there may be 2^24."""
 
 _NARROW = 8  # literals of which no more than 81 clauses are made
 _SAME_PROGRAM = 1e-6  # by how much bounds of one linear program may differ
@@ -82,7 +83,7 @@ _ROUNDS = "rounds"  # the line of the charge that pays for all of them
 
 @dataclass(frozen=True, eq=False)
 class _Data:
-    """What a run reads of the data. `repr` shows no count."""
+    """The parts of the private data that a run reads. `repr` shows no count."""
 
     counts: NDArray[np.int64] = field(repr=False)
     ones: NDArray[np.int64] | None = field(repr=False)
@@ -93,19 +94,21 @@ class _Data:
       "literal", records="n", failure_probability="beta", words={"free": FREE_BEFORE})
 @dataclass(frozen=True, kw_only=True)
 class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
-    """Answer a fixed list of counting queries with T synthetic records; time and memory linear in the queries.
+    """The DualQuery mechanism, which answers a fixed list of counting queries with T synthetic records. Time and memory
+    are linear in the number of queries.
 
-    Parameters must be fixed beforehand: chosen by looking at the private data, they are a leak.
+    The parameters must be fixed before the run, since a choice by looking at the private data would leak information.
 
-    The schema is needed where `run` gets a table, for `one_hot`, and for "marginals" of columns. With `one_hot` the
-    promises hold where the data's records have one attribute of each column; False lets attributes vary freely, as
-    published.
+    A schema is required in three cases: if `run` gets a table, for `one_hot`, and for the rule "marginals" with
+    columns. With `one_hot` each synthetic record has exactly one attribute of each column with bins or levels, and the
+    promises hold if each record of the data does, too. With False the attributes vary freely, as in the publication.
 
     Args:
-        oracle: best response; it sees netted samples and public facts alone.
+        oracle: optimiser that finds the best response. The oracle receives only netted samples and public facts.
 
     Raises:
-        InvalidInput: a parameter out of range, more than 2^23 queries, or parts that do not fit.
+        InvalidInput: a parameter is out of range, there are more than 2^23 queries, or the parameters do not fit
+            together.
 
     Source: Wu 2017, Algorithm 3; spec query_release D1 to D4.
 
@@ -148,7 +151,9 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="records", asks="the custodian's table"),)
     share_depends_on: ClassVar[str] = "nothing: there are no shares, the records are public"
     mirrored: ClassVar[bool] = False
-    """Whether both players have the other one's signs, which gives the same law of the records."""
+    """Whether both players of the game use the signs of the printed Algorithm 3, which are opposite to the usual ones.
+    The distribution of the synthetic records does not depend on `mirrored`.
+    """
 
     def __post_init__(self) -> None:
         if self.literal and not self.mirrored:
@@ -201,28 +206,30 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         samples: int | None = None, calculator: Calculator | None = None, free: FreeRule = "zeros",
         marginal_share: float = 0.05, **others: Any,
     ) -> Self:
-        """The mechanism whose missing one of eta, rounds and samples is the largest that the budget pays for.
+        """The mechanism that spends the budget. The caller leaves out one of eta, rounds and samples, which is set to
+        the largest value that the budget pays for.
 
-        Where two of them are missing, or all, eta is 1 and then samples 1,000, or sqrt(d/300) times as many for d > 300
-        attributes: what did well on tables whose columns depend on each other. Where rounds alone are given, samples
-        are what the budget pays for, but no more than 2^20: more would buy nothing, and the rest is not spent.
+        If two or all three are left out, the default of eta is 1. If rounds and samples are both left out, the default
+        of samples is 1,000 for up to 300 attributes, and sqrt(d/300) times as many for d > 300. The defaults did well
+        on tables with dependent columns. If only rounds are given, samples are the number that the budget pays for, but
+        at most 2^20. More samples would not reduce the error, and the rest of the budget is not spent.
 
         Args:
             records: number of records of the data, public.
-            epsilon: the budget in nats, > 0.
-            delta: in [0, 1).
+            epsilon: budget of privacy loss in nats, > 0.
+            delta: delta of the budget, in [0, 1).
             eta: step size, or None.
-            rounds: T, or None.
-            samples: s, or None.
-            calculator: "zcdp", "theorem-3.4.2", "per-round" or "pure"; None for "zcdp", or "pure" where delta is 0.
-            free: as for the class.
-            marginal_share: with "marginals", the part of rho that they cost; 5 to 10 % is usual.
+            rounds: number of rounds T, or None.
+            samples: number of draws a round s, or None.
+            calculator: "zcdp", "theorem-3.4.2", "per-round" or "pure"; None for "zcdp", or "pure" if delta is 0.
+            free: rule for attributes in no drawn query, as for the class.
+            marginal_share: share of rho for the one-way marginals, with the rule "marginals"; 5 to 10 % is usual.
             others: further parameters of the class.
 
         Raises:
-            InvalidInput: none of the three left out, or a parameter out of range.
-            Refused: the budget is below one round that reads the data, or pays for more draws a round than fit into
-                memory; says what would do.
+            InvalidInput: none of the three is left out, or a parameter is out of range.
+            Refused: the budget is below the cost of one round that reads the data, or pays for more draws a round than
+                fit into memory. The message says what would suffice.
 
         Example:
             >>> DualQuery.for_budget(records=494_021, epsilon=1.0, delta=1e-3, eta=2.0, samples=1000).rounds
@@ -256,9 +263,9 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                    free=free, marginal_rho=marginal_rho, **others)
 
     def epsilon(self, delta: float | None = None, calculator: Calculator | None = None) -> float:
-        """The epsilon of the whole run in nats, at its own delta and by its own calculator unless others are named.
+        """The epsilon of the whole run in nats, by default at the mechanism's own delta and by its own calculator.
 
-        Infinity where nothing is proved, as at delta = 0 by any calculator but "pure".
+        The result is infinity if the calculator proves nothing, as every calculator but "pure" does at delta = 0.
         """
         at = self.delta if delta is None else fraction("delta", delta, zero=True)
         by = self.calculator if calculator is None else calculator
@@ -273,7 +280,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         return Accountant(self.events()).rho()
 
     def events(self) -> tuple[Event, ...]:
-        """The one-way marginals, where they are measured, and the draws of each round from the second on."""
+        """The measurement of the one-way marginals, if there is one, and the draws of each round from the second on."""
         measured = (marginals_event(self.marginal_rho),) if self.free == "marginals" else ()
         return (*measured, *calculators.draws(self.records, self.eta, self.rounds, self.samples))
 
@@ -294,7 +301,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         """The workload.
 
         Raises:
-            InvalidInput: none was given.
+            InvalidInput: the mechanism has no workload.
         """
         if self.workload is None:
             raise InvalidInput("workload", "is missing", "a plan needs none, all else does")
@@ -302,23 +309,25 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     @cached_property
     def groups(self) -> tuple[NDArray[np.int32], ...]:
-        """The one-hot groups of the synthetic records; none without one_hot."""
+        """The one-hot groups of the synthetic records: the attributes of each column with bins or levels. Without
+        `one_hot` there are none.
+        """
         return () if self.schema is None or not self.one_hot else tuple(self.schema.groups)
 
     @cached_property
     def _reachable(self) -> tuple[NDArray[np.int32], ...]:
-        """The groups without attributes that no value reaches."""
+        """The one-hot groups, without attributes that no value of the column reaches."""
         cells = np.zeros(0) if self.schema is None else self.schema.cell_of
         return tuple(members[cells[members] >= 0] for members in self.groups)
 
     @property
     def log_universe(self) -> float:
-        """The logarithm ln |X| of the number of records that may be played."""
+        """The logarithm ln |X| of the number of possible synthetic records."""
         return log_universe(self.queries.attributes, tuple(len(members) for members in self.groups))
 
     @property
     def planned_certificate(self) -> AnswersCertificate:
-        """The accuracy bound with optimal best responses."""
+        """The accuracy bound under the assumption of optimal best responses."""
         return self._certificate(0.0)
 
     def _certificate(self, tau: float) -> AnswersCertificate:
@@ -330,24 +339,27 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[SyntheticRecords, AnswersCertificate]:
-        """Play all rounds. Nothing is refused once the first draw was made.
+        """Play all rounds. No error is raised after the first draw.
 
         Args:
-            data: `TrueAnswers`, or what `true_answers` takes: packed bits, a boolean array, codes, or a table of any
-                kind. Without a schema each column of a table is a bit. Bare true answers do not do for "marginals".
+            data: `TrueAnswers`, or any data that `true_answers` accepts: packed bits, a boolean array, codes, or a
+                table of any kind. Without a schema each column of a table is a bit. The rule "marginals" needs the
+                records, not only their true answers.
             noise: source of the draws.
-            progress: function that is called with the rounds done and all of them.
+            progress: callback that receives the number of finished rounds and the number of all rounds.
 
         Returns:
-            An outcome with `SyntheticRecords` as billboard and an `AnswersCertificate`; under simulated noise with
-            true errors as diagnostics.
+            An outcome with `SyntheticRecords` as billboard and an `AnswersCertificate`. Under simulated noise its
+            diagnostics hold the true errors.
 
         Raises:
-            InvalidInput: data of another number of records, queries or attributes, true answers to other queries, codes
-                of another schema, or bits that are not one-hot where `one_hot` or "marginals" needs it; no workload.
+            InvalidInput: there is no workload; the data have another number of records, queries or attributes; the true
+                answers are to other queries; the codes have another schema; or bits are not one-hot although `one_hot`
+                or "marginals" requires it.
 
         Warns:
-            Rounds in which the oracle fell back; how many is public.
+            The oracle failed in some rounds, and a start record was used. The number of rounds in which the oracle
+            failed is public.
         """
         source, read = as_noise(noise), self._read(data)
         board, satisfied = self._play(read, source, progress)
@@ -362,7 +374,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                              diagnostics=diagnostics)
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """Nothing: the custodian's people get no shares."""
+        """The share of a participant, always empty because the people in the custodian's table get no shares."""
         return {}
 
     def _read(self, data: Any) -> _Data:
@@ -379,7 +391,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         return _Data(answers.counts, ones)
 
     def _one_way(self, records: PackedBits | Codes) -> NDArray[np.int64] | None:
-        """(d,) records with each attribute on, where these are measured."""
+        """The number of records that have each attribute, (d,), or None if the one-way marginals are not measured."""
         if self.free != "marginals":
             return None
         singles = Workload.conjunctions(np.arange(self.queries.attributes)[:, None], attributes=self.queries.attributes)
@@ -415,14 +427,14 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     @property
     def _grouped(self) -> tuple[int, int, int]:
-        """Attributes, one-hot groups, and attributes that are in one."""
+        """The numbers of attributes, of one-hot groups, and of attributes in one-hot groups."""
         groups = () if self.schema is None else self.schema.groups
         return self.queries.attributes, len(groups), sum(len(members) for members in groups)
 
     def _draw(
         self, counts: NDArray[np.int64], satisfied: NDArray[np.int32], t: int, source: Noise
     ) -> Netted:
-        """The samples of round t: the only step of a round that reads the data."""
+        """The samples of round t. No other step of a round reads the data."""
         positions = draw_queries(source, self._round(t), counts, satisfied, line=_ROUNDS)
         if self.mirrored:  # this player minimises: a query of hers is our negation
             positions = (positions + len(counts)) % (2 * len(counts))
@@ -438,7 +450,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     def _respond(
         self, samples: Netted, t: int, previous: NDArray[np.bool_] | None, marginals: NDArray[np.int64]
     ) -> Answer:
-        """The best response, from samples and public values alone."""
+        """The best response, computed from samples and public values alone."""
         queries = self.queries
         if queries.kind == "predicates":
             return _enumerated(queries, samples)
@@ -461,20 +473,22 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     # ---- after the run
 
     def certify(self, billboard: Billboard) -> AnswersCertificate:
-        """The accuracy bound with the gaps that the oracle's bounds certify, computed again from the billboard.
+        """The accuracy bound, computed from the billboard. The gaps of the best responses are bounded by the oracle's
+        upper bounds.
 
-        Upper bounds that an oracle proved are taken as they stand; `recertify` takes nobody's word.
+        Upper bounds that the oracle reported are trusted. `recertify` trusts no reported bound.
         """
         board = self._board(billboard)
         return self._certificate(mean_gap(board.rounds.values, board.rounds.bounds, self.samples))
 
     def recertify(self, billboard: Billboard) -> AnswersCertificate:
-        """The accuracy bound with upper bounds that are computed anew, by a linear program for each round.
+        """The accuracy bound with independently computed upper bounds, from a linear program for each round.
 
-        For whoever does not take the custodian's word, and where the oracle proved nothing. It reads no data.
+        The method is for anybody who does not trust the custodian, and for oracles that prove nothing. The linear
+        programs read no private data.
 
         Raises:
-            InvalidInput: as `check`.
+            InvalidInput: the billboard does not fit the mechanism, as in `check`.
         """
         self.check(billboard)
         rounds = self._board(billboard).rounds
@@ -484,11 +498,11 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         return self._certificate(mean_gap(rounds.values, bounds, self.samples))
 
     def check(self, billboard: Billboard) -> None:
-        """Check that a billboard can be one of this mechanism's: samples that are s draws, values that the records
-        have, free attributes that follow the rule, even weights.
+        """Check that a billboard can come from a run of this mechanism. The samples must be s draws a round, the stated
+        values must be those of the records, free attributes must follow their rule, and the weights must be uniform.
 
         Raises:
-            InvalidInput: it belongs to other parameters, or contradicts itself.
+            InvalidInput: the billboard belongs to other parameters, or contradicts itself.
         """
         board = self._board(billboard)
         if (board.data_records, board.eta) != (self.records, self.eta):
@@ -535,7 +549,9 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                                "must be all remaining samples, or the figure of a linear program")
 
     def _least_bound(self, samples: Netted, value: int) -> float:
-        """What an upper bound of a round cannot be below: of our own oracles it is known what they prove."""
+        """A lower limit on the upper bound that a round may report. For confide's own oracles the provable bound is
+        known.
+        """
         if self.queries.kind == "predicates":
             return float(value)
         match self.oracle:
@@ -557,12 +573,12 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
 
 def _clauses(samples: Netted) -> float:
-    """How many samples are left to satisfy once those that cancel are counted once."""
+    """The number of samples that a record can still satisfy, where a query and its negation that cancel count once."""
     return float(samples.constant + samples.weights[samples.weights > 0].sum())
 
 
 def _enumerated(queries: Workload, samples: Netted) -> Answer:
-    """The best of all records of a universe that is written out; the first of equals."""
+    """The best record of an enumerated universe; the first one if several are best."""
     values = samples.weights @ queries.truth[samples.queries].astype(np.int64)
     best = int(np.argmax(values))
     value = samples.constant + int(values[best])

@@ -1,10 +1,12 @@
-"""A query engine bins the columns itself: what leaves it are small numbers, or counts, instead of values.
+"""Binning of columns inside a query engine, so that only small numbers or counts leave the engine, and no values.
 
-The expressions follow the same rules as the roles of columns, in the same double precision, and hold for engines and
-column types on which the test suite finds that engine and Arrow agree: in DuckDB and PostgreSQL whole and
-floating-point numbers, booleans and texts. What is of any other engine or type, such as decimals or numbers that are
-spelled as texts, also as levels, is streamed and read here; so is a table with thousands of bins, one that each query
-draws anew, and one that the engine cannot bin.
+The expressions follow the rules of the column roles, in the same double precision. The expressions are used only for
+engines and column types on which the tests find that the engine and Arrow agree: whole and floating-point numbers,
+booleans and texts in DuckDB and PostgreSQL.
+
+All other tables are streamed and binned in Python. Streamed tables are those on other engines; columns of other types,
+such as decimals; numbers or levels that are spelled as texts; columns with very many irregular bins; queries whose rows
+change from run to run; and tables that the engine fails to bin.
 """
 
 from __future__ import annotations
@@ -37,10 +39,12 @@ _EVEN = 2.0**53  # doubles from here on are whole
 
 
 def pushed(schema: Schema, table: Any) -> Pushed | None:
-    """The table with its binning as a part of the query; None where it is no query, or has a type that is read here.
+    """The table with the binning as a part of the query. The result is None if the table is no query, or must be binned
+    in Python.
 
     Raises:
-        InvalidInput: as a table that is read here: a column that is missing, or of a type that cannot hold its role.
+        InvalidInput: a column is missing, or has a type that cannot hold the values of its role, as for a table that is
+            binned in Python.
     """
     if type(table).__module__.partition(".")[0] != "ibis":
         return None
@@ -70,12 +74,12 @@ def pushed(schema: Schema, table: Any) -> Pushed | None:
 
 
 class Pushed:
-    """A query whose columns are given as bins.
+    """A query whose columns are replaced by their bins.
 
     Args:
         schema: the public columns.
         table: an ibis table expression.
-        ordered: whether its rows have an order.
+        ordered: whether the rows of the table have an order.
     """
 
     def __init__(self, schema: Schema, table: Any, ordered: bool) -> None:
@@ -86,8 +90,8 @@ class Pushed:
                       for place, column in enumerate(schema.columns)}
 
     def runs(self) -> bool:
-        """Whether the engine takes the binning: a type that it calls a text, such as an enumeration, may have none of
-        a text's functions.
+        """Whether the engine can run the binning. A type that the engine calls a text, such as an enumeration, may lack
+        the functions of texts.
         """
         try:
             self._table_of_bins.limit(0).to_pyarrow()
@@ -96,7 +100,7 @@ class Pushed:
         return True
 
     def source(self, more: tuple[str, ...]) -> TableSource:
-        """The rows as bins, for `decode`, with other columns as they are."""
+        """The rows as bins, for `decode`. The columns in `more` are kept unchanged."""
         clash = set(self._bins) & set(more)
         if clash:
             raise InvalidInput("id", f"{min(clash)!r} is a name of confide's own", "rename the column")
@@ -106,7 +110,7 @@ class Pushed:
         return found
 
     def decode(self, batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:
-        """The cells of some rows, uint16 (k, m), and what is wrong with each value, int8 (k, m)."""
+        """The cells of some rows, uint16 (k, m), and the problem code of each value, int8 (k, m)."""
         cells = np.zeros((batch.num_rows, len(self._bins)), np.uint16)
         problems = np.zeros(cells.shape, np.int8)
         for place, column in enumerate(self._schema.columns):
@@ -121,9 +125,10 @@ class Pushed:
         return tuple(self._bins)
 
     def choices(self, workload: Workload) -> list[tuple[tuple[int, ...], np.ndarray]] | None:
-        """The columns that queries ask about together and those queries; None where they are too many to count apart.
+        """The combinations of columns that queries name, each with its queries. The result is None if there are too
+        many combinations to count one by one.
 
-        It depends on the schema and the workload alone.
+        The result depends on the schema and the workload alone.
         """
         if workload.kind == "predicates":
             sets = [(tuple(range(len(self._schema.columns))), np.arange(len(workload)))]
@@ -143,7 +148,7 @@ class Pushed:
         return sets
 
     def check(self) -> tuple[int, tuple[bool, ...]]:
-        """The number of rows, and whether each column has a value that it does not accept."""
+        """The number of rows, and for each column whether it has a value that its role does not accept."""
         warn_of_guesses(self._table, [column.column for column in self._schema.columns])
         ibis = _ibis()
         bad = {name: ibis.ifelse(self._table_of_bins[name] < 0, 1, 0).max() for name in self._bins}
@@ -151,10 +156,11 @@ class Pushed:
         return int(row["rows"]), tuple(bool(row[name]) for name in self._bins)
 
     def tally(self, columns: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """How many records have each cell of some columns, counted in the engine.
+        """The number of records in each combination of cells of some columns, counted in the engine.
 
         Returns:
-            Cells, uint16 (u, m), 0 in all other columns; and counts, int64 (u,). Unusable rows are null records.
+            The cells, uint16 (u, m), with 0 in all other columns; and the counts, int64 (u,). Unusable rows count as
+            null records.
         """
         bins, names = self._table_of_bins, [_name(place) for place in columns]
         usable = bins[_name(0)] >= 0
@@ -192,17 +198,19 @@ def _name(place: int) -> str:
 
 
 def _number(value: float) -> Any:
-    """A double of the engine, by its shortest text: a numeral in the query could be read as a decimal and rounded."""
+    """A double as an expression of the engine, cast from its shortest text. A plain numeral in the query could be read
+    as a decimal and rounded.
+    """
     return _ibis().literal(repr(float(value))).cast("float64")
 
 
 def _first(pairs: Iterator[tuple[Any, Any]] | list[tuple[Any, Any]], otherwise: Any) -> Any:
-    """The value beside the first condition that holds."""
+    """An expression whose value is that of the first pair with a true condition."""
     return _ibis().cases(*pairs, else_=otherwise).cast("int32")
 
 
 def _bin(column: Column, value: Any, kind: Any, engine: str) -> Any:
-    """The bin of a column's value, or minus what is wrong with it; int32, never null."""
+    """The bin of a column's value, or minus the problem code; int32, never null."""
     if isinstance(column, Levels):
         return _level(column.category, column.bin_of.tolist(), value, kind, engine)
     if isinstance(column, Bit) and column.category is not None:
@@ -229,7 +237,7 @@ def _limits(column: Binned, number: Any, kind: Any) -> Iterator[tuple[Any, int]]
 
 
 def _least(value: float, kind: Any) -> float:
-    """The least number of a column's type that is printed as a decimal not below that of a double."""
+    """The smallest number of a column's type that prints as a decimal not below the given value."""
     if not kind.is_float32():
         return value
     with np.errstate(all="ignore"):
@@ -242,7 +250,7 @@ def _least(value: float, kind: Any) -> float:
 
 
 def _place(column: Binned, number: Any, kind: Any, engine: str) -> Any:
-    """The bin of a number within the bounds; the bound that it is nearer to of one beyond."""
+    """The bin of a number within the bounds. A number beyond the bounds gets the bin of the nearer bound."""
     bounds = (math.ceil(column.lower), math.floor(column.upper)) if column.whole else (column.lower, column.upper)
     first, last = (int(column.place(np.array([float(bound)]))[0]) for bound in bounds)
     if first == last:
@@ -266,8 +274,9 @@ def _place(column: Binned, number: Any, kind: Any, engine: str) -> Any:
 
 
 def _even(column: Binned, kind: Any) -> tuple[float, float, float] | None:
-    """Three whole numbers by which the edges of equal widths follow: edge k is (first + k second) / third, rounded
-    once. None where they do not, or where a column of 32 bits has edges of more digits than it holds.
+    """Three whole numbers that determine the edges of bins of equal widths: edge k is (first + k second) / third,
+    rounded once. The result is None if no such numbers exist, or if a 32-bit column cannot represent the digits of the
+    edges.
     """
     if isinstance(column.bins, tuple):
         return None
@@ -286,7 +295,7 @@ def _even(column: Binned, kind: Any) -> tuple[float, float, float] | None:
 
 
 def _category(column: Column) -> Category | None:
-    """The role that reads a column's texts, where it has such."""
+    """The role that reads a column's texts, or None for a column without texts."""
     return None if isinstance(column, Binned) else column.category
 
 
@@ -309,7 +318,7 @@ def _level(category: Category, bins: list[int], value: Any, kind: Any, engine: s
 
 
 def _utf8(text: Any) -> Any:
-    """The bytes of a text of DuckDB."""
+    """The bytes of a text, as an expression of DuckDB."""
     def encode(text: str) -> bytes:  # type: ignore[empty-body] # DuckDB's own
         ...
 
@@ -317,7 +326,7 @@ def _utf8(text: Any) -> Any:
 
 
 def _encoded(text: Any, encoding: str) -> Any:
-    """The bytes of a text of PostgreSQL."""
+    """The bytes of a text, as an expression of PostgreSQL."""
     def convert_to(text: str, encoding: str) -> bytes:  # type: ignore[empty-body] # PostgreSQL's own
         ...
 

@@ -1,8 +1,10 @@
-"""Attributes that are in no sampled query: the best response says nothing of them, a public rule does.
+"""Free attributes: attributes in no drawn query of a round, about which the best response says nothing. A public rule
+sets the free attributes.
 
-"zeros" is for sparse data, "random" for dense data, and which of them the data is must be public knowledge: to choose
-by looking at the data is a leak. "marginals" draws each bit from a noisy one-way marginal, which is measured once,
-before round 1, and charged. The randomness of the last two is public: it follows from a seed and the round.
+The rule "zeros" is for sparse data and "random" for dense data. Whether the data are sparse or dense must be public
+knowledge, since a choice by looking at the data would leak information. The rule "marginals" draws each bit from a
+noisy one-way marginal, which is measured once, before round 1, and charged. The randomness of "random" and "marginals"
+is public: it follows from a seed and the number of the round.
 
 Source: Wu 2017, section 3.6; spec query_release D4.
 """
@@ -44,20 +46,20 @@ FreeRule = Literal["zeros", "random", "marginals"]
 FREE_RULES: tuple[FreeRule, ...] = get_args(FreeRule)
 
 FREE_BEFORE = {"random": "coins"}
-"""What a rule is called today -> its first name, which is the one that is written."""
+"""Mapping from today's name of a rule to its first name, which files still use."""
 
 _Groups = Sequence[NDArray[np.int32]]
 
 
 MARGINALS = "one-way marginals"
-"""The line of the charge that pays for them."""
+"""Name of the line of the charge that pays for the one-way marginals."""
 
 
 def rule_today(rule: FreeRule) -> FreeRule:
-    """A rule by its name of today; of an old name it warns.
+    """Today's name of a rule. A former name is accepted with a warning.
 
     Args:
-        rule: as it was given.
+        rule: name of a rule, today's or a former one.
     """
     for today, old in FREE_BEFORE.items():
         if rule == old:
@@ -67,14 +69,15 @@ def rule_today(rule: FreeRule) -> FreeRule:
 
 
 def squared_marginals_sensitivity(attributes: int, groups: int = 0, grouped: int = 0) -> int:
-    """The squared l2 sensitivity of all one-way counts together.
+    """The squared L2 sensitivity of all one-way counts together.
 
-    One replaced record moves each count of an attribute of its own by at most 1, and two counts of each one-hot group.
+    The replacement of one record changes the count of each attribute outside the one-hot groups by at most 1. In each
+    one-hot group the replacement changes at most two counts by 1.
 
     Args:
-        attributes: d.
-        groups: how many one-hot groups the data has.
-        grouped: how many of the attributes are in one.
+        attributes: number of attributes, d.
+        groups: number of one-hot groups of the data.
+        grouped: number of attributes that are in a one-hot group.
 
     Example:
         >>> squared_marginals_sensitivity(10), squared_marginals_sensitivity(235, groups=15, grouped=235)
@@ -84,13 +87,13 @@ def squared_marginals_sensitivity(attributes: int, groups: int = 0, grouped: int
 
 
 def marginals_noise_std(rho: float, attributes: int, groups: int = 0, grouped: int = 0) -> float:
-    """The standard deviation, in records, with which all one-way counts are measured for rho, rounded up.
+    """The standard deviation of the noise, in records, for measuring all one-way counts at a cost of rho, rounded up.
 
     Args:
         rho: zCDP cost, > 0.
-        attributes: d.
-        groups: how many one-hot groups the data has.
-        grouped: how many of the attributes are in one.
+        attributes: number of attributes, d.
+        groups: number of one-hot groups of the data.
+        grouped: number of attributes that are in a one-hot group.
 
     Example:
         >>> round(marginals_noise_std(0.01, 235, groups=15, grouped=235), 3)
@@ -104,7 +107,7 @@ def marginals_noise_std(rho: float, attributes: int, groups: int = 0, grouped: i
 
 
 def marginals_event(rho: float) -> ZCDPEvent:
-    """The event of the measurement."""
+    """The privacy event of the measurement of the one-way marginals."""
     return ZCDPEvent(rho=rho, neighbours=Relation.REPLACE, label=MARGINALS)
 
 
@@ -114,9 +117,9 @@ def noisy_marginals(
     """One-way counts with discrete Gaussian noise, (d,).
 
     Args:
-        counts: (d,) records with each attribute on, private.
-        noise_std: from `marginals_noise_std`.
-        squared_l2_sensitivity: from `squared_marginals_sensitivity`.
+        counts: number of records that have each attribute, (d,), private.
+        noise_std: standard deviation of the noise, from `marginals_noise_std`.
+        squared_l2_sensitivity: squared sensitivity of the counts, from `squared_marginals_sensitivity`.
         noise: source of randomness.
     """
     return add_discrete_gaussian(noise, counts, noise_std=noise_std, l2_sensitivity_squared=squared_l2_sensitivity,
@@ -127,20 +130,22 @@ def default_record(
     rule: FreeRule, attributes: int, *, seed: int, t: int, groups: _Groups = (),
     marginals: NDArray[np.int64] | None = None, records: int = 1,
 ) -> NDArray[np.bool_]:
-    """The record whose bits the free attributes of a round have; a function of public values alone.
+    """The record that gives the free attributes of a round their values. The record is a function of public values
+    alone.
 
     Args:
         rule: "zeros", "random" or "marginals".
-        attributes: d.
+        attributes: number of attributes, d.
         seed: public seed.
-        t: the round, so that each round has its own public randomness.
-        groups: one-hot groups of the records (their reachable attributes): exactly one is on, the first one with
-            "zeros", any one alike with "random", by its noisy count with "marginals".
-        marginals: (d,) noisy counts, with that rule.
-        records: number of records of the data, with that rule.
+        t: number of the round, so that each round has its own public randomness.
+        groups: one-hot groups of the records, without attributes that no value reaches. Exactly one attribute of each
+            group is on: the first one with "zeros", a uniformly drawn one with "random", one drawn in proportion to its
+            noisy count with "marginals".
+        marginals: (d,) noisy counts, for the rule "marginals".
+        records: number of records of the data, for the rule "marginals".
 
     Returns:
-        bool (d,).
+        The record, bool (d,).
 
     Example:
         >>> default_record("marginals", 3, seed=1, t=1, marginals=np.array([-4, 1000, 2]), records=1000).tolist()
@@ -166,11 +171,12 @@ def default_record(
 
 
 def free_attributes(active: NDArray[np.int64], attributes: int, groups: _Groups = ()) -> NDArray[np.bool_]:
-    """Whether each attribute is free, bool (d,): in no sampled query, and with no other of its one-hot group in one.
+    """Whether each attribute is free, bool (d,). A free attribute is in no sampled query, and no other attribute of its
+    one-hot group is in one.
 
     Args:
         active: attributes in a sampled query.
-        attributes: d.
+        attributes: number of attributes, d.
         groups: one-hot groups of the records.
 
     Example:

@@ -1,15 +1,23 @@
-"""The promises of the release of answers, as typed guarantees, from public parameters alone.
+"""The promises of DualQuery as typed guarantees, computed from public parameters alone.
 
-How far off DualQuery's answers can be: for any step size, rounds and samples, before a run and after it.
+The module also bounds the errors of DualQuery's answers, for any step size, rounds and samples, before and after a run.
+With probability at least 1 - beta the error of every answer is at most
 
-All |errors| <= eta/2 + ln|Q|/(eta T) + gamma + tau with probability 1 - beta, where gamma is what s samples can miss of
-a query distribution, over all records and rounds, and tau how far the best responses are from the best, as a mean over
-the rounds in parts of s. After a run, tau is certified by upper bounds that anybody can check.
+    eta/2 + ln|Q|/(eta T) + gamma + tau.
 
-The proof: Hedge's regret bounds the largest error by the mean payoff of the records that were played, which is at most
-gamma above that against the samples, which is at most tau above the least; and that is <= 0, because the mean over the
-data's own records is 0. The printed route through approximate best responses against the whole distribution counts the
-sampling error once where it enters twice (erratum 3); this one does not need it.
+Here eta is the step size, |Q| the number of queries with their negations, and T the number of rounds. gamma bounds the
+sampling error: the difference between s samples and the query distribution, for all records and rounds. tau is the mean
+gap between the best responses and the optimal ones, over the rounds, as a fraction of s. After a run, tau is bounded by
+upper bounds that anybody can check.
+
+The proof has four steps. The regret of Hedge, the query player's algorithm, bounds the largest error by eta/2 +
+ln|Q|/(eta T) plus the mean payoff of the played records. The mean payoff of the played records exceeds their payoff
+against the samples by at most gamma. The payoff of the played records against the samples exceeds the least possible
+payoff of any record by at most tau. The least possible payoff of any record is at most 0, because the mean payoff over
+the data's own records is 0.
+
+The printed proof uses approximate best responses against the whole query distribution. The printed proof counts the
+sampling error once although this error enters twice (erratum 3). The proof above does not need the whole distribution.
 
 Source: Wu 2017, Lemma 3.4.4 and Theorem 3.4.5; spec query_release D3, errata 3 and 11.
 """
@@ -54,22 +62,23 @@ __all__ = [
 # ---- certificate
 
 BASELINE_ERROR = 0.5
-"""The largest error of the baseline that answers 1/2 to everything, which takes no data."""
+"""The largest possible error of the baseline that answers 1/2 to every query and reads no data."""
 
 
 @renamed(beta="failure_probability", gamma="sampling")
 @wire("AnswersCertificate", "bound regret gamma tau beta vacuous", failure_probability="beta", sampling="gamma")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnswersCertificate(Certificate):
-    """A bound of the largest error of all answers, and what it is made of.
+    """A bound on the largest error of all answers, with the parts of its sum.
 
     Args:
-        bound: bound of |answer - truth|, for all queries together.
-        regret: regret of the query player: eta/2 + ln|Q|/(eta T).
-        sampling: gamma, what the samples can miss.
-        tau: how far the best responses are from the best at most; 0 where nothing was run yet.
+        bound: bound on |answer - truth|, for all queries together.
+        regret: regret of the query player, eta/2 + ln|Q|/(eta T), for step size eta, T rounds, and |Q| queries with
+            their negations.
+        sampling: sampling error gamma: bound on the difference between the samples and the query distribution.
+        tau: bound on the mean gap between the best responses and the optimal ones; 0 before a run.
         failure_probability: failure probability of the bound.
-        vacuous: True where answering 1/2 to everything is as good.
+        vacuous: whether the baseline that answers 1/2 to every query is as good.
     """
 
     bound: float
@@ -85,10 +94,11 @@ class AnswersCertificate(Certificate):
 
 
 def log_universe(attributes: int, groups: tuple[int, ...] = ()) -> float:
-    """The logarithm ln |X|: ln 2 for each attribute, or ln of its size for each one-hot group.
+    """The logarithm ln |X| of the number of possible records: the sum of ln 2 for each attribute outside the one-hot
+    groups and of the logarithm of the size of each group.
 
     Args:
-        attributes: d.
+        attributes: number of attributes, d.
         groups: sizes of the one-hot groups, whose attributes are among the d.
 
     Example:
@@ -103,17 +113,18 @@ def log_universe(attributes: int, groups: tuple[int, ...] = ()) -> float:
 
 @renamed(beta="failure_probability")
 def sampling_error(samples: int, rounds: int, universe: float, failure_probability: float) -> float:
-    """The sampling error gamma: how far s samples can be off the law of the queries, for all records and rounds, but
-    for beta.
+    """The sampling error gamma: a bound on the difference between s samples and the query distribution, for all records
+    and rounds together. The bound fails with probability at most beta.
 
-    The least of two: one Hoeffding bound of payoffs of width 2 with a union over the records; or one of width 1 for
-    q(D), which no record enters, and one of width 1 for q(x).
+    The result is the smaller of two bounds. The first bound is one Hoeffding bound for payoffs of width 2, with a union
+    over the records. The second bound is a sum of two Hoeffding bounds for payoffs of width 1: one for q(D), which is
+    the same for all records, and one for q(x) with a union over the records x.
 
     Args:
-        samples: s >= 1.
-        rounds: T >= 1.
-        universe: ln |X| >= 0.
-        failure_probability: beta, in (0, 1).
+        samples: number of samples a round, s >= 1.
+        rounds: number of rounds, T >= 1.
+        universe: logarithm ln |X| of the number of possible records, >= 0.
+        failure_probability: failure probability beta, in (0, 1).
 
     Example:
         >>> round(sampling_error(847_829, 23_214, 235 * math.log(2), 0.05), 5)
@@ -131,12 +142,12 @@ def mean_gap(values: ArrayLike, bounds: ArrayLike, samples: int) -> float:
     """The mean gap tau: the mean over the rounds of (upper bound - value)/s.
 
     Args:
-        values: (T,) satisfied samples of the best responses.
-        bounds: (T,) upper bounds of what any record satisfies.
-        samples: s.
+        values: (T,) numbers of samples that the best responses satisfy.
+        bounds: (T,) upper bounds on the number of samples that any record satisfies.
+        samples: number of samples a round, s.
 
     Raises:
-        InvalidInput: a bound below its value.
+        InvalidInput: a bound is below its value.
 
     Example:
         >>> mean_gap([8, 10], [9.0, 10.0], 10)
@@ -153,16 +164,16 @@ def answers_certificate(
     eta: float, rounds: int, samples: int, *, queries: int, universe: float, failure_probability: float = 0.05,
     tau: float = 0.0,
 ) -> AnswersCertificate:
-    """The bound for any step size, rounds and samples; with tau = 0 what it would be with optimal best responses.
+    """The accuracy bound for any step size, rounds and samples. With tau = 0 the bound assumes optimal best responses.
 
     Args:
         eta: step size, > 0.
-        rounds: T >= 1.
-        samples: s >= 1.
-        queries: |Q|, with negations: 2 k.
-        universe: ln |X| (`log_universe`).
+        rounds: number of rounds, T >= 1.
+        samples: number of samples a round, s >= 1.
+        queries: number of queries and their negations, |Q| = 2 k.
+        universe: logarithm ln |X| of the number of possible records (`log_universe`).
         failure_probability: failure probability of the bound, in (0, 1).
-        tau: mean certified gap of the best responses, in parts of s.
+        tau: certified mean gap of the best responses, as a fraction of s.
 
     Source: spec query_release D3.
 
@@ -190,20 +201,22 @@ _STEP = "one record is replaced by another; how many there are is public"
 
 
 def concentrated_privacy(events: Sequence[Event], source: Source) -> Privacy:
-    """The zCDP guarantee towards the public of a list of events."""
+    """The zCDP guarantee of a list of events, towards the public."""
     return Privacy(loss=ZCDP(Accountant(tuple(events)).rho()), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
                    source=source, note=_STEP)
 
 
 def answers_accuracy(certificate: AnswersCertificate, source: Source, note: str) -> Accuracy:
-    """The bound of a certificate as a guarantee; answering 1/2 to everything is off by at most 1/2."""
+    """The bound of a certificate as an accuracy guarantee. The baseline of the guarantee is the answer 1/2 to every
+    query, which is off by at most 1/2.
+    """
     return Accuracy(bound=certificate.bound, baseline=BASELINE_ERROR, source=source, note=note,
                     failure_probability=certificate.failure_probability, measure="the largest error of all answers")
 
 
 def dual_query_guarantees(it: DualQuery) -> Guarantees:
-    """The promises: zCDP, pure where nothing Gaussian was measured, (epsilon, delta) where a delta is given, and
-    accuracy.
+    """The promises of DualQuery: zCDP; pure differential privacy if no Gaussian noise is drawn; (epsilon, delta) if a
+    delta is given; and accuracy if there is a workload.
     """
     events = it.events()
     theorem = Source(document=DOCUMENT, statement="Theorem 3.4.1", spec=f"{_SPEC} D2")

@@ -1,10 +1,11 @@
-"""Other queries as sums of measured answers: which answers add up to a query, and how far their noise moves the sum.
+"""Further queries as sums of measured answers: the measured answers that add up to a query, and the effect of their
+noise on the sum.
 
 A record lies in exactly one cell of each column. A query about several cells is therefore the sum of the queries about
-each of them, or what is left of a query about all cells. Such a sum keeps the noise of every answer in it: answers that
-were cut to [0, 1] must not be added up, since cutting moves each of them to one side.
+each single cell, or a query without that column less the sum over the other cells. The sum keeps the noise of every
+answer in it. Answers that were cut to [0, 1] must not be added up, since cutting biases each of them.
 
-Marginals from parities: every conjunction is a signed mean of the parities of its attributes.
+The module also computes marginals from parities: every conjunction is a signed mean of the parities of its attributes.
 """
 
 from __future__ import annotations
@@ -37,18 +38,18 @@ _MOST_STEPS = 1 << 18
 _ROUNDING = 0.01  # of a failure probability: left for the rounding of many counts
 
 _Key = tuple[tuple[int, int], ...]
-"""Columns, rising, each with the set of its cells that a query asks for, as bits of a whole number. A column that a
-query does not ask about has no entry.
+"""The columns that a query names, ascending, each with its set of allowed cells as the bits of an integer. A column
+that the query does not restrict has no entry.
 """
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A query as a sum: so many times all records, and so many times each of some measured counts.
+    """A query as a linear combination of the number of all records and of measured counts.
 
     Args:
-        records: how often the number of all records counts.
-        times: measured query -> how often its count counts; never 0.
+        records: coefficient of the number of all records.
+        times: mapping from a measured query to the coefficient of its count; never 0.
     """
 
     records: int = 0
@@ -56,7 +57,7 @@ class Parts:
 
     @classmethod
     def total(cls, parts: Iterable[tuple[Parts, int]]) -> Parts:
-        """The sum of parts, each with the sign that it has in it."""
+        """The sum of several linear combinations, each with its sign."""
         records, times = 0, dict[int, int]()
         for part, sign in parts:
             records += sign * part.records
@@ -66,21 +67,21 @@ class Parts:
 
     @property
     def square(self) -> int:
-        """The variance of the sum, in variances of one measured count."""
+        """The variance of the combination, in units of the variance of one measured count."""
         return sum(count * count for count in self.times.values())
 
     def share(self, counts: NDArray[np.int64], n: int) -> float:
-        """The sum as a fraction of the n records.
+        """The value of the combination as a fraction of the n records.
 
         Args:
             counts: (j,) noisy counts of the measured queries.
-            n: records.
+            n: number of records.
         """
         return (self.records * n + sum(count * int(counts[query]) for query, count in self.times.items())) / n
 
 
 class Sums:
-    """The sums that the measured conjunctions of a release add up to.
+    """Search for sums of a release's measured conjunctions that equal other conjunctions.
 
     Args:
         mechanism: the mechanism, whose queries are conjunctions.
@@ -107,24 +108,25 @@ class Sums:
 
     @property
     def measured(self) -> NDArray[np.int64]:
-        """The places of the measured queries among the released ones, (j,)."""
+        """The positions of the measured queries among the released queries, (j,)."""
         return self._reported.kept
 
     def of(self, literals: Collection[tuple[int, bool]]) -> Parts | None:
-        """The sum with the least noise among those that were looked at; None where no sum is a conjunction's.
+        """The sum with the least noise among the examined sums that equal the conjunction; None if no examined sum
+        equals it.
 
         Args:
-            literals: attribute and required bit of each.
+            literals: pairs of an attribute and its required bit.
 
         Raises:
-            InvalidInput: the query takes too many cells apart.
+            InvalidInput: the search would examine too many combinations of cells.
         """
         self._steps = 0
         key = self._key(literals)
         return Parts() if key is None else self._best(key, 0)
 
     def _key(self, literals: Collection[tuple[int, bool]]) -> _Key | None:
-        """What a conjunction asks of each column; None where no record can satisfy it."""
+        """The cells that a conjunction allows in each column; None if no record can satisfy the conjunction."""
         asked: dict[int, int] = {}
         for attribute, bit in literals:
             column, cell = int(self.schema.column_of[attribute]), int(self.schema.cell_of[attribute])
@@ -137,7 +139,7 @@ class Sums:
 
     @cached_property
     def _released(self) -> dict[_Key, Parts]:
-        """Each released query, as one measured count."""
+        """Mapping from each released query to its measured count, as `Parts`."""
         workload, reported = self.mechanism.workload, self._reported
         found: dict[_Key, Parts] = {(): Parts(1)}
         for row, bits, place, negated in zip(workload.index.tolist(), workload.bits.tolist(), reported.place.tolist(),
@@ -152,7 +154,7 @@ class Sums:
         return sorted({tuple(column for column, _ in key) for key in self._released}, key=len)
 
     def _best(self, key: _Key, done: int) -> Parts | None:
-        """The sum of a query whose first `done` columns are at one cell each."""
+        """The best sum for a query whose first `done` columns are restricted to one cell each."""
         known = self._released.get(key)
         if known is not None:
             return known
@@ -167,7 +169,9 @@ class Sums:
             raise InvalidInput("queries", "one asks for too many combinations of cells", "ask for fewer at once")
 
     def _split(self, key: _Key, done: int) -> Parts | None:
-        """One more column cell by cell: those that are asked for, or all less the others."""
+        """The best sum that takes the next column apart: a sum over its allowed cells, or a query without the column
+        less the sum over its other cells.
+        """
         column, mask = key[done]
         before, after = key[:done], key[done + 1 :]
 
@@ -189,7 +193,9 @@ class Sums:
         return Parts.total(found)
 
     def _wider(self, key: _Key) -> Parts | None:
-        """A query about single cells as the sum over all cells of columns that released queries ask about, too."""
+        """The best sum for a query about single cells, as a sum over all cells of further columns that released queries
+        name.
+        """
         mine = {column for column, _ in key}
         best: Parts | None = None
         for columns in self._column_sets:
@@ -212,22 +218,26 @@ class Sums:
 
 
 def sum_bar(it: NoisyAnswers, beta: float) -> float:
-    """How far noise moves the sum of all answers, but for a probability of `beta`: see `noise_bar`."""
+    """A bound on the effect of noise on the sum of all answers. The bound fails with probability at most `beta`: see
+    `noise_bar`.
+    """
     reported = alike(it.workload, it.schema)
     times = np.bincount(reported.place, weights=np.where(reported.negated, -1, 1)).astype(np.int64)
     return noise_bar(it, times[times != 0].tolist(), beta)
 
 
 def noise_bar(it: NoisyAnswers, times: Collection[int], beta: float) -> float:
-    """How far noise moves a sum of measured counts, as a fraction of the records, but for a probability of `beta`.
+    """A bound on the effect of noise on a linear combination of measured counts, as a fraction of the records. The
+    bound fails with probability at most `beta`.
 
-    A Laplace variable is a Gaussian one whose variance is exponential, so that of a sum is a Gamma variable. Drawn
-    counts are whole: discrete Laplace noise is less than 1 from a continuous one, rounded Gaussian noise at most 1/2.
+    A Laplace variable is a Gaussian variable with an exponentially distributed variance. So the variance of a sum of
+    Laplace variables has a Gamma distribution. Drawn counts are whole: discrete Laplace noise differs from continuous
+    noise by less than 1, and rounded Gaussian noise by at most 1/2.
 
     Args:
         it: the mechanism, whose counts have independent noise.
-        times: how often each measured count is in the sum; nothing where no noise is.
-        beta: in (0, 1).
+        times: coefficients of the measured counts; empty if no noisy count is in the sum.
+        beta: failure probability of the bound, in (0, 1).
 
     Example:
         >>> from confide.release import Workload
@@ -253,7 +263,7 @@ def noise_bar(it: NoisyAnswers, times: Collection[int], beta: float) -> float:
 
 
 def _laplace_sum(scale: float, count: int, beta: float) -> float:
-    """From where on the sum of so many independent Laplace variables lies with probability at most `beta`."""
+    """The bound that |sum of `count` independent Laplace variables| exceeds with probability at most `beta`."""
     from scipy.optimize import brentq
 
     left = np.concatenate([np.linspace(1.0, 0.01, 4000), np.geomspace(0.01, beta * 1e-4, 2000)[1:]])
@@ -274,25 +284,27 @@ def _laplace_sum(scale: float, count: int, beta: float) -> float:
 def marginals_from_parities(marginals: Workload, parities: Workload, answers: Any) -> np.ndarray:
     """Answers to conjunctions from answers to parities, by an identity that holds for every data set.
 
-    With p_T(x) = prod over T of (1 - 2 x_i), which is +1 where the number of ones among T is even, a literal "x_i = 1"
-    is (1 - p_i)/2 and "x_i = 0" is (1 + p_i)/2. So a conjunction of k literals on S is
+    For a set T of attributes let p_T(x) = prod over i in T of (1 - 2 x_i). The product p_T(x) is +1 if the number of
+    ones of x among T is even, and otherwise -1. A literal "x_i = 1" equals (1 - p_i)/2, and "x_i = 0" equals (1 +
+    p_i)/2. So a conjunction of k literals on the set S equals
 
         2^-k sum over T in S of (-1)^(positive literals in T) p_T(x).
 
-    The print lacks the signs and the factor (erratum 5); without the signs the sum is the cell in which all are off.
-    Errors of at most a in the parities, on the scale from -1 to +1, become at most (1 - 2^-k) a, as the empty one is
-    exact; that is 2 (1 - 2^-k) times the largest error of the answers here.
+    The printed formula lacks the signs and the factor (erratum 5). Without the signs the formula gives the fraction of
+    records with all attributes off. If each parity has an error of at most a on the scale from -1 to +1, the
+    conjunction has an error of at most (1 - 2^-k) a, since the parity of the empty set is exact. In terms of the
+    answers, which are fractions of the records, the factor is 2 (1 - 2^-k).
 
     Args:
-        marginals: conjunctions, k of them.
-        parities: holds the parity of every non-empty set of attributes within a conjunction.
-        answers: to the parities, shares of the records with an even number of ones.
+        marginals: k conjunctions.
+        parities: workload that holds the parity of every non-empty set of attributes within a conjunction.
+        answers: answers to the parities: fractions of the records with an even number of ones.
 
     Returns:
-        float64 (k,).
+        The answers to the conjunctions, float64 (k,).
 
     Raises:
-        InvalidInput: workloads of other kinds or over different attributes, or a parity that is missing.
+        InvalidInput: the workloads are of other kinds or over different attributes, or a parity is missing.
 
     Source: spec query_release E3 and erratum 5.
 

@@ -1,10 +1,12 @@
-"""`MWEM`: a histogram over all records, improved by multiplicative weights where noisy selection finds it wrong.
+"""`MWEM`: a histogram over all possible records, improved by multiplicative weights on queries where it is wrong.
 
-Each round names a query on which the histogram is bad, by the exponential mechanism, measures it with Laplace noise and
-updates the histogram. The histogram follows from what was named and measured, so these are all that is published.
+Each round selects a query on which the histogram is far off, by the exponential mechanism. The round then measures the
+selected query with Laplace noise and updates the histogram. The histogram is a function of the selected queries and
+their noisy counts, so only the queries and counts are published.
 
-Without a schema, or with one of bits alone, its cells are the combinations of the bits that queries join. Declared
-columns leave a record one value of each: then its cells are the combinations of the joined columns' values.
+Without a schema, or with a schema of bits only, the cells of the histogram are combinations of the bits that queries
+join. With other columns a record has one value of each column, and the cells are combinations of the joined columns'
+values.
 
 Source: Hardt, Ligett and McSherry 2012; spec query_release C (Wu 2017 names it as the primal baseline).
 """
@@ -53,7 +55,8 @@ _MOST = 2**42  # records: their counts on the grid stay within 64 bits
 _MOST_ITEMS = 2**24  # of one selection
 
 MOST_WORK = 2.0**43
-"""Updates of a cell in all rounds: an hour or so. Whoever verifies a release does them again."""
+"""Largest number of cell updates in all rounds, about an hour of work. Every verifier of a release repeats the updates.
+"""
 _SPEC = "query_release C"
 _UNIT = Relation.REPLACE
 
@@ -65,17 +68,18 @@ _Floats = NDArray[np.float64]
 @wire("MWEMBillboard", "records workload form passes chosen measured schema stop", absent={"stop": "unchanged"})
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MWEMBillboard(Billboard):
-    """The record of what was named and measured. The histogram is computed from it, by whoever wants it.
+    """The published result of MWEM: the selected queries and their noisy counts. The histogram is computed from the
+    queries and counts when needed.
 
     Args:
-        records: n.
-        workload: the queries.
-        form: the form of the histogram, "replay" or "analysed".
-        passes: number of passes of a replay.
-        chosen: (T,) the query that each round named.
-        measured: (T,) its noisy count.
-        schema: the columns whose values make the cells; None where bits do.
-        stop: rule of the replay for cells without weight, as the plan has it.
+        records: number of records, n.
+        workload: the k queries.
+        form: the form of the updates, "replay" or "analysed".
+        passes: largest number of passes of a replay.
+        chosen: (T,) the query that each of the T rounds selected.
+        measured: (T,) noisy count of each selected query.
+        schema: the columns whose values make the cells; None if the cells are combinations of bits.
+        stop: rule of the replay for cells without weight, as in the plan.
     """
 
     records: int
@@ -88,15 +92,15 @@ class MWEMBillboard(Billboard):
     stop: Stop = "settled"
 
     def answers(self, workload: Workload | None = None) -> _Floats:
-        """The answers as fractions in [0, 1], (k,): those of the histogram.
+        """The answers of the histogram as fractions in [0, 1], (k,).
 
         Args:
             workload: any queries on the same attributes; the release's own if left out.
 
         Raises:
-            InvalidInput: other attributes; predicates, where no query of the release joins all columns; or, in the
-                analysed form, a query across blocks that no query of the release joins: a mean of products is no
-                product.
+            InvalidInput: the workload has other attributes. The error is also raised for predicates if no query of the
+                release joins all columns, and in the analysed form for a query across blocks that no query of the
+                release joins. In the analysed form a mean of products over rounds is no product of means.
         """
         if workload is None or workload is self.workload:
             return self._play.answers
@@ -111,18 +115,19 @@ class MWEMBillboard(Billboard):
         return histogram.answers(workload)
 
     def rows(self, schema: Schema, count: int | None = None) -> pa.Table:
-        """The histogram as equally weighted rows of the schema's columns, as `bits` rounds it.
+        """The histogram as equally weighted rows of the schema's columns, rounded as in `bits`.
 
-        Where its cells are columns' values every row has one of each. Where they are bits, a row may have no attribute
-        of a column on, or several, and then that cell is null.
+        If the cells are combinations of the columns' values, every row has one value of each column. If the cells are
+        combinations of bits, a row may have no attribute of a column on, or several. In a row without exactly one
+        attribute of a column, the column is null.
 
         Args:
             schema: the public columns that the attributes came from.
-            count: number of rows, n if left out.
+            count: number of rows; the number of records n if left out.
 
         Raises:
-            InvalidInput: other columns than the histogram's, or a schema of another number of attributes.
-            Refused: bits that have more than 2^22 combinations together.
+            InvalidInput: the schema has other columns than the histogram, or another number of attributes.
+            Refused: the cells are combinations of bits, and more than 2^22 together.
         """
         from confide.release.records import bits_table, columns_of
 
@@ -134,17 +139,19 @@ class MWEMBillboard(Billboard):
         return self._codes(count).table()
 
     def bits(self, count: int | None = None) -> PackedBits:
-        """The histogram as equally weighted records: every cell gets its share of them, rounded to a neighbour.
+        """The histogram as equally weighted records. Every cell receives its expected number of records, rounded up or
+        down.
 
-        Systematic sampling without a random start, in the order of the cells: any interval of cells is off by at most
-        one record. Of columns this holds block by block, and independent blocks are put beside each other in a fixed
-        mixed order. So few rows as the histogram has cells change answers; `answers` is what the release means.
+        The method is systematic sampling without a random start, in the order of the cells: the count of any interval
+        of cells is off by at most one record. With columns the bound of one record holds for each block of columns, and
+        the records of different blocks are combined in a fixed pseudorandom order. If there are about as few records as
+        cells, the rounding changes answers; the method `answers` gives the unrounded answers of the release.
 
         Args:
-            count: number of records, n if left out.
+            count: number of records; the number of records n of the data if left out.
 
         Raises:
-            Refused: bits that have more than 2^22 combinations together.
+            Refused: the cells are combinations of bits, and more than 2^22 together.
         """
         histogram = self._play.histogram
         if isinstance(histogram, ColumnHistogram):
@@ -180,12 +187,12 @@ class MWEMBillboard(Billboard):
 @wire("MWEMCertificate", "beta measured everywhere", failure_probability="beta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MWEMCertificate(Certificate):
-    """Errors that the run itself shows, as fractions of n.
+    """Bounds on the errors of a run, computed from its published result, as fractions of n.
 
     Args:
-        failure_probability: probability that one of the two fails.
-        measured: largest possible error of the measured queries.
-        everywhere: largest possible error of any query; 1 says nothing.
+        failure_probability: probability that one of the two bounds fails.
+        measured: bound on the error of the measured queries.
+        everywhere: bound on the error of any query of the workload; 1 is no information.
     """
 
     failure_probability: float
@@ -194,7 +201,7 @@ class MWEMCertificate(Certificate):
 
     @property
     def vacuous(self) -> bool:
-        """Whether nothing is claimed of the queries that were not measured."""
+        """Whether the bound on all queries is at least 1/2, which the answer 1/2 to every query achieves."""
         return not self.everywhere < BASELINE_ERROR
 
 
@@ -203,12 +210,13 @@ def _blocks(workload: Workload, schema: Schema | None) -> Blocks | ColumnBlocks:
 
 
 def fits(workload: Workload, schema: Schema | None = None, *, cells: int = MOST_CELLS) -> bool:
-    """Whether `MWEM` takes a workload with a histogram of at most so many cells.
+    """Whether `MWEM` accepts a workload with a histogram of at most `cells` cells.
 
     Args:
         workload: the queries.
-        schema: the public columns, as the mechanism is given them.
-        cells: number of cells of all blocks together. Each round takes a time that is proportional to them.
+        schema: the public columns, as for the mechanism.
+        cells: largest number of cells of all blocks together. The time of a round is proportional to the number of
+            cells.
 
     Example:
         >>> from confide.release.schema import Levels
@@ -224,7 +232,9 @@ def fits(workload: Workload, schema: Schema | None = None, *, cells: int = MOST_
 
 
 class _Play:
-    """One play of the game, from what is published alone: `ask`, then `learn`, T times, then `finish`."""
+    """The public computation of MWEM's histogram from selected queries and noisy counts. The caller calls `ask` and
+    then `learn` in each of T rounds, and `finish` at the end.
+    """
 
     def __init__(
         self, workload: Workload, blocks: Blocks | ColumnBlocks, records: int, rounds: int, form: Form, passes: int,
@@ -238,14 +248,16 @@ class _Play:
         self.targets: list[float] = []
         self.weights = np.zeros(0)
         self.gaps: list[float] = []
-        """|q_t(A_{t-1}) - m_t| in fractions: how wrong the histogram was seen to be before each update."""
+        """The distance |q_t(A_{t-1}) - m_t| of each round, as a fraction: how far the histogram A_{t-1} was from the
+        noisy answer m_t before the update.
+        """
         self.mean: _Floats | None = None
         self.best: tuple[float, _Floats] | None = None
         self.last: tuple[float, _Floats] | None = None
         self.answers = np.zeros(0)
 
     def ask(self) -> _Floats:
-        """(k,) fractions that the histogram answers, before it learns of the next query."""
+        """The answers of the histogram before the next update, as fractions, (k,)."""
         self.answers = self.histogram.answers(self.workload)
         if self.form == "analysed":
             # The mean of the histograms that selection saw, A_0..A_{T-1}: of these the theorem speaks.
@@ -254,7 +266,7 @@ class _Play:
         return self.answers
 
     def learn(self, chosen: int, measured: int) -> None:
-        """Update the histogram by a noisy count."""
+        """Update the histogram by the noisy count of a selected query."""
         # A count lies in 0..n, so that to cut there brings a measurement nearer to it, whatever the noise was.
         target = min(max(measured / self.records, 0.0), 1.0)
         residual = target - float(self.answers[chosen])
@@ -271,7 +283,7 @@ class _Play:
         fitted.fit(pieces, np.array(self.targets), self.weights, 0 if one_step else self.passes, settled=self.settled)
 
     def finish(self) -> _Play:
-        """Put the histogram that is meant in place, and its answers."""
+        """Compute the final histogram and its answers."""
         if self.mean is not None:
             self.histogram = _uniform(self.histogram.blocks)
             self.histogram.cells = self.mean
@@ -288,22 +300,24 @@ def _uniform(blocks: Blocks | ColumnBlocks) -> Histogram | ColumnHistogram:
       failure_probability="beta")
 @dataclass(frozen=True, kw_only=True)
 class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
-    """Multiplicative weights with the exponential mechanism, over a histogram of at most 2^22 cells for each block of
-    attributes, or of columns, that the workload joins.
+    """The MWEM mechanism: multiplicative weights with the exponential mechanism, over a histogram of at most 2^22 cells
+    for each block of attributes, or of columns, that the workload joins.
 
-    The form "replay" repeats every update of the past `passes` times in each round, and answers from the last
-    histogram. It stops where no residual changes by 10^-6 n any more; that is post-processing, a function of the
-    published measurements. The form "analysed" updates once, and answers from the mean of the histograms that selection
-    saw: the theorem is about this mean. On correlated data the analysed form is many times worse.
+    The form "replay" repeats all past updates for at most `passes` passes in each round, and answers from the last
+    histogram. The passes stop when no residual changes by 10^-6 n or more. The replay is post-processing, since it is a
+    function of the published measurements. The form "analysed" updates once in each round, and answers from the mean of
+    the histograms from which queries were selected. The theorem on the error is about the mean of the histograms. On
+    correlated data the analysed form is many times worse.
 
-    Where a column of the schema has bins or levels, the histogram is over the combinations of the columns' values, and
-    records have one value of each. The rule "settled" of `stop` gives a cell without weight the whole of what was
-    measured of it, before the replay goes on. "unchanged" is the rule of 0.1.0: such a cell grew by less than shows,
-    and stayed at 0.
+    If a column of the schema has bins or levels, the histogram is over the combinations of the columns' values, and
+    records have one value of each. The parameter `stop` is the rule for a side of a query that has lost nearly all of
+    its mass. With "settled" the side receives its measured mass, at most one half, before the replay goes on. With
+    "unchanged", the rule of version 0.1.0, the mass grows by less than the replay's tolerance and stays near 0.
 
     Raises:
-        InvalidInput: a number out of range, or no query.
-        Refused: more than 2^22 cells, with their number and the memory that they would need; nothing was charged.
+        InvalidInput: a number is out of range, or there is no query.
+        Refused: the histogram has more than 2^22 cells. The message gives the number of cells and the memory for them.
+            Nothing is charged.
 
     Source: Hardt, Ligett and McSherry 2012; spec query_release C.
 
@@ -350,7 +364,9 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
     @property
     def _work(self) -> float:
-        """Updates of a cell in a run, and again in a verification: each round's passes repeat what came before."""
+        """Number of cell updates in a run, and again in a verification. In a replay the passes of each round repeat all
+        earlier updates.
+        """
         repeats = self.passes * self.rounds * (self.rounds + 1) / 2 if self.form == "replay" else float(self.rounds)
         return repeats * self.cells
 
@@ -361,16 +377,17 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         cls, *, records: int, epsilon: float, delta: float = 0.0, workload: Workload, rounds: int | None = None,
         **rest: Any,
     ) -> Self:
-        """The mechanism with the largest epsilon of its own that keeps (epsilon, delta)-DP.
+        """The mechanism that keeps (epsilon, delta)-DP with the largest epsilon parameter of its own.
 
         Args:
             records: number of records of the data, public.
-            epsilon: the budget, in nats.
-            delta: the budget; 0 for pure DP. Above 0 composition is in zCDP, rho = 5 e^2 / (32 T) for the mechanism's
-                own e, unless pure composition is better.
+            epsilon: budget of privacy loss, in nats.
+            delta: delta of the budget; 0 for pure DP. For delta above 0 the losses are composed in zCDP, rho = 5 e^2 /
+                (32 T) for the mechanism's own epsilon e and T rounds, unless pure composition is better.
             workload: the queries.
-            rounds: T; by `usual_rounds` if left out: from n, the budget, the number of queries and ln|X| alone.
-            rest: form, passes, failure_probability, schema.
+            rounds: number of rounds T. The default is `usual_rounds`, a function of n, the budget, the number of
+                queries and ln|X| alone.
+            rest: further parameters: form, passes, failure_probability, schema.
 
         Example:
             >>> pair = Workload.conjunctions([[0, 1]], attributes=2)
@@ -410,7 +427,9 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         return float_up(1 / written(self.each))
 
     def events(self) -> tuple[Event, ...]:
-        """T selections of bounded range and T measurements: a replaced record moves a count, hence a score, by 1."""
+        """The events of T selections of bounded range and T measurements. The replacement of a record changes a count,
+        and hence a score, by at most 1.
+        """
         each = self.each
         return (
             Repeated(event=BoundedRangeEvent(epsilon=each, neighbours=_UNIT, label="selection"), count=self.rounds,
@@ -430,12 +449,14 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
     @property
     def _columns(self) -> Schema | None:
-        """The schema, where its columns make the cells."""
+        """The schema, if the cells of the histogram are combinations of its columns' values; otherwise None."""
         return self.schema if has_columns(self.schema) else None
 
     @property
     def cells(self) -> int:
-        """The number of cells of the histogram, all blocks together; the time of a round is proportional to them."""
+        """The number of cells of the histogram, in all blocks together. The time of a round is proportional to the
+        number of cells.
+        """
         return self._blocks.cells
 
     @property
@@ -445,24 +466,29 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
     @property
     def universe_bits(self) -> int:
-        """The bits log2|X|, rounded up; without columns, the attributes that the workload names."""
+        """The number of bits log2|X| of the universe, rounded up. Without columns the number of bits is the number of
+        attributes that the workload names.
+        """
         blocks = self._blocks
         return blocks.bits if isinstance(blocks, Blocks) else math.ceil(blocks.log_universe / math.log(2) - 1e-9)
 
     @renamed(beta="failure_probability")
     def noise_error(self, failure_probability: float) -> float:
-        """The error of one measurement, in counts, but for a small probability.
+        """A bound on the noise of one measurement, in counts. The bound fails with at most the given probability.
 
-        P(|noise| > x) <= 2 r^x / (1 + r) with r = exp(-1/scale): a little more than of the continuous law.
+        The bound follows from P(|noise| > x) <= 2 r^x / (1 + r) with r = exp(-1/scale), which is slightly larger than
+        the tail of continuous Laplace noise.
         """
         ratio = math.exp(-1 / self.noise_scale)
         return self.noise_scale * max(0.0, math.log(2 / (1 + ratio) / failure_probability))
 
     def bound(self) -> tuple[float, float]:
-        """The largest error of any query in counts, and its failure probability, of the analysed form, before the run.
+        """The bound on the error of any query of the analysed form before a run, in counts, and its failure
+        probability.
 
-        2n sqrt(ln|X| / T) + 10 T ln(k) / epsilon, but for a probability of 2T / k, with the discrete law's tail and the
-        rounding of scores.
+        The bound is 2n sqrt(ln|X| / T) + 10 T ln(k) / epsilon for k queries, T rounds and a universe of size |X|. The
+        bound fails with probability at most 2T / k. The code uses the tail of discrete noise and counts the rounding of
+        scores.
         """
         k, n = len(self.workload), self.records
         game = 2 * n * math.sqrt(self.log_universe / self.rounds)
@@ -497,14 +523,15 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     # ---- the run
 
     def scores(self, counts: NDArray[np.int64], answers: _Floats) -> NDArray[np.int64]:
-        """The scores |q(A) - q(D)| in whole units of 2^-20 counts; private.
+        """The scores |q(A) - q(D)| of the queries q, for histogram A and data D, in whole units of 2^-20 counts. The
+        scores are private.
 
-        The histogram is public, so its answers are fixed numbers on the grid whatever their rounding errors are. A
-        replaced record moves a count by at most one, and with it the distance: the sensitivity is 2^20, exactly.
+        The histogram is public, so its answers are fixed numbers whatever their rounding errors are. The replacement of
+        a record changes a count by at most one, and so does the distance: the sensitivity is exactly 2^20 units.
 
         Args:
             counts: (k,) true counts.
-            answers: (k,) fractions that the histogram answers.
+            answers: (k,) answers of the histogram, as fractions.
         """
         model = np.rint(np.ldexp(answers * self.records, _GRID)).astype(np.int64)
         return np.asarray(np.abs((counts << _GRID) - model))
@@ -517,12 +544,13 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         Args:
             data: n records: rows of bits, a table of any kind, codes, or `TrueAnswers` of the workload. Without a
                 schema each column of a table is a bit.
-            noise: `Noise.secure()` for a release.
-            progress: function that is called with the rounds done and all of them.
+            noise: source of noise, `Noise.secure()` for a release.
+            progress: callback that receives the number of finished rounds and the number of all rounds.
 
         Raises:
-            InvalidInput: not n records, or true answers of other queries; with columns, bits that have not one value of
-                each, or true answers that do not say of which columns they are.
+            InvalidInput: there are not n records, or the true answers are to other queries. With columns the error is
+                also raised if records of bits do not have one value of each column, or if true answers do not hold
+                their schema.
         """
         source = as_noise(noise)
         # Records that the histogram cannot hold would break no privacy, and every promise of accuracy.
@@ -545,16 +573,17 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
                              diagnostics=true_errors(board.answers(), counts, self.records))
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """Nothing: the data is a custodian's, and no participant gets a share."""
+        """The share of a participant, which is always empty because the data are a custodian's."""
         self._own(billboard)
         return {}
 
     def certify(self, billboard: Billboard) -> MWEMCertificate:
-        """The certificate of the errors that the measurements show.
+        """The certificate: bounds on errors that follow from the measurements.
 
-        Of a measured query, the distance to its measurement and the noise's tail. Of any query: where selection named
-        one on which the histogram was wrong by little, no query was wrong by much more, and the released histogram
-        differs from that one by what anybody can compute.
+        The error of a measured query is at most its distance to the measurement plus a bound on the noise. The bound on
+        all queries uses a round in which the histogram was nearly right on the selected query. In a round with a nearly
+        right answer to the selected query, no query was much worse, except with small probability. The released
+        histogram differs from the histogram of that round by a public amount, which is added.
         """
         board = self._own(billboard)
         play, each = board._play, self.failure_probability / (2 * self.rounds)
@@ -573,10 +602,10 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
                                everywhere=min(bounds))
 
     def check(self, billboard: Billboard) -> None:
-        """Check that a billboard is of this plan, and its histogram can be computed again.
+        """Check that a billboard can come from the mechanism's plan, so that its histogram can be computed again.
 
         Raises:
-            InvalidInput: another plan's, or arrays that no run makes.
+            InvalidInput: the billboard is of another plan, or has arrays that no run makes.
         """
         self._own(billboard)
 

@@ -1,14 +1,13 @@
-"""The choice of a method to release answers with, from public facts alone: columns, records, queries and the budget.
+"""Choice of a method for releasing answers, from public facts alone: columns, records, queries and the budget.
 
-The advice compares what each method's errors will be about (`predicted`), and says why. It is held against measured
-runs in the tests: where it changes from one method to another, so do the errors.
+The advice compares the predicted errors of the methods (`predicted`) and gives reasons. Tests compare the advice with
+measured runs: where the advice changes from one method to another, the order of the measured errors changes too.
 
-The predicted errors of a release, from public facts: the law of the noise where that is all there is, and rules of
-thumb, held against measured runs, where an algorithm's errors depend on the data.
-
-Errors are fractions of the records: of an answer on average over the queries, and of the worst of them. A rule of thumb
-is no promise; what is promised are the mechanism's own guarantees. The rules were fitted to runs on a table of people,
-one of network connections and made-up ones, 2,000 to 1,000,000 records each.
+A predicted error is the expected error of the noise if there is no other error. If an algorithm's errors depend on the
+data, the prediction is a rule of thumb that was compared with measured runs. Errors are fractions of the records. The
+module predicts the average error over the queries and the error of the worst answer. A rule of thumb is no promise; the
+promises are the mechanism's own guarantees. The rules were fitted to runs on a table of people, a table of network
+connections and synthetic tables, with 2,000 to 1,000,000 records each.
 """
 
 from __future__ import annotations
@@ -50,7 +49,9 @@ LAW, RULE, NOTHING = "the law of the noise", "a rule of thumb from measured runs
 TIES = f"{RULE}; beyond the noise, it depends on the relation between columns, which is not public"
 
 HOPELESS = 0.25
-"""Of the average error: what answering 1/2 to everything gives where answers are spread over [0, 1]."""
+"""Average error from which a method is hopeless. The answer 1/2 to every query has an average error of 1/4 if the true
+answers are spread evenly over [0, 1].
+"""
 
 _TRIVIAL = 0.5  # the average error that answering 1/2 never exceeds
 _LOOKED_AT = 4096  # queries, evenly spaced, whose width is looked at
@@ -76,15 +77,15 @@ class Prediction:
     """The predicted errors of a method.
 
     Args:
-        method: as a campaign file names it.
-        mechanism: mechanism that would run; None where it cannot.
-        average: typical error of an answer, averaged over the queries; infinite where it cannot run, NaN where public
-            facts say nothing. For noise it is at most that, whatever the true answers are: those near 0 or 1 are cut,
-            and then off by half of it.
-        largest: typical error of the worst answer; as `average`.
+        method: name of the method in a campaign file.
+        mechanism: the mechanism that would run; None if the method cannot run.
+        average: typical error of an answer, averaged over the queries. The error is infinite if the method cannot run,
+            and NaN if public facts do not determine it. For noise the figure is an upper bound for all true answers:
+            answers near 0 or 1 are cut to [0, 1], which halves their errors.
+        largest: typical error of the worst answer. Like `average` it may be infinite or NaN.
         basis: basis of the figures, in words.
-        refused: why it cannot run; empty where it can.
-        uncut: `average` before answers are cut to [0, 1]; it orders methods that are all hopeless.
+        refused: the reason why the method cannot run; empty if it can.
+        uncut: value of `average` before answers are cut to [0, 1]. The value orders methods that are all hopeless.
     """
 
     method: str
@@ -97,23 +98,23 @@ class Prediction:
 
     @property
     def hopeless(self) -> bool:
-        """Whether answers without data are as good."""
+        """Whether answers that read no data would be as good."""
         return self.average >= HOPELESS
 
     @property
     def certain(self) -> bool:
-        """Whether the figures are the law of the noise, and no rule of thumb."""
+        """Whether the figures follow from the distribution of the noise rather than from a rule of thumb."""
         return self.basis == LAW
 
 
 def predict(method: str, mechanism: Mechanism, workload: Workload | None = None) -> Prediction:
-    """The figures of a mechanism.
+    """The predicted errors of a mechanism.
 
     Args:
         method: name for the method.
-        mechanism: one of this family.
-        workload: the queries of a mechanism that has none of its own, `MarginalFit`; None stands for a thousand triples
-            of random literals.
+        mechanism: a mechanism of query release.
+        workload: queries for a mechanism without a workload, which is `MarginalFit`. None stands for a thousand queries
+            of three random literals.
 
     Example:
         >>> from confide.release import Workload
@@ -146,10 +147,12 @@ def predict(method: str, mechanism: Mechanism, workload: Workload | None = None)
 
 
 def _noise(it: NoisyAnswers) -> tuple[float, float, float]:
-    """The mean of |noise|, that of min(|noise|, 1/2), and the median of the largest of all that are drawn.
+    """The mean of |noise|, the mean of min(|noise|, 1/2), and the median of the largest |noise| of all draws, as
+    fractions of the records.
 
-    An answer p with noise X that is cut to [0, 1] is off by E[min(|X|, p) + min(|X|, 1 - p)]/2, for X is symmetric;
-    as min(|X|, p) is concave in p, that is at most E min(|X|, 1/2).
+    For a true answer p and noise X, the answer that is cut to [0, 1] has the mean error E[min(|X|, p) + min(|X|, 1 -
+    p)]/2, because X is symmetric. The function min(|X|, p) is concave in p, so the mean error of a cut answer is at
+    most E min(|X|, 1/2).
     """
     j, half = len(it.measured), 0.5 * it.records
     if it.law == "laplace":
@@ -164,8 +167,9 @@ def _noise(it: NoisyAnswers) -> tuple[float, float, float]:
 
 
 def _width(workload: Workload, schema: Schema | None) -> float:
-    """The mean of 2 sqrt(p (1 - p)) over the queries, p the answer of uniform records: 1 for a coin, less the further
-    answers are from 1/2. Errors of synthetic records are about proportional to it.
+    """The mean of 2 sqrt(p (1 - p)) over the queries, where p is the answer of uniform records. The mean is 1 if all
+    answers are 1/2, and smaller the further the answers are from 1/2. Errors of synthetic records are about
+    proportional to the mean.
     """
     k = len(workload)
     places = np.linspace(0, k - 1, _LOOKED_AT).astype(np.int64)
@@ -175,8 +179,9 @@ def _width(workload: Workload, schema: Schema | None) -> float:
 
 
 def _game(it: DualQuery) -> tuple[float, float]:
-    """The largest error: the part ln 2k/(eta T) of the regret; with enough samples a round 0.3 to 1.5 of it in measured
-    runs. The average one falls faster than that of so many sampled records would; few queries are all about as wrong.
+    """The predicted average and largest errors of DualQuery. The largest error is the part ln 2k/(eta T) of the regret.
+    In measured runs with enough samples a round, the largest error was 0.3 to 1.5 times ln 2k/(eta T). The average
+    error falls faster than for random samples of as many records. With few queries all errors are about equal.
     """
     steps = it.eta * it.rounds
     largest, few = it.queries.log_queries / steps, min(1.0, math.sqrt(_FEW_QUERIES / len(it.queries)))
@@ -186,8 +191,9 @@ def _game(it: DualQuery) -> tuple[float, float]:
 
 
 def _reach(workload: Workload, schema: Schema) -> tuple[int, float, float]:
-    """Of how many columns a query asks at most; and the root of how many noisy cells its answer is a sum of (or one
-    less such a sum), on average and at most: a range over fine bins sums up many.
+    """The largest number of columns that a query names, and the square root of the number of noisy cells in its answer,
+    as an average and as a maximum. An answer is a sum of cells, or one less a sum of cells. A range over fine bins sums
+    up many cells.
     """
     if workload.kind != "conjunctions":
         width = workload.width if workload.kind == "parities" else len(schema.columns)
@@ -206,7 +212,9 @@ def _reach(workload: Workload, schema: Schema) -> tuple[int, float, float]:
 
 
 def _usual_split(it: MarginalFit) -> Split:
-    """How the run would go on if its one-way tables were uniform: with the noisiest tables, so with few of them."""
+    """The split of a run whose one-way tables are uniform. Uniform one-way tables lead to the largest penalty of noise,
+    and so to few further tables.
+    """
     if it.tables is not None:
         return it.split
     even = [RawTable((j,), np.full(size, max(1, it.records // size), dtype=np.int64), it.split.one_way)
@@ -215,7 +223,9 @@ def _usual_split(it: MarginalFit) -> Split:
 
 
 def _fitted(it: MarginalFit, workload: Workload | None) -> tuple[float, float]:
-    """So many times the noise of a cell of a measured table, and a bias that more records or budget do not remove."""
+    """The predicted average and largest errors of MarginalFit: a multiple of the noise of a cell of a measured table,
+    plus a bias that more records or budget do not remove.
+    """
     sizes = [size for size in it.schema.sizes if size > 1]
     small, columns, split = max(sizes) <= _SMALL, len(sizes), _usual_split(it)
     width, k, (asked, cells, most) = (0.5, 1000, (3, 1.0, 1.0)) if workload is None else (
@@ -233,8 +243,9 @@ def _fitted(it: MarginalFit, workload: Workload | None) -> tuple[float, float]:
 
 
 def _selection(it: MWEM) -> tuple[float, float]:
-    """How far below the best score the chosen one usually is: beyond that, selection cannot see what is wrong; and what
-    was not learnt in so few rounds, where not every query can be measured.
+    """The predicted average and largest errors of MWEM. One part is the usual distance between the chosen score and the
+    best score, below which the selection cannot detect errors. Another part is the error that remains if there are more
+    queries than rounds.
     """
     k = len(it.workload)
     unseen = 2.0 / it.each * math.log(max(2, k)) / it.records / _SPREAD
@@ -247,7 +258,8 @@ def _selection(it: MWEM) -> tuple[float, float]:
 _CELLS = 2**17  # of MWEM's histogram: so many take seconds
 _QUICK = 200  # columns that MarginalFit takes up in seconds
 _PREFERENCE = 1.5
-"""How many times as exact a rule of thumb must be than noise, whose errors are known, to be preferred to it."""
+"""A method whose predicted error is a rule of thumb is preferred to noise only if its error is smaller by this factor.
+"""
 
 Advised = MarginalFit | NoisyAnswers | MWEM | DualQuery
 
@@ -256,13 +268,15 @@ _ROWS = ("marginal-fit", "mwem", "dual-query")
 
 @dataclass(frozen=True, kw_only=True)
 class ReleasePlan(Plan[Advised]):
-    """The method that public facts speak for, its mechanism, and the predicted errors of every method.
+    """The recommended method, its mechanism, and the predicted errors of every method. The recommendation depends on
+    public facts alone.
 
     Args:
         method: "marginal-fit", "gaussian", "laplace", "mwem" or "dual-query".
-        mechanism: built for the budget; `run` it.
-        reasons: why, one sentence each.
-        predictions: predicted errors of each method, the best one first; those that cannot run say why.
+        mechanism: mechanism built for the budget, ready for `run`.
+        reasons: reasons for the recommendation, one sentence each.
+        predictions: predicted errors of each method, the best one first. A method that cannot run has the reason in
+            place of figures.
     """
 
     method: str
@@ -272,17 +286,17 @@ class ReleasePlan(Plan[Advised]):
 
     @property
     def prediction(self) -> Prediction:
-        """The figures of the method that is recommended."""
+        """The predicted errors of the recommended method."""
         return next(each for each in self.predictions if each.method == self.method)
 
     @property
     def predicted(self) -> Mapping[str, Predicted]:
-        """The typical error of an answer on average, by which methods are compared, and of the worst answer."""
+        """The typical average error, by which methods are compared, and the typical error of the worst answer."""
         return _figures(self.prediction)
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """The other methods, the best first, each with its figures or why it cannot run."""
+        """The other methods, the best one first, each with its predicted errors or the reason why it cannot run."""
         return tuple(Alternative(name=each.method, predicted={} if each.mechanism is None else _figures(each),
                                  mechanism=each.mechanism, refused=each.refused or self._not_chosen(each))
                      for each in self.predictions if each.method != self.method)
@@ -296,11 +310,13 @@ class ReleasePlan(Plan[Advised]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The doubts: errors as large as those of answers without data, and a long run."""
+        """Warnings about the plan: errors as large as those of answers without data, or a long running time."""
         return tuple(_doubts(self.prediction))
 
     def plot(self) -> Picture:
-        """The errors of every method that can run: a dot at the average, and a line up to the worst answer."""
+        """A chart of the predicted errors of every method that can run: a dot at the average error, and a line up to
+        the error of the worst answer.
+        """
         rows = [(each.method, "chosen" if each.method == self.method else "other", each.average, each.average,
                  each.largest) for each in self.predictions if 0 < each.average <= each.largest < math.inf]
         said = "; ".join(f"{name}: {average:.2g} to {largest:.2g}" for name, _, _, average, largest in rows)
@@ -332,13 +348,13 @@ def plan(
         schema: the public columns.
         records: number of records of the data, public.
         workload: the queries.
-        epsilon: the budget in nats, > 0.
-        delta: in [0, 1); 0 leaves methods without Gaussian noise.
-        rows: whether synthetic rows are wanted, and not answers alone.
+        epsilon: budget of privacy loss in nats, > 0.
+        delta: delta of the budget, in [0, 1). With delta = 0 only methods without Gaussian noise are left.
+        rows: whether synthetic rows are wanted in addition to answers.
 
     Raises:
-        InvalidInput: a number out of range, or a workload over other attributes.
-        Refused: no method runs within the budget; says why each of them does not.
+        InvalidInput: a number is out of range, or the workload is over other attributes.
+        Refused: no method runs within the budget. The message gives the reason for each method.
 
     Source: spec query_release D6 (defaults and failure modes), F and erratum 15 (what a plain Gaussian does).
 
@@ -368,7 +384,7 @@ def plan(
 def candidates(
     schema: Schema, n: int, workload: Workload, epsilon: float, delta: float
 ) -> tuple[Prediction, ...]:
-    """Every method at this budget, with what its errors will be about, or why it cannot run."""
+    """All methods at a budget, each with its predicted errors or the reason why it cannot run."""
     pure = delta == 0
     gaussian = "adds Gaussian noise, which needs a delta above 0"
     return (
@@ -399,17 +415,18 @@ def _try(
 def dual_query(
     schema: Schema, n: int, workload: Workload, epsilon: float, delta: float, **options: Any
 ) -> DualQuery:
-    """DualQuery at its usual step size and draws, with as many rounds as the budget pays for.
+    """DualQuery with its default step size and number of draws a round, and as many rounds as the budget pays for.
 
-    Of more than 300 attributes a round leaves many unasked: these follow noisy one-way shares, where delta is above 0.
+    With more than 300 attributes, many are in no drawn query of a round. If delta is above 0, attributes in no drawn
+    query follow noisy one-way marginals.
 
     Args:
-        schema: the public columns; records keep to one value of each.
-        n: records.
+        schema: the public columns. The synthetic records have one value of each column.
+        n: number of records.
         workload: the queries.
-        epsilon: the budget in nats.
-        delta: in [0, 1).
-        options: options of the class and of `for_budget`; of eta, rounds and samples those that are given stay.
+        epsilon: budget of privacy loss in nats.
+        delta: delta of the budget, in [0, 1).
+        options: further parameters of the class and of `for_budget`. Given values of eta, rounds and samples are kept.
     """
     if len(workload) > MOST_QUERIES:
         raise InvalidInput("workload", f"{len(workload):,} queries are too many", f"must be at most {MOST_QUERIES:,}")

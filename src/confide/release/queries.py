@@ -1,6 +1,7 @@
-"""Literals of queries as arrays: from names, into canonical form, at random, and all of a width.
+"""Literals of queries as arrays: conversion from names, canonical form, random queries, and all queries of a width.
 
-Compiled work on the literals of queries: canonical form row by row, and which keys come first.
+The module also has the compiled loops on literals: the canonical form of each query, and the first occurrence of each
+key.
 """
 
 from __future__ import annotations
@@ -34,13 +35,15 @@ __all__ = [
 
 @kernel
 def tidy(index: np.ndarray, bits: np.ndarray, parity: bool, state: np.ndarray) -> None:
-    """Sort each query's literals, -1 last, and drop its repeated ones: of a parity, both of a pair.
+    """Sort each query's literals, with the padding -1 last, and drop repeated literals. In a parity a repeated
+    attribute cancels, so both of its occurrences are dropped.
 
     Args:
-        index: int32 (k, r), changed in place.
-        bits: bool (k, r), changed in place; True where there is no literal, and for parities.
+        index: attributes, int32 (k, r), changed in place.
+        bits: required bits, bool (k, r), changed in place. The bits become True for padding and for parities.
         parity: whether the queries are parities.
-        state: int8 (k,), set to 0; 1 where an attribute must be both; 2 where there is no literal left.
+        state: int8 (k,), filled with 0 for a valid query, 1 if an attribute would have to be both on and off, and 2 if
+            no literal is left.
     """
     width = index.shape[1]
     for query in range(len(index)):
@@ -76,12 +79,12 @@ def tidy(index: np.ndarray, bits: np.ndarray, parity: bool, state: np.ndarray) -
 
 @kernel
 def first_of(keys: np.ndarray, table: np.ndarray, first: np.ndarray) -> None:
-    """Mark each key that no earlier one equals.
+    """Mark the first occurrence of each key.
 
     Args:
         keys: uint64 (k,).
-        table: int32, all -1; its length is a power of two above k.
-        first: bool (k,), set.
+        table: scratch hash table, int32, all -1. The length of the table is a power of two above k.
+        first: bool (k,), filled.
     """
     mask = np.uint64(len(table) - 1)
     for number in range(len(keys)):
@@ -100,11 +103,13 @@ def first_of(keys: np.ndarray, table: np.ndarray, first: np.ndarray) -> None:
 # ---- queries
 
 MOST_QUERIES = 1 << 26
-"""Of a complete workload."""
+"""Largest number of queries of a complete workload."""
 
 
 def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.ndarray]:
-    """Attributes as an int64 array (k, r), padded with -1, and the required bits of the same shape."""
+    """The attributes of queries as an int64 array (k, r), padded with -1, and their required bits in an array of the
+    same shape.
+    """
     if not _is_sequence(index):
         raise InvalidInput("index", f"is of type {type(index).__name__}", "must be a sequence of queries")
     if isinstance(index, np.ndarray) and index.dtype.kind in "iu":
@@ -133,7 +138,7 @@ def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.
 
 
 def _literals(number: int, query: Any, schema: Schema | None) -> list[tuple[int, bool]]:
-    """(attribute, bit) of each literal; a number requires its attribute to be on."""
+    """Pairs of attribute and required bit of a query's literals. A plain number requires its attribute to be on."""
     if not _is_sequence(query):
         raise InvalidInput(f"index[{number}]", f"{query!r} is no query", "must be a sequence of attributes")
     found: list[tuple[int, bool]] = []
@@ -153,7 +158,9 @@ def _literals(number: int, query: Any, schema: Schema | None) -> list[tuple[int,
 
 
 def one_value(found: np.ndarray, bits: np.ndarray, schema: Schema) -> tuple[np.ndarray, np.ndarray, int]:
-    """Without the queries that ask for two values of a column with bins or levels, and how many those were."""
+    """The queries that require at most one value of each column with bins or levels, and the number of other queries,
+    which are left out.
+    """
     outside = (found < 0) | (found >= schema.attributes)
     columns = np.where(outside | ~bits, -1, np.asarray(schema.column_of)[np.where(outside, 0, found)])
     order = np.sort(columns, axis=1)
@@ -166,7 +173,7 @@ def one_value(found: np.ndarray, bits: np.ndarray, schema: Schema) -> tuple[np.n
 
 
 def _is_sequence(value: object) -> bool:
-    """Whether it has an order, a length and more than one text."""
+    """Whether a value is a sequence or an array, but no text."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
@@ -184,10 +191,12 @@ def _rows(rows: list[list[int]], fill: int, field: str = "index", kind: type = n
 
 
 def keys_of(index: np.ndarray, bits: np.ndarray, attributes: int) -> np.ndarray:
-    """One key for each query, the same only for the same query, that sorts by the first literals first.
+    """A key for each query. Equal keys mean equal queries, and the order of the keys is the lexicographic order of the
+    literals.
 
     Returns:
-        uint64 (k,) where a literal's attribute and bit fit beside the others, else its bytes, big end first.
+        The keys: uint64 (k,) if all literals fit into 64 bits; otherwise byte strings of the literals, most significant
+            byte first.
     """
     letters, width = 2 * attributes + 2, index.shape[1]
     if letters**width < 1 << 64:
@@ -207,7 +216,7 @@ _HASHED = 1 << 18  # keys from which a compiled table is worth its compiler; few
 
 
 def firsts(keys: np.ndarray) -> np.ndarray:
-    """Whether each key is the first of its equals, bool (k,)."""
+    """Whether each key is the first occurrence of its value, bool (k,)."""
     first = np.zeros(len(keys), np.bool_)
     if keys.dtype == np.uint64 and len(keys) >= _HASHED:
         first_of(keys, np.full(1 << (3 * len(keys) // 2).bit_length(), -1, np.int32), first)
@@ -219,19 +228,20 @@ def firsts(keys: np.ndarray) -> np.ndarray:
 def canonical(
     index: np.ndarray, bits: np.ndarray, attributes: int, parity: bool
 ) -> tuple[np.ndarray, np.ndarray, int, int]:
-    """Sort each query's attributes, drop its repeated literals, then contradictory and repeated queries.
+    """Sort each query's attributes and drop its repeated literals. Then drop contradictory and repeated queries.
 
     Args:
-        index: (k, r) whole numbers.
-        bits: bool (k, r).
-        attributes: d.
+        index: attributes, (k, r) whole numbers.
+        bits: required bits, bool (k, r).
+        attributes: number of attributes, d.
         parity: whether the queries are parities.
 
     Returns:
-        int32 (k, r) and bool (k, r); how many queries were contradictory; and how many stood twice.
+        The attributes, int32 (k, r); the bits, bool (k, r); the number of contradictory queries; and the number of
+        repeated queries.
 
     Raises:
-        InvalidInput: an attribute out of range, or a query without one.
+        InvalidInput: an attribute is out of range, or a query has no attribute.
     """
     if index.size and (index.min() < -1 or index.max() >= attributes):
         query, place = np.argwhere((index < -1) | (index >= attributes))[0]
@@ -253,7 +263,7 @@ def canonical(
 
 
 def _narrow(index: np.ndarray, bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Without places that no query uses."""
+    """The arrays without columns that no query uses."""
     used = max(1, int((index >= 0).any(axis=0).sum()))
     return np.ascontiguousarray(index[:, :used]), np.ascontiguousarray(bits[:, :used])
 
@@ -266,7 +276,7 @@ def _column_of(domain: Schema | int) -> np.ndarray:
 
 
 def _elementary(sizes: np.ndarray, width: int) -> int:
-    """How many sets of attributes there are from different columns of these sizes: exact, of any length."""
+    """The number of sets of `width` attributes from different columns of the given sizes, as an exact integer."""
     sums = [1] + [0] * width
     values, counts = np.unique(sizes, return_counts=True)
     for value, count in zip(values.tolist(), counts.tolist(), strict=True):
@@ -279,7 +289,7 @@ def _elementary(sizes: np.ndarray, width: int) -> int:
 def random_queries(
     domain: Schema | int, count: int, width: int, seed: int, signed: bool, parity: bool, distinct_columns: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """See `Workload.random`."""
+    """Random queries, as described in `Workload.random`."""
     column_of = _column_of(domain)
     d = len(column_of)
     sizes = np.bincount(column_of) if distinct_columns else np.ones(d, np.int64)
@@ -313,7 +323,9 @@ def random_queries(
 def _admitted(
     index: np.ndarray, bits: np.ndarray, column_of: np.ndarray | None, parity: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The draws that are queries, in canonical form: neither contradictory nor constant, of different columns."""
+    """The random draws that are valid queries, in canonical form. A valid query is neither contradictory nor constant,
+    and its attributes are from different columns.
+    """
     state = np.zeros(len(index), np.int8)
     tidy(index, bits, parity, state)
     kept = state == 0
@@ -329,7 +341,7 @@ def _widen(index: np.ndarray, bits: np.ndarray, width: int) -> tuple[np.ndarray,
 
 
 def all_queries(domain: Schema | int, widths: range, positive: bool) -> tuple[np.ndarray, np.ndarray]:
-    """See `Workload.complete`."""
+    """All queries of some widths, as described in `Workload.complete`."""
     column_of = _column_of(domain)
     sizes = np.bincount(column_of)
     width = widths[-1]
@@ -358,6 +370,6 @@ def all_queries(domain: Schema | int, widths: range, positive: bool) -> tuple[np
 
 
 def _patterns(width: int) -> np.ndarray:
-    """All patterns of bits, (2^width, width), the true ones first."""
+    """All patterns of bits, (2^width, width), starting with the pattern of all True."""
     found: np.ndarray = (np.arange(1 << width)[:, None] >> np.arange(width)[::-1]) & 1 == 0
     return found

@@ -1,21 +1,22 @@
-"""The query game: a data player names records, a query player names queries or their negations.
+"""The query game of DualQuery: a data player chooses records, and a query player chooses queries or their negations.
 
-The payoff of a record x against a query q is q(D) - q(x), in [-1, 1]; the data player pays it. With Q closed under
-negation the value is 0. The query player's weights after some rounds follow from exact integers, and the samples are
-netted: q and 1 - q cancel. The weights and the price of the samples follow from the same numbers (`draw_queries`).
+The payoff of a record x against a query q is q(D) - q(x), in [-1, 1], where D is the data set; the data player pays it.
+The set Q of queries is closed under negation, so the value of the game is 0. The query player's weights after some
+rounds follow from exact integers. The samples are netted: a query q and its negation 1 - q cancel. The weights and the
+charge for the samples follow from the same numbers (`draw_queries`).
 
-Positions 0..k-1 are the queries of a workload, k..2k-1 their negations.
+Positions 0..k-1 are the queries of a workload, and positions k..2k-1 are their negations.
 
 Source: Wu 2017, section 3.3 and Algorithm 3; spec query_release B2, D1 and E2.
 
-The levels of DualQuery's rounds and their exact sums, without an event for each round.
+The module also computes the privacy levels of DualQuery's rounds and their exact sums, without an event for each round.
+Round t draws by an exponential mechanism of range 2 eta (t - 1)/n, and each draw is charged another 2^-37 nats. The
+level of a round is the least double whose decimal spelling is at least the range plus the additional 2^-37. The sums of
+levels are exact sums of their decimal spellings.
 
-Round t draws by an exponential mechanism of range 2 eta (t - 1)/n, and each draw is charged 2^-37 besides. A level is
-the least double that is written as a decimal not below that; sums are exact sums of those decimals.
-
-Multiplicative weights (Hedge), and the query game played in full: no samples, no privacy, for tests and teaching.
-
-Cumulative losses are kept and weights formed afresh, so that nothing drifts or underflows.
+The third part is Hedge (multiplicative weights) and the query game with full information: no samples and no privacy,
+for tests and teaching. Hedge stores cumulative losses and computes the weights from them in every round, so that no
+errors accumulate and nothing underflows.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ __all__ = [
 # ---- levels
 
 ROOM: float = 2.0**-37
-"""What each draw is charged besides, in nats: exponents and weights are doubles."""
+"""Additional charge for each draw, in nats, because exponents and weights are doubles."""
 
 _ROOM = Fraction(ROOM)
 
@@ -76,9 +77,9 @@ def round_epsilon(n: int, eta: float, t: int) -> float:
     """The range of one draw of round t: 2 eta (t - 1)/n + 2^-37 in nats, rounded up; 0 in round 1.
 
     Args:
-        n: records, public.
+        n: number of records, public.
         eta: step size.
-        t: the round, from 1.
+        t: number of the round, from 1.
 
     Example:
         >>> round_epsilon(1000, 0.5, 1), round(round_epsilon(1000, 0.5, 11), 9)
@@ -88,12 +89,12 @@ def round_epsilon(n: int, eta: float, t: int) -> float:
 
 
 def round_range(n: int, eta: float, t: int) -> Fraction:
-    """The same, exactly.
+    """The range of one draw of round t as an exact fraction, before it is rounded up.
 
     Args:
-        n: records, public.
+        n: number of records, public.
         eta: step size.
-        t: the round, from 1.
+        t: number of the round, from 1.
     """
     return Fraction(0) if t == 1 else (t - 1) * _slope(n, eta) + _ROOM
 
@@ -104,21 +105,21 @@ def _slope(n: int, eta: float) -> Fraction:
 
 
 def largest(n: int, eta: float, rounds: int) -> Fraction:
-    """The level of the last round, as it is written."""
+    """The level of the last round, as the exact value of its decimal spelling."""
     return written(round_epsilon(n, eta, rounds))
 
 
 @lru_cache(maxsize=8)  # a search asks for the last one again, by another name
 def sums(n: int, eta: float, rounds: int) -> tuple[Fraction, Fraction]:
-    """The sum of the levels of all rounds, and of their squares: of one draw a round.
+    """The sum of the levels of all rounds and the sum of their squares, with one draw in each round.
 
     Args:
-        n: records, public.
+        n: number of records, public.
         eta: step size.
-        rounds: T >= 1.
+        rounds: number of rounds, T >= 1.
 
     Raises:
-        OverflowError: a level is beyond the doubles.
+        OverflowError: a level is beyond the range of doubles.
 
     Example:
         >>> levels = [written(round_epsilon(1000, 0.5, t)) for t in range(1, 12)]
@@ -136,15 +137,16 @@ def sums(n: int, eta: float, rounds: int) -> tuple[Fraction, Fraction]:
 
 @lru_cache(maxsize=8)
 def drifts(n: int, eta: float, rounds: int) -> Any:
-    """The sum over all rounds of what a draw at their level loses in the mean at most, as a ball.
+    """The sum over all rounds of the largest expected privacy loss of one draw at the round's level, as a ball (an
+    interval with error bounds).
 
     Args:
-        n: records, public.
+        n: number of records, public.
         eta: step size.
-        rounds: T >= 1.
+        rounds: number of rounds, T >= 1.
 
     Raises:
-        OverflowError: a level is beyond the doubles.
+        OverflowError: a level is beyond the range of doubles.
     """
     with precision(BITS):
         return sum((drift_of(Fraction(digits, 10**places)) for digits, places in _levels(n, eta, rounds)),
@@ -152,7 +154,7 @@ def drifts(n: int, eta: float, rounds: int) -> Any:
 
 
 def _levels(n: int, eta: float, rounds: int) -> Iterator[tuple[int, int]]:
-    """The level of each round from the second on, as digits and how many of them stand behind the point."""
+    """The level of each round from the second on, as an integer of its digits and the number of decimal places."""
     # In whole numbers: 50,000 fractions take seconds.
     step = _slope(n, eta)
     each, room, below = step.numerator << 37, step.denominator, step.denominator << 37
@@ -163,7 +165,7 @@ def _levels(n: int, eta: float, rounds: int) -> Iterator[tuple[int, int]]:
 
 
 def _written_up(above: int, below: int) -> tuple[int, int]:
-    """`written_up` of a positive fraction, as digits and how many of them stand behind the point."""
+    """`written_up` of a positive fraction, as an integer of its decimal digits and the number of decimal places."""
     nearest = above / below
     digits, places = _digits(nearest)
     if digits * below >= above * 10**places:
@@ -183,12 +185,12 @@ def _digits(value: float) -> tuple[int, int]:
 
 
 def regret_bound(eta: float, rounds: int, log_actions: float) -> float:
-    """Average regret of Hedge with losses in [-1, 1]: eta/2 + ln(m)/(eta T).
+    """Bound on the average regret of Hedge with losses in [-1, 1]: eta/2 + ln(m)/(eta T), for m actions and T rounds.
 
     Args:
         eta: step size, > 0.
-        rounds: T >= 1.
-        log_actions: ln m; with a prior, the largest ln(1/pi_a).
+        rounds: number of rounds, T >= 1.
+        log_actions: ln m for m actions; with a prior pi, the largest ln(1/pi_a) over the actions a.
 
     Source: Freund and Schapire 1997; Wu 2017, Theorem 3.3.3; spec query_release B3.
 
@@ -200,13 +202,15 @@ def regret_bound(eta: float, rounds: int, log_actions: float) -> float:
 
 
 def freund_schapire(actions: int, alpha: float) -> tuple[int, float]:
-    """The rounds and the step size for an alpha-approximate equilibrium: 16 ln(m)/alpha^2, rounded up, and alpha/4.
+    """The number of rounds and the step size for an alpha-approximate equilibrium: 16 ln(m)/alpha^2, rounded up, and
+    alpha/4.
 
-    Against a player whose responses are alpha/2-approximate. The regret itself is then at most 3 alpha/8.
+    The opponent's responses must be alpha/2-approximate. With these numbers the average regret of Hedge is at most 3
+    alpha/8.
 
     Args:
-        actions: m >= 2.
-        alpha: in (0, 1).
+        actions: number of actions, m >= 2.
+        alpha: accuracy of the equilibrium, in (0, 1).
 
     Source: Wu 2017, Theorem 3.3.3; spec query_release B3.
 
@@ -219,15 +223,15 @@ def freund_schapire(actions: int, alpha: float) -> tuple[int, float]:
 
 
 class Hedge:
-    """Weights in proportion to prior times exp(-eta cumulative loss).
+    """The Hedge algorithm: weights in proportion to prior times exp(-eta cumulative loss).
 
     Args:
-        actions: m >= 1.
+        actions: number of actions, m >= 1.
         eta: step size, > 0.
         prior: (m,) positive public weights, scaled to sum 1; uniform if left out.
 
     Raises:
-        InvalidInput: a parameter out of range.
+        InvalidInput: a parameter is out of range.
 
     Source: Freund and Schapire 1997; spec query_release B3.
 
@@ -250,7 +254,7 @@ class Hedge:
 
     @property
     def rounds(self) -> int:
-        """How many losses were counted."""
+        """Number of rounds whose losses were counted."""
         return self._rounds
 
     @property
@@ -266,13 +270,13 @@ class Hedge:
         return np.asarray(weights / weights.sum())
 
     def update(self, losses: ArrayLike) -> None:
-        """Count one round's losses.
+        """Count the losses of one round.
 
         Args:
-            losses: (m,) in [-1, 1].
+            losses: (m,) losses in [-1, 1].
 
         Raises:
-            InvalidInput: of another shape, or beyond that range.
+            InvalidInput: the losses have another shape, or are out of range.
         """
         found = np.asarray(losses, dtype=np.float64)
         if found.shape != self._losses.shape or not (np.abs(found) <= 1.0).all():
@@ -282,21 +286,24 @@ class Hedge:
 
     @property
     def regret_bound(self) -> float:
-        """The bound of the average regret so far: eta/2 + max ln(1/prior)/(eta T); infinite before the first round."""
+        """The bound on the average regret so far: eta/2 + max ln(1/prior)/(eta T) after T rounds; infinite before the
+        first round.
+        """
         return regret_bound(self._eta, self._rounds, float(-self._log_prior.min())) if self._rounds else math.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FullPlay:
-    """The result of two players who see everything.
+    """The result of the query game between two players with full information.
 
     Args:
-        plays: (m,) how often each record of the universe was played.
-        answers: (k,) the mean of q(x) over the records that were played.
-        queries: (2k,) the query player's mean law: queries, then negations.
-        max_error: largest |answer - truth|: the most that any query gains against the mean of the records.
-        guaranteed: the least that the query player's mean law gains against any record.
-        bound: eta/2 + ln(2k)/(eta T), which the error stays below.
+        plays: (m,) number of times that each record of the universe was played.
+        answers: (k,) mean of q(x) over the played records x, for each query q.
+        queries: (2k,) mean over the rounds of the query player's distribution: queries, then negations.
+        max_error: largest |answer - truth|: the largest gain of any query or negation against the mean of the played
+            records.
+        guaranteed: least gain of the query player's mean distribution against any record.
+        bound: eta/2 + ln(2k)/(eta T), an upper bound on the largest error.
     """
 
     plays: NDArray[np.int64]
@@ -308,7 +315,7 @@ class FullPlay:
 
     @property
     def value(self) -> tuple[float, float]:
-        """An interval that holds the value of the game; 0 is in it."""
+        """An interval that contains the value of the game, which is 0."""
         return self.guaranteed, self.max_error
 
 
@@ -316,22 +323,23 @@ def play_in_full(
     values: ArrayLike, truth: ArrayLike, eta: float, rounds: int, *, prior: ArrayLike | None = None,
     mixed_signs: bool = False,
 ) -> FullPlay:
-    """Play the query game without samples: Hedge over queries and negations against exact best responses. Not private.
+    """Play the query game without samples: Hedge over queries and negations against exact best responses. The result is
+    not private.
 
     Args:
-        values: (m, k) q(x) for each record x of the universe, 0 or 1.
-        truth: (k,) q(D).
-        eta: the query player's step size.
-        rounds: T >= 1.
-        prior: (2k,) the query player's public prior; uniform if left out.
-        mixed_signs: a control: weights exp(-eta payoff), as Algorithm 3 is printed, with the best response of its
-            analysis. The two belong to mirrored games, and together feed back on themselves.
+        values: (m, k) values q(x) for each record x of the universe, 0 or 1.
+        truth: (k,) true answers q(D).
+        eta: step size of the query player.
+        rounds: number of rounds, T >= 1.
+        prior: (2k,) public prior of the query player; uniform if left out.
+        mixed_signs: whether to play a control: the weights exp(-eta payoff) of the printed Algorithm 3, with the best
+            response of its analysis. The two belong to mirrored games, and their combination is a positive feedback.
 
     Returns:
         Means over the rounds and their error.
 
     Raises:
-        InvalidInput: shapes that do not fit.
+        InvalidInput: the shapes do not fit together.
 
     Source: Wu 2017, section 3.3; spec query_release B2, B3 and acceptance check 7.
 
@@ -365,7 +373,9 @@ def play_in_full(
 # ---- query game
 
 EXACT = 2**52
-"""Rounds times records must stay below this: then every payoff in units of 1/n is exact, as an integer and a double."""
+"""Limit on the product of rounds and records. Below the limit every payoff in units of 1/n is exact, both as an integer
+and as a double.
+"""
 
 _BLOCK = 2**14  # queries that are worked on together
 
@@ -373,13 +383,13 @@ _BLOCK = 2**14  # queries that are worked on together
 def cumulative_payoffs(
     counts: NDArray[np.int64], satisfied: NDArray[np.int32], done: int, n: int
 ) -> NDArray[np.int64]:
-    """The sums of the payoffs of the rounds so far, (k,), in units of 1/n: done m_q - n c_q, exactly.
+    """The exact cumulative payoffs of the queries so far, (k,), in units of 1/n: done m_q - n c_q.
 
     Args:
-        counts: (k,) m_q = n q(D), private.
-        satisfied: (k,) c_q, how many of the records played so far satisfy q.
-        done: rounds so far, t - 1.
-        n: records of the data.
+        counts: (k,) true counts m_q = n q(D), private.
+        satisfied: (k,) number c_q of the records played so far that satisfy q.
+        done: number of rounds so far, t - 1.
+        n: number of records of the data.
     """
     return done * counts - np.int64(n) * satisfied
 
@@ -387,18 +397,20 @@ def cumulative_payoffs(
 def query_logits(
     counts: NDArray[np.int64], satisfied: NDArray[np.int32], done: int, n: int, eta: float, *, mirrored: bool = False
 ) -> NDArray[np.float64]:
-    """Logits of the query player, (2k,): eta times cumulative payoffs of queries, then of negations, less the largest.
+    """Logits of the query player, (2k,): eta times the cumulative payoffs of the queries, then of the negations, less
+    the largest logit.
 
-    The subtraction is made in integers, so that each logit is off by a relative 2^-52 at most, and all are 0 in round
-    1 whatever the data.
+    The subtraction is made in integers. So each logit has a relative error of at most 2^-52, and all logits are 0 in
+    round 1 for all data.
 
     Args:
-        counts: (k,) m_q = n q(D), private.
-        satisfied: (k,) c_q.
-        done: rounds so far.
-        n: records; done times n is below 2^52.
+        counts: (k,) true counts m_q = n q(D), private.
+        satisfied: (k,) number c_q of the records played so far that satisfy q.
+        done: number of rounds so far.
+        n: number of records; done times n is below 2^52.
         eta: step size.
-        mirrored: weights exp(-eta payoff), as Algorithm 3 is printed; its best response is mirrored too.
+        mirrored: whether the weights are exp(-eta payoff), as in the printed Algorithm 3. The best response must be
+            mirrored too.
 
     Source: Wu 2017, Algorithm 3; spec query_release D1 (sign) and A3 (exact integers).
 
@@ -422,7 +434,7 @@ def query_logits(
 def query_law(
     counts: NDArray[np.int64], satisfied: NDArray[np.int32], done: int, n: int, eta: float, *, mirrored: bool = False
 ) -> NDArray[np.float64]:
-    """The probabilities of one draw of the query player, (2k,); private, like the counts.
+    """The probabilities of one draw of the query player, (2k,). The probabilities are private, like the counts.
 
     Source: spec query_release, acceptance check 5.
 
@@ -436,14 +448,15 @@ def query_law(
 
 
 class QueryRound(NamedTuple):
-    """One round of the query player: the numbers that the weights and the price of the samples both follow from.
+    """The parameters of one round of the query player, from which both the weights and the charge for the samples
+    follow.
 
     Args:
         eta: step size, > 0.
-        t: the round, from 1.
+        t: number of the round, from 1.
         n: number of records of the data, public.
         samples: number of queries that are drawn.
-        mirrored: weights exp(-eta payoff), as Algorithm 3 is printed.
+        mirrored: whether the weights are exp(-eta payoff), as in the printed Algorithm 3.
     """
 
     eta: float
@@ -456,7 +469,7 @@ class QueryRound(NamedTuple):
 def round_logits(
     played: QueryRound, counts: NDArray[np.int64], satisfied: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """The logits of a round, (2k,); private, like the counts."""
+    """The logits of a round, (2k,). The logits are private, like the counts."""
     eta, t, n, _, mirrored = played
     return query_logits(counts, satisfied, t - 1, n, eta, mirrored=mirrored)
 
@@ -465,25 +478,25 @@ def draw_queries(
     noise: Noise, played: QueryRound, counts: NDArray[np.int64], satisfied: NDArray[np.int32], *,
     line: str | None = None,
 ) -> NDArray[np.int64]:
-    """Draw the samples of one round, each by an exponential mechanism, and pay for them first.
+    """Draw the samples of one round, each by an exponential mechanism. The draws are charged first.
 
-    The weights and the price are computed here from one step size, one round and one number of records. A replaced
-    record moves each count by 1 at most, and so the logits of round t by a range of 2 eta (t - 1)/n. Round 1 reads no
+    The weights and the charge are computed from the same step size, round and number of records. The replacement of a
+    record changes each count by at most 1, and so the logits of round t by a range of 2 eta (t - 1)/n. Round 1 reads no
     count and is free.
 
     Args:
         noise: noise of the run. The stream is ("round", t).
-        played: the round.
-        counts: (k,) m_q = n q(D), private.
-        satisfied: (k,) c_q, how many of the records played so far satisfy q; public.
-        line: line of the charge that pays for each sample.
+        played: parameters of the round.
+        counts: (k,) true counts m_q = n q(D), private.
+        satisfied: (k,) number c_q of the records played so far that satisfy q; public.
+        line: name of the line of the charge that pays for each sample.
 
     Returns:
         (samples,) positions in 0..2k-1.
 
     Raises:
-        InvalidInput: a number of the round is out of range, or there is no such line.
-        Overspent: the line does not pay for so many samples of such a step. Nothing was drawn.
+        InvalidInput: a number of the round is out of range, or no line has the name `line`.
+        Overspent: the line does not pay for the round's samples at its step size. Nothing was drawn.
 
     Source: Wu 2017, Algorithm 3 and Theorem 3.4.1; spec query_release D2.
 
@@ -499,13 +512,14 @@ def draw_queries(
 
 
 class Netted(NamedTuple):
-    """Samples of one round without what cancels: all that the best response sees.
+    """The netted samples of one round, in which queries and their negations cancel. The best response reads only the
+    netted samples.
 
     Args:
         queries: (t,) positions in the workload, ascending.
-        weights: (t,) how often the query was drawn less how often its negation was, never 0.
-        constant: how many negations were drawn; the value of a record x is constant + sum weights q(x), the number of
-            samples that it satisfies.
+        weights: (t,) number of draws of each query less the number of draws of its negation, never 0.
+        constant: number of drawn negations. The number of samples that a record x satisfies is constant + sum weights
+            q(x).
     """
 
     queries: NDArray[np.int64]
@@ -517,11 +531,11 @@ def net(positions: NDArray[np.int64], queries: int) -> Netted:
     """Net the samples of a round.
 
     Args:
-        positions: (s,) in 0..2k-1.
-        queries: k.
+        positions: (s,) drawn positions in 0..2k-1.
+        queries: number of queries, k.
 
     Raises:
-        InvalidInput: a position that is no query.
+        InvalidInput: a position is out of range.
 
     Example:
         >>> found = net(np.array([0, 3, 1, 5, 5]), 3)
@@ -540,10 +554,11 @@ def net(positions: NDArray[np.int64], queries: int) -> Netted:
 
 
 def check_exact(rounds: int, n: int, eta: float) -> None:
-    """Refuse sizes beyond which payoffs are not exact, or logits not finite.
+    """Refuse sizes for which payoffs would not be exact or logits not finite.
 
     Raises:
-        InvalidInput: no round or record, rounds times n of 2^52 or more, or a step size that is not in (0, 2^40].
+        InvalidInput: there is no round or no record, rounds times n is 2^52 or more, or the step size is not in (0,
+            2^40].
     """
     positive("eta", eta, at_most=2.0**40)
     rounds, n = whole("rounds", rounds, at_least=1), whole("n", n, at_least=1)

@@ -1,4 +1,4 @@
-"""One pass over a table: its records as cells, and the operator's list of rows that gave none."""
+"""One pass over a table: the records of the table as cells, and the operator's list of rows that gave no record."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _REMEDY = ('or encode the table first with schema.encode(table, records=n, unusa
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some rows of a table, each that of another record.
+    """Some rows of a table, each of a different record.
 
     Args:
-        index: int64 (k,): which record each is.
-        cells: uint16 (k, m); 0 throughout where the row is unusable.
-        usable: how many are not.
+        index: int64 (k,): number of the record of each row.
+        cells: uint16 (k, m); 0 in every column of an unusable row.
+        usable: number of usable rows.
     """
 
     index: np.ndarray
@@ -45,7 +45,7 @@ class Batch:
 
 
 def encode_batch(schema: Schema, batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:
-    """The cells of some rows, uint16 (k, m), and what is wrong with each value, int8 (k, m)."""
+    """The cells of some rows, uint16 (k, m), and the problem code of each value, int8 (k, m)."""
     cells = np.zeros((batch.num_rows, len(schema.columns)), np.uint16)
     problems = np.zeros(cells.shape, np.int8)
     for place, column in enumerate(schema.columns):
@@ -62,8 +62,8 @@ def read_records(
 ) -> Iterator[Batch]:
     """Read a table once.
 
-    With "refuse" the whole table is read before an unusable row raises, so that `rejected` is complete; the error names
-    the first column of the schema that has one, whatever row that is.
+    With "refuse" an unusable row raises an error only after the whole table was read, so that `rejected` is complete.
+    The error names the first column of the schema that has an unusable value in any row.
     """
     one_of("unusable", unusable, ("refuse", "null"))
     of_kind("id", id, str)
@@ -92,7 +92,9 @@ def read_records(
 
 
 def _with_names(schema: Schema, table: Any) -> Any:
-    """A table whose columns have names. Rows of bits without any are one where the schema is `Schema.bits`."""
+    """A table whose columns have names. Rows of bits without names are accepted if the schema has only bits without
+    named texts, like `Schema.bits`.
+    """
     if isinstance(table, Codes):
         raise InvalidInput("table", "Codes are encoded already", "use them as they are")
     if isinstance(table, str | bytes) or not isinstance(table, np.ndarray | Sequence | PackedBits):
@@ -110,7 +112,7 @@ def _with_names(schema: Schema, table: Any) -> Any:
 
 
 def _cell_by_cell(rows: Any) -> np.ndarray:
-    """Rows as an array whose type does not depend on what one of the cells holds."""
+    """Rows as an array with a type that does not depend on the content of a single cell."""
     try:
         found: np.ndarray = rows if isinstance(rows, np.ndarray) else np.asarray(rows, dtype=object)
     except ValueError:
@@ -150,7 +152,9 @@ def _read(
 
 
 def refuse(schema: Schema, column: int) -> None:
-    """Say which column has values that it does not accept; the number of columns when none has."""
+    """Raise an error that names a column with a value that it does not accept. If `column` is the number of columns, no
+    column has such a value, and nothing is raised.
+    """
     if column < len(schema.columns):
         role = schema.columns[column]
         raise InvalidInput(role.column, "the column has a value that it does not accept", f"{role.limit()}; {_REMEDY}")
@@ -165,7 +169,7 @@ def read_codes(
     schema: Schema, table: Any, records: int | Roster | None, id: str, unusable: str,  # noqa: A002
     rejected: MutableMapping[str, str] | None,
 ) -> tuple[Codes, int]:
-    """See `Schema.encode`; and how many of the records have a usable row."""
+    """The records of a table as cells, as in `Schema.encode`, and the number of records with a usable row."""
     roster = roster_of(records)
     if roster is None:
         found = [(batch.cells, batch.usable) for batch in read_records(schema, table, None, id, unusable, rejected)]
@@ -186,7 +190,7 @@ def read_codes(
 
 
 def roster_of(records: int | Roster | None) -> Roster | None:
-    """The public list of ids, where there is one."""
+    """The public list of ids, or None if neither a list nor a number of records is given."""
     if records is None or isinstance(records, Roster):
         return records
     if whole("records", records, at_least=1) > _MOST_RECORDS:
@@ -196,17 +200,18 @@ def roster_of(records: int | Roster | None) -> Roster | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HeldTable:
-    """A table of n records whose rows are not read yet.
+    """A table of n records that is read only when needed.
 
-    A row that cannot be used, or is missing, counts as the null record: cell 0 of every column, fixed and public. Rows
+    A row that is missing or unusable counts as the null record: cell 0 of every column, which is fixed and public. Rows
     beyond the n, and second rows of one id, are ignored.
 
     Args:
         source: the table.
         schema: the public columns.
-        records: n.
-        identity: the id column, or "row".
-        rejected: id or row -> reason, complete after one read; the operator's alone.
+        records: number of records, n.
+        identity: name of the column of ids, or "row".
+        rejected: mapping that receives the reason of each rejection by id or row. The mapping is complete after one
+            read, and for the operator alone.
     """
 
     source: TableSource
@@ -216,8 +221,8 @@ class HeldTable:
     rejected: dict[str, str] = field(default_factory=dict, repr=False)
 
     def check(self) -> None:
-        """Raise now if a column is missing or of a type that cannot hold its role. A first row is read for its types;
-        its values change nothing.
+        """Raise an error if a column is missing or has a type that cannot hold the values of its role. The first row is
+        read for its types only; its values change nothing.
 
         Raises:
             InvalidInput: names the column.
@@ -240,7 +245,7 @@ class HeldTable:
         return codes
 
     def count(self) -> int:
-        """How many rows there are, in one pass that also lists the rejected ones; private."""
+        """The number of rows of the table, in one pass that also lists the rejected rows. The number is private."""
         self.rejected.clear()
         rows = 0
 

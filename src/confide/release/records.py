@@ -1,14 +1,12 @@
-"""The records of a table: as cells, as packed bits, and as a table again.
+"""The records of a table in several forms: cells, packed bits, and a table of the schema's columns.
 
-Compiled work on cells: distinct rows, packing, and tables of up to three columns that answer conjunctions.
+Cells are one small number for each public column. Compiled loops find distinct rows, pack them into bits, and build
+tables of up to three columns that answer conjunctions. Packed bits are binary records, stored as one row of 64-bit
+words for each attribute. In a table of the schema's columns, levels, bins and named bits are texts, and other bits are
+booleans.
 
-Binary records as packed bits, one row of words for each attribute.
-
-The records of a table as cells: one small number for each public column.
-
-Records as a table of the schema's columns: levels, bins and named bits as texts, other bits as truth values.
-
-Made-up tables with a campaign's public columns: to try a mechanism on data that is nobody's.
+The module also generates synthetic tables with a campaign's public columns, for trying a mechanism on data of no real
+person.
 """
 
 from __future__ import annotations
@@ -52,15 +50,16 @@ _BLOCK = 1 << 13  # records packed at a time, a multiple of 64
 @wire("PackedBits", "words records")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PackedBits:
-    """A table of n records of d binary attributes, attribute by attribute. `repr` shows their numbers, never a record.
+    """A table of n records of d binary attributes, stored attribute by attribute. `repr` shows the two numbers, never a
+    record.
 
     Args:
-        words: uint64 (d, ceil(n / 64)); bit i % 64 of word i // 64 of row a says whether record i has attribute a.
+        words: uint64 (d, ceil(n / 64)). Bit i % 64 of word i // 64 of row a says whether record i has attribute a.
             Unused bits are 0.
-        records: n, at least 1.
+        records: number of records n, at least 1.
 
     Raises:
-        InvalidInput: shapes that do not fit, or an unused bit that is set.
+        InvalidInput: the shapes do not fit, or an unused bit is set.
 
     Example:
         >>> packed = PackedBits.pack([[1, 0], [1, 1], [0, 1]])
@@ -89,13 +88,13 @@ class PackedBits:
 
     @classmethod
     def pack(cls, bits: Any) -> PackedBits:
-        """Records as rows of bits.
+        """Pack records that are given as rows of bits.
 
         Args:
-            bits: (n, d) of booleans, or of numbers that are all 0 or 1.
+            bits: (n, d) booleans, or numbers that are all 0 or 1.
 
         Raises:
-            InvalidInput: another shape, no record, or a value that is no bit.
+            InvalidInput: the array has another shape, no record, or a value that is no bit.
         """
         given = as_bits("bits", bits, 2)
         n, d = given.shape
@@ -117,7 +116,7 @@ class PackedBits:
         """One record, bool (d,).
 
         Args:
-            number: in [0, n).
+            number: position of the record, in [0, n).
         """
         if not 0 <= whole("number", number) < self.records:
             raise InvalidInput("number", f"{number} is out of range", f"must be below {self.records}")
@@ -126,10 +125,10 @@ class PackedBits:
 
 
 def as_bits(name: str, values: Any, dimensions: int) -> np.ndarray:
-    """Values as a bool array of so many dimensions.
+    """Values as a bool array with the given number of dimensions.
 
     Raises:
-        InvalidInput: another number of dimensions, or a value that is neither 0 nor 1.
+        InvalidInput: the values have another number of dimensions, or a value is neither 0 nor 1.
     """
     try:
         array = np.asarray(values)
@@ -149,16 +148,16 @@ def as_bits(name: str, values: Any, dimensions: int) -> np.ndarray:
 
 @kernel
 def number_distinct(cells: np.ndarray, first: np.ndarray, numbers: np.ndarray, table: np.ndarray) -> int:
-    """The distinct rows, in the order in which they come first.
+    """Find the distinct rows, in the order of their first occurrence.
 
     Args:
         cells: uint16 (n, m).
-        first: int64 (n,), receives the first row of each.
-        numbers: int32 (n,), receives which of them each row is.
-        table: int32, all -1; its length is a power of two above n.
+        first: int64 (n,), receives the position of the first occurrence of each distinct row.
+        numbers: int32 (n,), receives the number of the distinct row that each row equals.
+        table: scratch hash table, int32, all -1. The length of the table is a power of two above n.
 
     Returns:
-        How many there are.
+        The number of distinct rows.
     """
     found = 0
     mask = np.uint64(len(table) - 1)
@@ -192,15 +191,15 @@ def number_distinct(cells: np.ndarray, first: np.ndarray, numbers: np.ndarray, t
 def pack_rows(
     cells: np.ndarray, rows: np.ndarray, starts: np.ndarray, attributes: np.ndarray, words: np.ndarray, word: int
 ) -> None:
-    """Set the bits of some rows, one after the other from a word on.
+    """Set the bits of some rows in packed words, one row after the other from a given word on.
 
     Args:
         cells: uint16 (n, m).
-        rows: int64: which rows.
-        starts: int64 (m + 1,): the first cell of each column among all cells.
+        rows: int64: positions of the rows.
+        starts: int64 (m + 1,): the first cell of each column in a numbering of all cells, and the end.
         attributes: int32: the attribute that each cell sets, -1 for none.
         words: uint64 (d, w), changed in place.
-        word: where the first row's bit is bit 0.
+        word: position of the word whose bit 0 is that of the first row.
     """
     for place in range(len(rows)):
         at, bit = word + (place >> 6), np.uint64(1) << np.uint64(place & 63)
@@ -212,13 +211,13 @@ def pack_rows(
 
 @kernel
 def key_groups(index: np.ndarray, column_of: np.ndarray, none: int, keys: np.ndarray) -> None:
-    """Each query's choice of columns as one number; its columns are the digits to the base none + 1.
+    """The combination of columns that each query names, as one number. The columns are its digits to the base none + 1.
 
     Args:
-        index: int32 (k, r), r at most 3, padded with -1.
-        column_of: int32 (d,), ascending.
-        none: m, which stands for a column that is missing or repeated.
-        keys: int64 (k,), set.
+        index: attributes of the queries, int32 (k, r), r at most 3, padded with -1.
+        column_of: column of each attribute, int32 (d,), ascending.
+        none: number of columns m, which stands for a missing or repeated column.
+        keys: int64 (k,), filled.
     """
     for query in range(len(index)):
         key, before = 0, -1
@@ -236,24 +235,25 @@ def answer_groups(
     order: np.ndarray, index: np.ndarray, bits: np.ndarray, column_of: np.ndarray, cell_of: np.ndarray,
     table: np.ndarray, out: np.ndarray,
 ) -> None:
-    """Answer conjunctions of at most three literals, all those of one choice of columns from one table with margins.
+    """Answer conjunctions of at most three literals. All queries on the same columns are answered from one table with
+    margins.
 
-    A query is an inclusion-exclusion over its negative literals; each term is one cell of the table, whose last place
-    along each side is the margin.
+    A query is an inclusion-exclusion over its negative literals. Each term is one cell of the table; the last position
+    along each axis is the margin.
 
     Args:
-        columns: uint16 (m + 1, n) cells by column; the last column is all 0.
-        weights: float64 (n,).
-        sizes: int64 (m + 1,), the last is 1.
-        members: int64 (g, 3): the columns of each group; one that is missing or repeated is number m.
+        columns: cells, uint16 (m + 1, n), stored by column; the last column is all 0.
+        weights: weights of the rows, float64 (n,).
+        sizes: number of cells of each column, int64 (m + 1,); the last is 1.
+        members: int64 (g, 3): the columns of each group of queries. A missing or repeated column has number m.
         groups: int64 (g + 1,): the queries of group j are order[groups[j]:groups[j + 1]].
-        order: int64 (k,).
-        index: int32 (k, r), r at most 3, padded with -1.
-        bits: bool (k, r).
+        order: positions of the queries, sorted by group, int64 (k,).
+        index: attributes of the queries, int32 (k, r), r at most 3, padded with -1.
+        bits: bits that the literals require, bool (k, r).
         column_of: int32 (d,): the column of each attribute.
-        cell_of: int32 (d,): the cell that an attribute names; -1 where no record has it.
-        table: float64, as long as the largest table.
-        out: float64 (k,), set for the queries of these groups.
+        cell_of: int32 (d,): the cell that sets each attribute; -1 if no record has it.
+        table: scratch array, float64, as long as the largest table.
+        out: float64 (k,), filled for the queries of the given groups.
     """
     chosen = np.empty(3, np.int64)
     negative = np.empty(3, np.int64)
@@ -320,16 +320,16 @@ def answer_groups(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Codes:
-    """A table of n records as cells of a schema's columns. `repr` shows their number, never a record.
+    """A table of n records as cells of a schema's columns. `repr` shows the number of records, never a record.
 
-    The null record, which stands for one that is missing or unusable, has cell 0 in every column.
+    The null record, which stands for a missing or unusable record, has cell 0 in every column.
 
     Args:
         schema: the public columns.
-        cells: uint16 (n, m), each below its column's size.
+        cells: uint16 (n, m), each below the number of cells of its column.
 
     Raises:
-        InvalidInput: a shape that does not fit, no record, or a cell that its column does not have.
+        InvalidInput: the shape does not fit, there is no record, or a column does not have a cell.
 
     Example:
         >>> from confide.release import Bit, Levels, Schema
@@ -369,8 +369,7 @@ class Codes:
         return self.schema.attributes
 
     def table(self) -> pa.Table:
-        """The records as a table of the schema's columns: levels, bins and named bits as texts, other bits as truth
-        values.
+        """The records as a table of the schema's columns: levels, bins and named bits as texts, other bits as booleans.
 
         Example:
             >>> from confide.release import Levels, Schema
@@ -387,15 +386,16 @@ class Codes:
         return PackedBits(words=words, records=self.records)
 
     def distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        """The different records, uint16 (u, m), in the order in which they come first, and int64 (u,) how many of each.
+        """The distinct records, uint16 (u, m), in the order of their first occurrence, and their multiplicities, int64
+        (u,).
 
-        Nothing is lost but the order of the records. How many differ is a function of private data.
+        Only the order of the records is lost. The number of distinct records is a function of private data.
         """
         first, numbers = self._numbered()
         return self.cells[first], np.bincount(numbers, minlength=len(first))
 
     def weighted(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The different records, as `distinct` has them, and the sum of the weights of each, float64 (u,)."""
+        """The distinct records, as from `distinct`, and the total weight of each, float64 (u,)."""
         given = reals("weights", weights)
         if given.shape != (self.records,):
             raise InvalidInput("weights", f"are of shape {given.shape}", f"must be {self.records} numbers")
@@ -412,10 +412,10 @@ class Codes:
 
 
 def columns_of(schema: object) -> None:
-    """Refuse anything but a schema, such as a number of rows.
+    """Refuse any argument that is no schema, such as a number of rows.
 
     Raises:
-        InvalidInput: names the type that it is, and how rows are asked for.
+        InvalidInput: names the type of the argument, and the right call.
     """
     if not isinstance(schema, Schema):
         raise InvalidInput("schema", f"is of type {type(schema).__name__}",
@@ -423,16 +423,17 @@ def columns_of(schema: object) -> None:
 
 
 def bits_table(records: PackedBits, schema: Schema) -> pa.Table:
-    """Packed records as a table.
+    """Packed records as a table of the schema's columns.
 
-    A record may have no attribute of a column on, or several, where nothing made it one-hot: then that cell is null.
+    If the records need not be one-hot, a record may have no attribute of a column on, or several. In a row without
+    exactly one attribute of a column, the column is null.
 
     Args:
         records: records of the schema's attributes.
         schema: the public columns that the attributes came from.
 
     Raises:
-        InvalidInput: a schema of another number of attributes.
+        InvalidInput: the schema has another number of attributes.
     """
     columns_of(schema)
     if schema.attributes != records.attributes:
@@ -450,7 +451,7 @@ def bits_table(records: PackedBits, schema: Schema) -> pa.Table:
 
 
 def cells_table(cells: NDArray[np.uint16], schema: Schema) -> pa.Table:
-    """Records as cells, uint16 (n, m), as a table.
+    """Records given as cells, uint16 (n, m), as a table of the schema's columns.
 
     Example:
         >>> from confide.release import Bit, Levels
@@ -467,14 +468,14 @@ def cells_table(cells: NDArray[np.uint16], schema: Schema) -> pa.Table:
 
 
 def _truths(column: Bit, values: NDArray[np.bool_]) -> pa.Array:
-    """Truth values, or the texts that are named for them."""
+    """Booleans, or the texts that a bit names for true and false."""
     if column.category is None:
         return pa.array(values)
     return pa.array(column.category.levels, pa.string()).take(pa.array(values.astype(np.int64)))
 
 
 def _texts(column: Column, places: NDArray[Any], sure: NDArray[np.bool_]) -> pa.Array:
-    """The attributes' names without the column's, null where not sure."""
+    """The names of attributes without the name of the column; null where `sure` is False."""
     words = pa.array([name.removeprefix(f"{column.column} ").removeprefix("= ").removeprefix("in ")
                       for name in column.names], pa.string())
     return words.take(pa.array(places.astype(np.int64), mask=~sure))
@@ -486,16 +487,19 @@ _LARGEST = 200_000  # records that are made up at most
 
 
 def made_up_table(schema: Schema, records: int, *, seed: int, classes: int = 6, sharpness: float = 1.0) -> Codes:
-    """Records of a few latent classes: each class has its own law of every column, and columns are independent in it.
+    """A synthetic table of records in a few latent classes. Each class has its own distribution of every column, and
+    the columns are independent within a class.
 
-    So all columns depend on each other, as in most tables of people; with one class they are independent.
+    With several classes all columns depend on each other, as in most tables of people. With one class the columns are
+    independent.
 
     Args:
         schema: the public columns.
-        records: n.
-        seed: public.
-        classes: number of classes, of uneven sizes.
-        sharpness: how far the laws are from even, > 0; a law is Dirichlet with that many counts below one a cell.
+        records: number of records, n.
+        seed: public seed.
+        classes: number of classes. The sizes of the classes are random.
+        sharpness: distance of the distributions from uniform, > 0. Each distribution is a draw from a Dirichlet
+            distribution with all parameters 1/sharpness.
 
     Example:
         >>> from confide.release import Bit
@@ -516,13 +520,13 @@ def made_up_table(schema: Schema, records: int, *, seed: int, classes: int = 6, 
 
 
 def table_of(schema: Schema, records: int, *, seed: int) -> Codes:
-    """A made-up table of any size: beyond 200,000 records the same ones are repeated, so that every part of them has
-    the same share.
+    """A synthetic table of any size. Beyond 200,000 records, the first 200,000 are repeated, so that the shares of all
+    records stay about equal.
 
     Args:
         schema: the public columns.
-        records: n.
-        seed: public.
+        records: number of records, n.
+        seed: public seed.
     """
     made = made_up_table(schema, min(records, _LARGEST), seed=seed)
     times = -(-records // made.records)

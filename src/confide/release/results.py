@@ -1,8 +1,9 @@
-"""The contents of a settled release: its answers, how far each may be off, its synthetic rows, and what follows from
-it.
+"""The contents of a settled release: its answers with error bars, its synthetic rows, and further answers and rows that
+follow from it.
 
-All of it follows from the billboard: post-processing, which costs no privacy and may be done by anybody, any number of
-times. Of sums of measured answers the noise is known; of what a population answers, no error is promised.
+Everything is computed from the billboard. The computation is post-processing, which costs no privacy and which anybody
+may repeat any number of times. For sums of measured answers the distribution of the noise is known. For answers from a
+synthetic population no error is promised.
 """
 
 from __future__ import annotations
@@ -45,19 +46,19 @@ B = TypeVar("B", bound=Billboard)
 AnyOutcome = Outcome | PublicOutcome | SimulatedOutcome
 
 LEVEL = 0.95
-"""With which probability a bar of a result covers what it says."""
+"""Probability with which an error bar covers the stated error."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bars:
-    """How far answers may be from the truth about these n records.
+    """Error bars: bounds on the distance of answers from the true answers about the n records.
 
     Args:
-        each: (k,) bar of each answer, as a fraction of the records; NaN where nothing is known of it.
-        covers: meaning of a bar, and its probability, in words; empty where there is none.
-        single: whether each bar holds by itself with that probability, and not all of them at once.
-        together: bar of all answers at once, a union over them; infinite where nothing says so.
-        together_covers: meaning of that bar, and its probability, in words.
+        each: (k,) bar of each answer, as a fraction of the records; NaN if nothing is known of its error.
+        covers: meaning of a bar, and its probability, in words; empty if there is no bar.
+        single: whether the probability is that of a single bar rather than of all bars together.
+        together: bar that holds for all answers together, by a union bound; infinite if there is none.
+        together_covers: meaning of the bar `together`, and its probability, in words.
     """
 
     each: NDArray[np.float64]
@@ -74,8 +75,8 @@ def released_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.floa
 
 
 def uncut_answers(outcome: AnyOutcome, workload: Workload) -> NDArray[np.float64] | None:
-    """The same answers before they were cut to [0, 1], (k,); None where a synthetic population answers, and nothing is
-    cut.
+    """The released answers before they were cut to [0, 1], (k,). The result is None for answers of a synthetic
+    population, which are not cut.
     """
     board = outcome.billboard
     return board.uncut(workload) if isinstance(board, NoisyBillboard | IndependentBillboard) else None
@@ -85,14 +86,14 @@ def bars(
     mechanism: Mechanism, board: Billboard, certificate: Certificate | None, workload: Workload, *,
     failure_probability: float = 1 - LEVEL,
 ) -> Bars:
-    """The error bars that hold, from public facts and the billboard.
+    """The error bars of a release, computed from public facts and the billboard.
 
     Args:
         mechanism: the mechanism that ran.
-        board: its billboard.
-        certificate: its certificate, which has a failure probability of its own.
+        board: billboard of the run.
+        certificate: certificate of the run, which has its own failure probability.
         workload: the queries.
-        failure_probability: failure probability of the bars that are computed here, in (0, 1).
+        failure_probability: failure probability of the bars that the function computes itself, in (0, 1).
     """
     k, level = len(workload), 1 - failure_probability
     held = f"{level:.10g}" if failure_probability < 0.005 else f"{level:.0%}"
@@ -131,14 +132,14 @@ def _all_at_once(certificate: AnswersCertificate | ReweightedCertificate | MWEMC
 
 
 def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | None:
-    """The synthetic rows of a release; None where it has none.
+    """The synthetic rows of a release; None for a release without synthetic records.
 
-    DualQuery's records are handed out as they are: more rows would only repeat them.
+    DualQuery's records are returned unchanged, since more rows would only repeat them.
 
     Args:
         board: billboard of the release.
         schema: the public columns.
-        count: rows, where there can be any number of them.
+        count: number of rows, for releases that can give any number.
     """
     match board:
         case SyntheticRecords():
@@ -154,12 +155,14 @@ def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | N
 
 
 def _shuffled(table: pa.Table) -> pa.Table:
-    """In a public order that goes with no column: the first thousand rows are as good as any."""
+    """The rows in a public pseudorandom order that is unrelated to the columns, so that any part of the rows is a fair
+    sample.
+    """
     return table.take(pa.array(study_generator(0, "rows").permutation(table.num_rows)))
 
 
 def _weight(schema: Schema) -> str:
-    """A name for the weights that no column has."""
+    """A name for the column of weights that no other column has."""
     taken = {column.column for column in schema.columns}
     name = "weight"
     while name in taken:
@@ -174,25 +177,26 @@ def _board(board: Billboard, kind: type[B]) -> B:
 
 
 MOST_QUERIES = 1_000_000
-"""Queries of a campaign: each is a line of the published table."""
+"""Largest number of queries of a campaign. Each query is a line of the published table."""
 
 MOST_ROWS = 1_000_000
-"""Synthetic rows of a campaign, all of them published."""
+"""Largest number of synthetic rows of a campaign. All rows are published."""
 
 
 
 def more_rows(schema: Schema, method: str, board: Billboard, count: int) -> pa.Table:
-    """Synthetic rows in a public order: the same ones whoever asks.
+    """Synthetic rows in a public order, equal for everybody.
 
     Args:
         schema: the public columns.
-        method: its name, for whoever asks.
+        method: name of the method, for error messages.
         board: the published billboard.
-        count: rows; of DualQuery's records no more than it has, and of reweighted ones all, with their weights.
+        count: number of rows. For DualQuery the count is at most the number of its records. For reweighted records the
+            count must be that of all records, and the rows come with their weights.
 
     Raises:
-        InvalidInput: a number out of range, or more records than there are.
-        Refused: the release is a list of answers, or of counts of single attributes, and no rows follow from it.
+        InvalidInput: a number is out of range, or there are fewer records.
+        Refused: the release is a list of answers, or of counts of single attributes, from which no rows follow.
     """
     if whole("count", count, at_least=1) > MOST_ROWS:
         raise InvalidInput("count", f"{count:,} rows are too many", f"must be at most {MOST_ROWS:,}")
@@ -215,24 +219,26 @@ def more_rows(schema: Schema, method: str, board: Billboard, count: int) -> pa.T
 def more_answers(
     schema: Schema, method: str, mechanism: Mechanism, board: Any, queries: Sequence[str | Sequence[str]]
 ) -> pa.Table:
-    """Answers of a release to other conjunctions of literals: a table of `query` and `answer`, a share in [0, 1].
+    """Answers of a release to other conjunctions of literals, as a table with the columns `query` and `answer`, a
+    fraction in [0, 1].
 
-    A release of measured answers gives what they add up to, each with the noise that it was measured with. The table
-    then has the sum before it is cut to [0, 1] (`uncut`), how far its noise moves it with 95 % (`plus_minus`, empty
-    from 1 on, where it says nothing), and how many measured answers are in it (`added`). A release of products has
-    `uncut`, too. What has to be added up further is `uncut`.
+    For a release of measured answers, an answer is a sum of measured answers with their noise. The table of a release
+    of measured answers has three further columns. `uncut` is the sum before it is cut to [0, 1]. `plus_minus` is the
+    bound on its noise that holds with 95 %, and is empty if it is 1 or more. `added` is the number of measured answers
+    in the sum. A release of products has the column `uncut` too. To add up several answers, use the column `uncut`.
 
     Args:
         schema: the public columns.
-        method: its name, for whoever asks.
+        method: name of the method, for error messages.
         mechanism: the mechanism that ran.
         board: the published billboard.
-        queries: each a list of literals, such as ["job = none", "age in [20, 25)"], or a text of literals between
-            commas or "and" (`confide.release.schema`).
+        queries: queries, each a list of literals, such as ["job = none", "age in [20, 25)"], or a text of literals
+            between commas or "and" (`confide.release.schema`).
 
     Raises:
-        InvalidInput: a literal that the columns do not know (names the query and the nearest), or too many queries.
-        Refused: the measured answers add up to no such query.
+        InvalidInput: the columns do not know a literal, or there are too many queries. The message names the query and
+            the nearest known literal.
+        Refused: no sum of the measured answers equals a query.
     """
     measured = isinstance(board, NoisyBillboard)
     if board.workload.kind != "conjunctions" if measured else not isinstance(
@@ -262,7 +268,7 @@ def more_answers(
 
 
 def _answers(board: Any, asked: Workload) -> dict[str, list[Any]]:
-    """What a population answers, or products of measured shares."""
+    """Answers of a synthetic population, or products of measured fractions."""
     uncut = np.asarray(board.uncut(asked) if isinstance(board, IndependentBillboard) else board.answers(asked))
     cut = np.clip(uncut, 0.0, 1.0).tolist()
     return {"answer": cut, "uncut": uncut.tolist()} if isinstance(board, IndependentBillboard) else {"answer": cut}
@@ -271,10 +277,10 @@ def _answers(board: Any, asked: Workload) -> dict[str, list[Any]]:
 def _sums(
     it: Mechanism, schema: Schema, board: NoisyBillboard, asked: Workload, words: Sequence[str]
 ) -> dict[str, list[Any]]:
-    """What measured answers add up to.
+    """Answers that are sums of measured answers.
 
     Raises:
-        Refused: nothing is known of a query.
+        Refused: no sum of measured answers equals a query.
     """
     if not isinstance(it, NoisyAnswers):
         raise InvalidInput("billboard", f"is no {type(it).__name__}'s")
@@ -293,10 +299,10 @@ def _sums(
 
 
 def _one(schema: Schema, literals: Sequence[str], number: int) -> Workload:
-    """One query.
+    """A workload of one query.
 
     Raises:
-        InvalidInput: by its number, whatever is wrong with it.
+        InvalidInput: the query is not valid. The message names the query by its number.
     """
     where = f"queries[{number}]"
     if not literals:

@@ -1,8 +1,8 @@
 """`Reweighted`: DualQuery's records with weights that fit a few noisy counts.
 
-DualQuery pays for its samples, so its records are public. Some queries are then named, by public rules or a paid
-selection, and measured with Gaussian noise; the records' weights are fitted to the measurements. Only the two named
-mechanisms read the data, and the fit reads none.
+DualQuery's draws are charged, so its records are public. After DualQuery some queries are selected, by public rules or
+by a charged selection, and measured with Gaussian noise. Finally the weights of the records are fitted to the
+measurements. Only DualQuery's draws, the charged selection and the measurements read the data; the fit does not.
 
 Source: spec query_release D5 (an extension of Wu 2017, Algorithm 3).
 """
@@ -56,10 +56,12 @@ from confide.release.workload import Workload
 __all__ = ["Reweighted", "ReweightedCertificate", "ReweightedRecords"]
 
 TARGET = 0.005
-"""The standard deviation, as a fraction of n, that the default number of measured queries aims at."""
+"""Largest standard deviation of a measurement, as a fraction of n, with the default number of measured queries."""
 
 SHIFT = 0.15
-"""Of total variation: beyond, a few records were bent to fit a few measurements."""
+"""Total variation between the weights and uniform weights above which a few records are overfitted to a few
+measurements.
+"""
 
 _SELECTIONS = ("public", "transcript", "private")
 _SHARES = {"public": (0.9, 0.0, 0.1), "transcript": (0.9, 0.0, 0.1), "private": (0.85, 0.05, 0.1)}
@@ -73,11 +75,11 @@ Selection = Literal["public", "transcript", "private"]
 @wire("ReweightedRecords", "records weights rounds marginals n eta chosen measured", data_records="n")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReweightedRecords(SyntheticRecords):
-    """DualQuery's records with fitted weights, and the measurements that they were fitted to.
+    """DualQuery's records with fitted weights, and the measurements to which the weights were fitted.
 
     Args:
-        chosen: int64 (m,), which queries were measured.
-        measured: int64 (m,), their noisy counts.
+        chosen: positions of the measured queries, int64 (m,).
+        measured: noisy counts of the measured queries, int64 (m,).
     """
 
     chosen: NDArray[np.int64] = field(repr=False)
@@ -92,7 +94,7 @@ class ReweightedRecords(SyntheticRecords):
 
     @property
     def unweighted(self) -> SyntheticRecords:
-        """The same records with even weights: DualQuery's own release."""
+        """The same records with uniform weights, which are DualQuery's own release."""
         size = len(self)
         return SyntheticRecords(records=self.records, weights=np.full(size, 1.0 / size), rounds=self.rounds,
                                 marginals=self.marginals, data_records=self.data_records, eta=self.eta)
@@ -103,16 +105,17 @@ class ReweightedRecords(SyntheticRecords):
       measured_failure_probability="measured_beta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReweightedCertificate(Certificate):
-    """The errors that the run itself shows, as fractions of n.
+    """Bounds on the errors of a run, computed from its public result, as fractions of n.
 
     Args:
-        bound: bound of every query's error: DualQuery's own bound plus `shift`.
-        shift: total variation between the weights and even ones: what reweighting can change in any answer.
+        bound: bound on every query's error: DualQuery's own bound plus `shift`.
+        shift: total variation between the weights and uniform weights. Reweighting changes no answer by more than this
+            total variation.
         failure_probability: failure probability of `bound`.
-        measured: bound of every measured query's error.
+        measured: bound on every measured query's error.
         measured_failure_probability: failure probability of `measured`.
-        vacuous: whether answering 1/2 to everything is as good as `bound`.
-        fitted: whether the weights fit the measurements; False where no fit was found, and the weights are even.
+        vacuous: whether the answer 1/2 to every query is as good as `bound`.
+        fitted: whether the fit of the weights converged. If the fit did not converge, the weights are uniform.
     """
 
     bound: float
@@ -125,7 +128,7 @@ class ReweightedCertificate(Certificate):
 
     @property
     def overfitted(self) -> bool:
-        """Whether so few records were bent so far that unmeasured queries may have got worse."""
+        """Whether the weights are so far from uniform that the answers to unmeasured queries may have become worse."""
         return self.shift > SHIFT
 
 
@@ -134,20 +137,22 @@ class ReweightedCertificate(Certificate):
       failure_probability="beta")
 @dataclass(frozen=True, kw_only=True)
 class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
-    """DualQuery, then m Gaussian measurements, then weights that fit them.
+    """A mechanism in three steps: DualQuery, m Gaussian measurements, and a fit of the records' weights to the
+    measurements.
 
-    Measured are as many queries as have noise of 0.005 n at most, where `measured` is None. Few measurements do harm: T
-    records follow them. How they are chosen is the `selection`. "public": by `listed`, or different ones by the public
-    seed; free. "transcript": by `rule`, from what DualQuery published; free. "private": one by one, by the exponential
-    mechanism where the records are most wrong; it costs `rho_sel`.
+    If `measured` is None, the number of measured queries is the largest with noise of at most 0.005 n. Too few
+    measurements are harmful, because the weights of all T records follow them. The parameter `selection` says how the
+    queries are chosen. With "public" the queries are given by `listed` or drawn by the public seed, at no cost. With
+    "transcript" the `rule` chooses the queries from DualQuery's published transcript, at no cost. With "private" the
+    exponential mechanism chooses, one by one, queries with large errors of the records; the selections cost `rho_sel`.
 
     Args:
-        rule: rule of the choice, with "transcript".
+        rule: rule of the choice, for the selection "transcript".
 
     Raises:
-        InvalidInput: a parameter out of range, or parts that do not fit.
-        Refused: the budget of the measurements does not pay for one.
-        NotGuaranteed: "private" without a budget for it.
+        InvalidInput: a parameter is out of range, or the parameters do not fit together.
+        Refused: the budget of the measurements does not pay for one measurement.
+        NotGuaranteed: the selection is "private", and no budget is given for it.
 
     Source: spec query_release D5.
 
@@ -230,33 +235,36 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         rule: SelectionRule | None = None, seed: int = 0, prior: float | None = None,
         failure_probability: float = 0.05, marginal_share: float = 0.05, **others: Any,
     ) -> Self:
-        """The mechanism within (epsilon, delta), its zCDP budget split in fixed parts.
+        """The mechanism within (epsilon, delta), with its zCDP budget split in fixed shares.
 
-        What DualQuery's whole rounds leave over goes to the measurements.
+        DualQuery spends a whole number of rounds. The rest of its share goes to the measurements.
 
         Args:
             records: number of records of the data, public.
-            epsilon: the budget in nats, > 0.
-            delta: in (0, 1); there is no pure version, the measurements are Gaussian.
+            epsilon: budget of privacy loss in nats, > 0.
+            delta: delta of the budget, in (0, 1). There is no version with pure differential privacy, since the
+                measurements are Gaussian.
             workload: the queries.
-            eta: step size; of eta, rounds and samples one is left out, and is the largest that is paid for. Where more
-                are, they are as usual for `DualQuery`.
-            rounds: T.
-            samples: s.
-            shares: shares of DualQuery, selection and measurements; (.9, 0, .1), or (.85, .05, .1) with "private".
-            selection: as for the class; as are measured, listed, rule, seed and prior.
-            measured: m.
-            listed: positions.
-            rule: rule of the choice, with "transcript".
-            seed: public, of both parts.
-            prior: lam.
+            eta: step size. One of eta, rounds and samples is left out, and is set to the largest value that the budget
+                pays for. If two or three of these are left out, they have the defaults of `DualQuery`.
+            rounds: number of rounds of DualQuery, T, or None.
+            samples: number of draws a round, s, or None.
+            shares: shares of DualQuery, selection and measurements. The default is (.9, 0, .1), or (.85, .05, .1) with
+                "private".
+            selection: choice of the measured queries, as for the class. The parameters measured, listed, rule, seed and
+                prior are as for the class too.
+            measured: number of measured queries, m, or None.
+            listed: positions of the measured queries, or None.
+            rule: rule of the choice, for the selection "transcript".
+            seed: public seed of DualQuery and of the choice.
+            prior: weight lambda of uniform weights in the fit.
             failure_probability: failure probability of each of the two certificates.
-            marginal_share: with free="marginals", the part of DualQuery's rho that they cost.
+            marginal_share: share of DualQuery's rho for the one-way marginals, with free="marginals".
             others: further parameters of `DualQuery`.
 
         Raises:
-            InvalidInput: shares that are none, or a parameter out of range.
-            Refused: a part of the budget is below one round, or one measurement.
+            InvalidInput: the shares are invalid, or a parameter is out of range.
+            Refused: a share of the budget is below the cost of one round, or of one measurement.
         """
         asked: dict[str, Any] = {"epsilon": epsilon, "eta": eta, "rounds": rounds, "samples": samples}
         kept = others | {"shares": shares, "selection": selection, "measured": measured, "listed": listed, "rule": rule,
@@ -302,7 +310,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     @property
     def records(self) -> int:
-        """Records of the data."""
+        """The number of records of the data."""
         return self.dual_query.records
 
     @property
@@ -312,7 +320,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     @cached_property
     def count(self) -> int:
-        """The number of queries that are measured, m."""
+        """The number of measured queries, m."""
         if self.listed is not None:
             return len(self.listed)
         if self.measured is not None:
@@ -322,8 +330,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     @cached_property
     def noise_std(self) -> float:
-        """The noise of a measurement, in counts: sqrt(m / (2 rho_mea)), rounded up; each of m counts moves by 1 at
-        most.
+        """The standard deviation of a measurement's noise, in counts: sqrt(m / (2 rho_mea)), rounded up. The
+        replacement of a record changes each of the m counts by at most 1.
         """
         target = Fraction(self.count) / (2 * Fraction(self.rho_mea))
         sigma = math.sqrt(float(target))
@@ -333,7 +341,9 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     @cached_property
     def epsilon_sel(self) -> float:
-        """The epsilon of one private selection: sqrt(8 rho_sel / m), rounded down; 0 where there is none."""
+        """The epsilon of one private selection: sqrt(8 rho_sel / m) for m selections, rounded down; 0 without private
+        selections.
+        """
         if not self.rho_sel:
             return 0.0
         each = math.sqrt(8 * self.rho_sel / self.count)
@@ -343,14 +353,16 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     @property
     def kappa(self) -> float:
-        """The weight kappa of the fit, (sigma/n)^2 lam; the fit uses 10^-9 at least."""
+        """The regularisation kappa of the fit, (sigma/n)^2 lam, for noise sigma and prior lam. The fit uses a kappa of
+        at least 10^-9.
+        """
         prior = 100.0 * self.dual_query.rounds if self.prior is None else self.prior
         return (self.noise_std / self.records) ** 2 * prior
 
     # ---- promises
 
     def events(self) -> tuple[Event, ...]:
-        """DualQuery's, the selections', and the measurements'; a list that is fixed before the first draw."""
+        """The events of DualQuery, the selections and the measurements. The list is fixed before the first draw."""
         selections: tuple[Event, ...] = ()
         if self.selection == "private":
             one = BoundedRangeEvent(epsilon=self.epsilon_sel, neighbours=_UNIT, label="selection")
@@ -365,11 +377,13 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     @cached_property
     def rho(self) -> float:
-        """The zCDP cost of the whole run: rho_dq + rho_sel + rho_mea."""
+        """The zCDP cost of the whole run: the sum of the costs of DualQuery, of the selections (rho_sel) and of the
+        measurements (rho_mea).
+        """
         return Accountant(self.events()).rho()
 
     def epsilon(self, delta: float | None = None) -> float:
-        """The epsilon of the whole run in nats, at its own delta unless another is given."""
+        """The epsilon of the whole run in nats, by default at the mechanism's own delta."""
         return ZCDP(self.rho).epsilon_at(self.delta if delta is None else fraction("delta", delta, zero=True))
 
     def guarantees(self) -> Guarantees:
@@ -392,19 +406,20 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         """Run DualQuery, the selection, the measurements and the fit.
 
         Args:
-            data: as `DualQuery.run` takes it.
-            noise: `Noise.secure()` for a release.
-            progress: function that is called with DualQuery's rounds.
+            data: any data that `DualQuery.run` accepts.
+            noise: source of noise, `Noise.secure()` for a release.
+            progress: callback that receives DualQuery's finished rounds.
 
         Raises:
-            InvalidInput: as `DualQuery.run`; or a rule that does not name `count` different queries.
-            NotGuaranteed: a rule that asks for true errors. A release finds both on a made-up run, before anything is
-                drawn.
+            InvalidInput: as in `DualQuery.run`; or the rule does not choose `count` different queries.
+            NotGuaranteed: the rule asks for true errors. A release tries the rule on a synthetic run before anything is
+                drawn, so that faults of the rule are found in time.
 
         Warns:
-            A rule that fails on the release's own run, which is paid for by then: the public seed names the queries.
-            No fit was found, and the weights are even; or weights beyond a total variation of 0.15 from even ones. Both
-            are functions of what is published.
+            The rule failed on the release's own run, which is already paid for. The public seed then chooses the
+            queries.
+            The fit did not converge, and the weights are uniform; or the weights have a total variation of more than
+            0.15 from uniform ones. Failed fits and large weights are functions of published data.
         """
         source = as_noise(noise)
         game, workload = self.dual_query, self.workload
@@ -441,7 +456,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                              diagnostics=diagnostics)
 
     def _select_publicly(self, played: SyntheticRecords, *, strict: bool = False) -> NDArray[np.int64]:
-        """From public facts and the transcript: no data comes near it."""
+        """The measured queries by public facts and the transcript, without any private data."""
         if self.selection == "public":
             return self._drawn_publicly() if self.listed is None else np.array(self.listed, np.int64)
         transcript = Transcript(records=played.records, rounds=played.rounds, workload=self.workload,
@@ -461,10 +476,10 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         return np.sort(study_generator(self.seed, "measured").permutation(k)[: self.count]).astype(np.int64)
 
     def _ruled(self, transcript: Transcript) -> NDArray[np.int64]:
-        """What the rule names.
+        """The queries that the rule chooses.
 
         Raises:
-            InvalidInput: not `count` different positions.
+            InvalidInput: the rule does not return `count` different positions.
         """
         k, chosen = len(self.workload), np.asarray(self.rule.choose(transcript, self.count))
         if chosen.shape != (self.count,) or chosen.dtype.kind not in "iu" or len(np.unique(chosen)) < self.count or \
@@ -473,7 +488,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         return chosen.astype(np.int64)
 
     def _try_rule(self) -> None:
-        """Ask a rule of somebody else's about a made-up run, while a refusal still costs nothing."""
+        """Try a user's own rule on a synthetic run, at a time when a refusal still costs nothing."""
         if self.selection != "transcript" or isinstance(self.rule, MostDrawn):
             return
         g = study_generator(self.seed, "made-up run")
@@ -487,8 +502,9 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     def _select_privately(
         self, played: SyntheticRecords, counts: NDArray[np.int64], source: Noise
     ) -> NDArray[np.int64]:
-        """m draws without replacement, by |n q(D) - n q_hat|. In units of 1/T counts scores are whole, and a replaced
-        record moves each by T at most.
+        """m draws of queries without replacement, with the scores |n q(D) - n q_hat|, where q_hat is the answer of the
+        records. In units of 1/T counts the scores are whole numbers, and the replacement of a record changes each by at
+        most T.
         """
         rounds = len(played)
         satisfied = np.asarray(self.workload.counts(played.records), np.int64)
@@ -503,18 +519,20 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         return chosen
 
     def _values(self, played: SyntheticRecords, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """(T, m) which records satisfy which of the measured queries."""
+        """(T, m) whether each record satisfies each measured query."""
         some = _part(self.workload, chosen)
         return np.array([some.values(record) for record in played.records.unpack()])
 
     # ---- after the run
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """Nothing: the custodian's people get no shares."""
+        """The share of a participant, always empty because the people in the custodian's table get no shares."""
         return {}
 
     def certify(self, billboard: Billboard) -> ReweightedCertificate:
-        """DualQuery's bound plus what the weights change, and a bound of the measured queries."""
+        """The certificate: DualQuery's bound plus the effect of the weights, and a bound on the errors of the measured
+        queries.
+        """
         board = self._board(billboard)
         game = self.dual_query.certify(board.unweighted)
         shift = total_variation(board.weights)
@@ -527,20 +545,22 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                                      measured_failure_probability=self.failure_probability)
 
     def measured_bounds(self, board: ReweightedRecords) -> NDArray[np.float64]:
-        """The largest errors of the measured queries, (m,), all together but for the failure probability beta.
+        """Bounds on the errors of the measured queries, (m,). All hold together, with failure probability beta.
 
-        |q_j(p) - y_j/n| + (sigma/n) sqrt(2 ln(2m/beta)): discrete Gaussian noise has no heavier tail than that.
+        The bound for query j is |q_j(p) - y_j/n| + (sigma/n) sqrt(2 ln(2m/beta)), where q_j(p) is the weighted answer
+        and y_j the noisy count. The bound is valid because discrete Gaussian noise has no heavier tail than Gaussian
+        noise.
         """
         tail = self.noise_std / self.records * math.sqrt(2 * math.log(2 * self.count / self.failure_probability))
         answers = board.weights @ self._values(board, board.chosen)
         return np.asarray(np.abs(answers - board.measured / self.records) + tail)
 
     def check(self, billboard: Billboard) -> None:
-        """Check that the records are DualQuery's, the named queries follow where they must, and the weights are the
-        fit.
+        """Check that the records can come from DualQuery, that a public choice of queries is repeated correctly, and
+        that the weights are those of the fit.
 
         Raises:
-            InvalidInput: names what does not follow.
+            InvalidInput: a part of the billboard does not follow from the others; the message names it.
         """
         board = self._board(billboard)
         played = board.unweighted
@@ -561,7 +581,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
 
 def _part(workload: Workload, chosen: NDArray[np.int64]) -> Workload:
-    """Some queries of a workload, in the order given."""
+    """Some queries of a workload, in the given order."""
     if workload.kind == "predicates":
         return Workload(kind="predicates", attributes=workload.attributes, index=workload.index[chosen],
                         bits=workload.bits[chosen], truth=workload.truth[chosen])

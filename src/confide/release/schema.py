@@ -1,9 +1,8 @@
-"""A schema: which public columns a table has, and which binary attributes they make.
+"""A schema: the public columns of a table, and the binary attributes that they define.
 
-Queries as texts: the literals of one stand between commas or "and", and names may hold both.
-
-Of what a name could be, the longest is meant. Where that would read another query than was written, a literal stands in
-quotes, as a text of JSON: "job = a, b" and "smoker".
+The module also parses queries from texts. The literals of a query stand between commas or "and", and names of
+attributes may contain both. If several readings are possible, the longest known name is taken. A literal in double
+quotes, as a JSON text, prevents a wrong reading: "job = a, b" and "smoker".
 """
 
 from __future__ import annotations
@@ -38,15 +37,17 @@ __all__ = ["Binned", "Bit", "Levels", "Schema", "hazards", "joined", "split"]
 
 _BETWEEN = re.compile(r"\s*,\s*|\s+and\s+")
 _ENDS = re.compile(r"(?=\s*,|\s+and\s)")
-"""Where a literal may end before the last one: also within what another separator would take."""
+"""Pattern of the places where a literal may end before the last one. A matching place may also lie inside a longer
+separator.
+"""
 
 
 def split(schema: Schema, text: str) -> list[str]:
-    """The literals of a text. Names of bins and levels may hold commas: the longest known one is meant.
+    """The literals of a text. Names of bins and levels may contain commas; the longest known name is taken.
 
     Args:
         schema: the public columns.
-        text: literals between commas or "and"; one in quotes is a text of JSON.
+        text: literals between commas or "and". A literal in double quotes is a JSON text.
 
     Example:
         >>> from confide.release.schema import Levels, Schema
@@ -68,7 +69,7 @@ def split(schema: Schema, text: str) -> list[str]:
 
 
 def joined(schema: Schema, literals: Sequence[str]) -> str:
-    """One text of literals, which `split` takes apart again."""
+    """Literals joined into one text, which `split` turns back into the literals."""
     text = " and ".join(literals)
     if not schema.braces and schema.hazards.isdisjoint(literals):
         return text
@@ -78,7 +79,9 @@ def joined(schema: Schema, literals: Sequence[str]) -> str:
 
 
 def hazards(known: Collection[str]) -> frozenset[str]:
-    """The texts that others begin with, up to a comma or an "and" in them: the longer one could be read."""
+    """The known texts with which another known text begins, up to a comma or an "and". In a joined text, the shorter
+    text could be read as the longer one.
+    """
     return frozenset(text[: found.start()] for text in known for found in _ENDS.finditer(text)) & frozenset(known)
 
 
@@ -105,17 +108,18 @@ _MOST_BITS = 1 << 24
 @wire("Schema", "columns")
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a table, each with its public bins, levels or bit, in order.
+    """The columns of a table in order, each with its public bins, levels or bit.
 
-    A column of bins or levels makes one attribute for each of them; a record has exactly one of these set. A bit makes
-    one attribute. A record is held as cells: one small number for each column, which counts its reachable bins.
+    A column of bins or levels defines one attribute for each bin or level, and a record has exactly one attribute of
+    the column. A bit defines one attribute. A record is stored as cells: one small number for each column, which counts
+    the bins that values can reach.
 
     Args:
-        columns: at least one; each column once.
+        columns: roles of the columns, at least one; each column once.
 
     Raises:
-        InvalidInput: no sequence of columns, none, one that stands twice, one that is no role, or two attributes of one
-            name.
+        InvalidInput: the columns are no sequence, there is none, a column stands twice, a column is no role, or two
+            attributes have the same name.
 
     Example:
         >>> schema = Schema((Levels(column="sex", levels=("female", "male")),
@@ -152,7 +156,7 @@ class Schema:
 
     @classmethod
     def bits(cls, count: int) -> Schema:
-        """A schema of so many bits, called x0, x1 and so on.
+        """A schema of `count` bits, called x0, x1 and so on.
 
         Example:
             >>> Schema.bits(3).names
@@ -169,22 +173,22 @@ class Schema:
 
     @property
     def attributes(self) -> int:
-        """The number of binary attributes, d, unreachable ones included."""
+        """The number of binary attributes, d, including those that no value reaches."""
         return len(self.names)
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """The first attribute of each column and, at the end, d; int64 of shape (m + 1,)."""
+        """The first attribute of each column, followed by d; int64 of shape (m + 1,)."""
         return np.cumsum([0, *(len(column.names) for column in self.columns)])
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """How many cells each column has: its reachable bins; 2 for a bit."""
+        """The number of cells of each column: the number of its reachable bins, and 2 for a bit."""
         return tuple(len(column.reachable) for column in self.columns)
 
     @cached_property
     def cell_attributes(self) -> tuple[np.ndarray, ...]:
-        """The attribute that each cell of each column sets, int32; -1 for the false of a bit."""
+        """The attribute that each cell of each column sets, int32; -1 for the cell false of a bit."""
         found = []
         for column, start in zip(self.columns, self.starts.tolist(), strict=False):
             if isinstance(column, Bit):
@@ -195,7 +199,9 @@ class Schema:
 
     @cached_property
     def groups(self) -> tuple[np.ndarray, ...]:
-        """The attributes of each column that is no bit, int32: exactly one of them is set in a valid record."""
+        """The attributes of each column that is no bit, int32. In a valid record exactly one attribute of each group is
+        set.
+        """
         return tuple(np.arange(start, end, dtype=np.int32) for column, start, end
                      in zip(self.columns, self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)
                      if not isinstance(column, Bit))
@@ -207,7 +213,9 @@ class Schema:
 
     @cached_property
     def cell_of(self) -> np.ndarray:
-        """The cell of its column that sets each attribute, int32 of shape (d,); -1 where no value reaches it."""
+        """The cell of its column that sets each attribute, int32 of shape (d,); -1 for an attribute that no value
+        reaches.
+        """
         found = np.full(self.attributes, -1, np.int32)
         for cells in self.cell_attributes:
             sets = cells >= 0
@@ -216,12 +224,14 @@ class Schema:
 
     @cached_property
     def sets(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first cell of each column among all cells, int64 (m + 1,), and what each cell sets, int32, as above."""
+        """The first cell of each column in a numbering of all cells, int64 (m + 1,), and the attribute that each cell
+        sets, int32, as in `cell_attributes`.
+        """
         return np.cumsum([0, *self.sizes]), np.concatenate(self.cell_attributes)
 
     @cached_property
     def null_record(self) -> np.ndarray:
-        """The record that stands for one that is missing or unusable: cell 0 in every column, as d bits."""
+        """The null record, which stands for a missing or unusable record, as d bits: cell 0 in every column."""
         bits = np.zeros(self.attributes, np.bool_)
         bits[[cells[0] for cells in self.cell_attributes if cells[0] >= 0]] = True
         return bits
@@ -231,10 +241,11 @@ class Schema:
 
         Args:
             column: name of the column.
-            value: as it stands in the table.
+            value: value as in the table.
 
         Raises:
-            InvalidInput: an unknown column (names the nearest), or a value that none of its attributes stands for.
+            InvalidInput: the column is unknown, or no attribute of the column stands for the value. For an unknown
+                column the message names the nearest one.
         """
         names = [each.column for each in self.columns]
         of_kind("column", column, str)
@@ -254,10 +265,10 @@ class Schema:
         return start + int(values[0])
 
     def find(self, name: str) -> int:
-        """The attribute of a name.
+        """The attribute with a given name.
 
         Raises:
-            InvalidInput: no attribute has it; names the nearest.
+            InvalidInput: no attribute has the name; the message names the nearest one.
         """
         of_kind("attribute", name, str)
         found = self._places.get(name)
@@ -269,7 +280,7 @@ class Schema:
 
     @cached_property
     def negated(self) -> tuple[str, ...]:
-        """The text of each attribute where it does not hold; d texts.
+        """The text of each attribute's negation; d texts.
 
         Example:
             >>> Schema((Levels(column="sex", levels=("female", "male")), Bit(column="smoker"),
@@ -293,11 +304,12 @@ class Schema:
     def literal(self, text: str) -> tuple[int, bool]:
         """The attribute that a literal names, and the bit that it requires: "sex = male" or "sex != male".
 
-        A bit whose texts are named also goes by its column, "smoker" and "not smoker", where nothing else has the name.
+        A bit with named texts can also be written by its column, "smoker" and "not smoker", unless another attribute
+        has that name.
 
         Raises:
-            InvalidInput: no attribute has this name, plain or negated; names the nearest. Or a set of bins or levels
-                that takes more than one literal, see `literals`.
+            InvalidInput: no attribute has the given name, plain or negated; the message names the nearest one. The
+                error is also raised for a set of bins or levels that needs more than one literal, see `literals`.
         """
         found = self.literals(text)
         if len(found) > 1:
@@ -308,14 +320,17 @@ class Schema:
     def literals(self, text: str) -> tuple[tuple[int, bool], ...]:
         """The literals that a text stands for: the attribute of each, and the bit that it requires.
 
-        A name, plain or negated, is one literal. A range over several bins, such as "age in [20, 40)" or "age not in
-        [20, 40)", and a list of levels, such as "job in {none, part}", hold where none of the other bins or levels
-        does: they are the negated literals of those. A query stays a count of records, whatever sets it asks for. A
-        level in a list, and a whole literal, may stand in double quotes, as a text of JSON: 'job in {"none, or part",
-        full}'. A level with a comma has to.
+        A name, plain or negated, is one literal. A text may also be a range over several bins, such as "age in [20,
+        40)" or "age not in [20, 40)", or a list of levels, such as "job in {none, part}". A record lies in a range or
+        list if it lies in none of the other bins or levels, so the text stands for the negated literals of the others.
+        Therefore a query with sets is still a conjunction, and its answer a count of records.
+
+        A level in a list, and a whole literal, may stand in double quotes, as a JSON text: 'job in {"none, or part",
+        full}'. A level with a comma must be quoted.
 
         Raises:
-            InvalidInput: an unknown name, bound or level (names the nearest), or a set of all or of none.
+            InvalidInput: a name, bound or level is unknown, or the set holds for every record or for none. For an
+                unknown one the message names the nearest.
 
         Example:
             >>> schema = Schema((Levels(column="job", levels=("none", "part", "full", "self")), Bit(column="smoker")))
@@ -342,16 +357,16 @@ class Schema:
 
     @cached_property
     def hazards(self) -> frozenset[str]:
-        """Literals that another one begins with: a query in which one stands may need quotes."""
+        """Literals with which another literal begins. A query with the shorter literal may need quotes."""
         return hazards(self._literals.keys())
 
     @cached_property
     def braces(self) -> bool:
-        """Whether a level holds what ends a list of levels."""
+        """Whether a level contains a closing brace, which ends a list of levels."""
         return any("}" in level for column in self.columns if isinstance(column, Levels) for level in column.levels)
 
     def place_of(self, column: str) -> int | None:
-        """The place of the column with a name; None where there is none."""
+        """The position of the column with a given name; None if no column has the name."""
         return self._columns.get(column)
 
     @cached_property
@@ -360,7 +375,7 @@ class Schema:
 
     @cached_property
     def _sets(self) -> dict[str, tuple[tuple[int, bool], ...]]:
-        """Sets that were read before: workloads name the same ones again and again."""
+        """Cache of sets that were already parsed, since workloads name the same sets repeatedly."""
         return {}
 
     @cached_property
@@ -388,24 +403,27 @@ class Schema:
         """The records of a table as cells, in one pass.
 
         Args:
-            table: a table that `confide.tables.open_table` reads, or a source that it gave. Where all columns are bits
-                without texts, as of `Schema.bits`, also rows of bits in the columns' order, or packed ones.
-            records: n, or the public list of ids, whose length is n. None takes the number of rows, which is public
-                from then on. With "null", a record that no row gives is the null record; n stays what it is.
+            table: a table that `confide.tables.open_table` reads, or a source that it returned. If all columns are bits
+                without named texts, as for `Schema.bits`, rows of bits in the columns' order, or packed bits, are
+                accepted too.
+            records: number of records n, or the public list of ids, whose length is n. With None the number of rows is
+                n, which becomes public. With "null", a record without a row is the null record, and n is unchanged.
             id: the column that holds the id, or "row": the i-th row is the i-th record.
-            unusable: treatment of a row with a value that its column does not accept. "refuse" raises, as when a
-                data set is registered, before anything is released, and also where records have no row. "null" makes it
-                the null record, one by one, and ignores rows beyond the n.
-            rejected: receives id or row -> reason for rows that give no record of their own. It is a function of
-                private records: the operator's alone.
+            unusable: treatment of a row with a value that its column does not accept. "refuse" raises an error, also
+                for records without a row; it is for the registration of a data set, before anything is released. "null"
+                replaces each unusable row by the null record, and ignores rows beyond the n.
+            rejected: mapping that receives the reason for each row that gives no record of its own, by id or row. The
+                mapping is a function of private records, for the operator alone.
 
         Warns:
-            UserWarning: more than 1 % of the records have no usable row; for whoever holds the table alone.
+            UserWarning: more than 1 % of the records have no usable row. The warning is for the holder of the table
+                alone.
 
         Raises:
-            InvalidInput: a column is missing (names the nearest) or of a type that cannot hold its role; no rows; or,
-                with "refuse", a value that is not accepted (names the column and what it accepts), or rows for fewer or
-                more records than n.
+            InvalidInput: a column is missing, or has a type that cannot hold the values of its role; or there are no
+                rows. With "refuse" the error is also raised if a column does not accept a value, or if the rows belong
+                to fewer or more than n records. The message names the column and its accepted values, or the nearest
+                name of a missing column.
 
         Example:
             >>> schema, rejected = Schema((Binned(column="age", lower=0, upper=100, bins=10),)), {}

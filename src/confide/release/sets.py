@@ -1,10 +1,10 @@
-"""Sets of bins or levels of one column in words: "age in [20, 40)" over several bins, "job in {none, part}".
+"""Texts for sets of bins or levels of one column: "age in [20, 40)" over several bins, or "job in {none, part}".
 
-In a list of levels, one that holds a comma stands in double quotes, as a text of JSON: 'job in {"none, or part",
-full}'.
+In a list of levels, a level with a comma stands in double quotes, as a JSON text: 'job in {"none, or part", full}'.
 
-A valid record lies in exactly one bin of a column. That it lies in one of a set is therefore the same as that it lies
-in none of the other bins, which is a conjunction of negated literals: nothing but conjunctions is ever needed.
+A valid record lies in exactly one bin of a column. So a valid record lies in one bin of a set if and only if it lies in
+none of the other bins. To lie in none of the other bins is a conjunction of negated literals. Therefore conjunctions
+suffice for all sets.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ _RANGE = re.compile(r"([\[(])\s*([^,\s]+)\s*,\s*([^,\s]+)\s*([\])])")
 
 
 def set_literals(schema: Schema, text: str) -> tuple[tuple[int, bool], ...] | None:
-    """The literals that together say that a record lies in a set of bins or levels; None where the text names none.
+    """The literals whose conjunction says that a record lies in a set of bins or levels; None if the text names no set.
 
-    One reachable bin is one positive literal, otherwise each reachable bin beside the set is a negated one.
+    A set with one reachable bin is one positive literal. Any other set has one negated literal for each reachable bin
+    outside the set.
 
     Raises:
-        InvalidInput: a bound that is no edge of a bin (names the nearest), an unknown level, a part of a bin, or a set
-            that holds for every record or for none.
+        InvalidInput: a bound is no edge of a bin, a level is unknown, the set splits a bin, or the set holds for every
+            record or for none. For a wrong bound the message names the nearest edges.
     """
     if text.startswith('"'):
         whole = _unquoted(text, 0)
@@ -67,11 +68,12 @@ def set_literals(schema: Schema, text: str) -> tuple[tuple[int, bool], ...] | No
 
 
 def _refuse_comparison(schema: Schema, text: str) -> None:
-    """Refuse "age >= 65": a hint of the name that looks most alike could be a range on the other side.
+    """Refuse a comparison such as "age >= 65" with a helpful message. The usual hint, the most similar known name,
+    could be a range on the wrong side.
 
     Raises:
-        InvalidInput: a column of bins is compared with something; shows a range of whole bins on the side that is
-            asked for.
+        InvalidInput: a column of bins is compared with a number. The message shows a range of whole bins on the right
+            side.
     """
     found = _COMPARED.search(text)
     place = None if found is None else schema.place_of(text[: found.start()].strip())
@@ -92,7 +94,7 @@ def _refuse_comparison(schema: Schema, text: str) -> None:
 
 
 def _side(edges: list[float], value: float, sign: str) -> tuple[int, int]:
-    """The edges of a range of whole bins that lies where a comparison points: within it, where any bin does."""
+    """Edges of a range of whole bins on the side of a comparison. The range lies within the side if any bin does."""
     last = len(edges) - 1
     if sign in (">", ">=", "\u2265"):
         inner = [place for place, edge in enumerate(edges) if 0 < place < last and edge >= value]
@@ -153,7 +155,7 @@ def _levels(column: Levels, text: str, body: str) -> set[int]:
 
 
 def _listed(column: Levels, text: str) -> list[str]:
-    """The levels of a list. Without quotes a comma ends one, and quotes are part of it where a level has them."""
+    """The levels of a list. Without quotes a comma ends a level. Quotes belong to a level whose name has them."""
     plain = [each.strip() for each in text.split(",")]
     if all(each in column.levels for each in plain) and not any(map(_needs_quotes, column.levels)):
         return plain
@@ -174,7 +176,7 @@ def _listed(column: Levels, text: str) -> list[str]:
 
 
 def _unquoted(text: str, at: int) -> tuple[str, int] | None:
-    """The text in quotes that begins here, and where it ends; None where none does."""
+    """The text in quotes that begins at a position, and the position behind it; None if no quoted text begins there."""
     if not text.startswith('"', at):
         return None
     try:
@@ -185,14 +187,14 @@ def _unquoted(text: str, at: int) -> tuple[str, int] | None:
 
 
 def _needs_quotes(level: str) -> bool:
-    """Whether a list with this level in it cannot be read by its commas alone."""
+    """Whether a list that contains a level cannot be split by its commas alone."""
     return "," in level or level != level.strip()
 
 
 def shortened(schema: Schema, literals: Sequence[tuple[int, bool]]) -> list[str]:
-    """Literals of one conjunction as texts; several negated ones of a column as one set, where it has words.
+    """Literals of one conjunction as texts. Several negated literals of a column become one set, if the set has a text.
 
-    `set_literals` of the texts gives the literals back.
+    `set_literals` turns the texts back into the literals.
     """
     texts: dict[int, list[str]] = {}
     absent: dict[int, list[int]] = {}

@@ -1,7 +1,8 @@
-"""`SyntheticRecords`: the public record of a run: a few synthetic records, and what is needed to check them.
+"""`SyntheticRecords`: the public result of a run of DualQuery, with a few synthetic records and the data needed to
+check them.
 
-The records are the release. With T of them an answer is a multiple of 1/T: they are no data set of n rows, and should
-not be blown up to one.
+The records themselves are the release. With T records an answer is a multiple of 1/T. The records are no data set of n
+rows, and should not be multiplied to n rows.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ _UNIT = 1e-9  # how far the weights may be from summing to 1
 @wire("Rounds", "queries weights ends negations values bounds fell_back timed_out")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rounds:
-    """The draws and the answers, round by round: all that the records followed from.
+    """The draws and the oracle's answers, round by round, from which the records follow.
 
     Args:
         queries: int64, positions in the workload of the netted samples of all rounds, one round after the other,
-            ascending within each.
-        weights: int64, how often each was drawn less how often its negation was.
-        ends: int64 (T,), where each round ends in the two above.
-        negations: int64 (T,), how many negations were drawn.
-        values: int64 (T,), how many samples the round's record satisfies.
-        bounds: float64 (T,), how many any record satisfies at most: proved by the oracle, or else those left by
-            netting.
-        fell_back: bool (T,), the oracle was of no use and the record is the start record.
-        timed_out: bool (T,), a time limit ended the oracle's work.
+            ascending within each round.
+        weights: int64, number of draws of each query less the number of draws of its negation.
+        ends: int64 (T,), position behind the last sample of each round in `queries` and `weights`.
+        negations: int64 (T,), number of drawn negations.
+        values: int64 (T,), number of samples that the round's record satisfies.
+        bounds: float64 (T,), bound on the number of samples that any record satisfies. The bound is the oracle's, or
+            else the number of samples that do not cancel.
+        fell_back: bool (T,), whether the oracle failed and the record is the default record.
+        timed_out: bool (T,), whether a time limit ended the oracle's search.
     """
 
     queries: NDArray[np.int64] = field(repr=False)
@@ -72,7 +73,7 @@ class Rounds:
             raise InvalidInput("rounds.ends", "do not cut the samples into rounds")
 
     def __len__(self) -> int:
-        """T, the number of rounds."""
+        """The number of rounds, T."""
         return len(self.ends)
 
     def netted(self, t: int) -> Netted:
@@ -82,7 +83,9 @@ class Rounds:
 
     @classmethod
     def of(cls, played: list[tuple[Netted, int, float, bool, bool]]) -> Rounds:
-        """The rounds from each round's samples, value, bound, and whether its oracle fell back or timed out."""
+        """The rounds from a list of tuples: the netted samples, value and bound of each round, and whether its oracle
+        failed or timed out.
+        """
         columns = list(zip(*played, strict=True))
         netted: list[Netted] = list(columns[0])
         return cls(
@@ -99,18 +102,18 @@ class Rounds:
 @wire("SyntheticRecords", "records weights rounds marginals n eta", data_records="n")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SyntheticRecords(Billboard):
-    """The public record of a run of `DualQuery`, or of a mechanism that reweights one.
+    """The public result of a run of `DualQuery`, or of a mechanism that reweights its records.
 
     Args:
         records: the T records, packed, in the order of the rounds.
-        weights: float64 (T,), each >= 0, of sum 1; 1/T each for DualQuery itself.
-        rounds: samples and oracle, round by round.
-        marginals: int64 (d,) noisy one-way counts where they were measured, else empty.
-        data_records: how many the data has; 0 where nobody says.
-        eta: the step size that samples were drawn with; 0 where nobody says.
+        weights: weights of the records, float64 (T,), each >= 0, with sum 1; 1/T each for DualQuery itself.
+        rounds: samples and oracle answers, round by round.
+        marginals: noisy one-way counts, int64 (d,), if they were measured; otherwise empty.
+        data_records: number of records of the data; 0 if unknown.
+        eta: step size with which the samples were drawn; 0 if unknown.
 
     Raises:
-        InvalidInput: parts that do not fit together.
+        InvalidInput: the parts do not fit together.
     """
 
     records: PackedBits
@@ -136,7 +139,7 @@ class SyntheticRecords(Billboard):
                                f"must be int64 ({self.records.attributes},), or empty")
 
     def __len__(self) -> int:
-        """T, the number of records."""
+        """The number of records, T."""
         return self.records.records
 
     def __repr__(self) -> str:
@@ -144,18 +147,18 @@ class SyntheticRecords(Billboard):
 
     @property
     def even(self) -> bool:
-        """Whether all records weigh the same."""
+        """Whether all records have the same weight."""
         return bool((self.weights == self.weights[0]).all())
 
     def answers(self, workload: Workload) -> NDArray[np.float64]:
-        """The answers to any workload over the same attributes, (k,): the weight of the records that satisfy each
+        """The answers to any workload over the same attributes, (k,): the total weight of the records that satisfy each
         query.
 
         Args:
-            workload: the one that was planned for, or another: then nothing is promised of the error.
+            workload: the workload of the plan, or another one. For another workload no error is promised.
 
         Raises:
-            InvalidInput: another number of attributes.
+            InvalidInput: the workload has another number of attributes.
         """
         of_kind("workload", workload, Workload)
         if self.even:
@@ -163,16 +166,17 @@ class SyntheticRecords(Billboard):
         return np.asarray(workload.answers(self.records, self.weights))
 
     def rows(self, schema: Schema) -> pa.Table:
-        """The records as a table of the schema's columns: levels and bins as texts, bits as truth values.
+        """The records as a table of the schema's columns: levels and bins as texts, bits as booleans.
 
-        A record of a run without one-hot groups may have no attribute of a column on, or several: then that cell is
-        null. The rows weigh alike where `even` is true; otherwise each has its own of `weights`.
+        Without one-hot groups a record may have no attribute of a column on, or several; the column is then null in
+        that row. The rows have equal weights if `even` is true. If `even` is false, the weight of each row is in
+        `weights`.
 
         Args:
             schema: the public columns that the attributes came from.
 
         Raises:
-            InvalidInput: no schema, or one of another number of attributes.
+            InvalidInput: the argument is no schema, or has another number of attributes.
         """
         from confide.release.records import bits_table
 

@@ -1,4 +1,4 @@
-"""A workload: the counting queries that are to be answered, in one canonical form."""
+"""A workload: the list of counting queries that a release answers, in one canonical form."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ Kind = Literal["conjunctions", "parities", "predicates"]
 _MOST_ATTRIBUTES = (1 << 31) - 2  # numbered in 32 bits
 
 MOST_UNIVERSE = 22
-"""Attributes at most of a universe that is written out."""
+"""Largest number of attributes of a universe that is enumerated."""
 
 
 @wire("Workload", "kind attributes index bits truth seed")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Workload:
-    """A list of k counting queries over d binary attributes; the answer is the share of the records that satisfy a
-    query.
+    """A list of k counting queries over d binary attributes. The answer to a query is the fraction of the records that
+    satisfy it.
 
-    The class of queries also holds the negation 1 - q of each, implicitly. Conjunctions ask that each of some
-    attributes has a given bit. A parity is satisfied when the number of ones among its attributes is even: its value
-    is (1 + p)/2 for the parity p = +1 or -1, so that errors on the scale of p are twice as large. Predicates list
-    their truth over the whole universe.
+    The query class also contains the negation 1 - q of each query q, implicitly. A conjunction requires given bits of
+    some attributes. A parity is satisfied if the number of ones among its attributes is even. The value of a parity
+    query is (1 + p)/2 for the parity p = +1 or -1, so errors on the scale of p are twice as large. A predicate is given
+    by its truth values on the whole universe.
 
-    Build one with `conjunctions`, `parities`, `predicates`, `random` or `complete`, which bring queries into the
-    canonical form; here it is checked only.
+    Workloads are built with `conjunctions`, `parities`, `predicates`, `random` or `complete`, which bring queries into
+    the canonical form. The constructor only checks the form.
 
     Args:
         kind: kind of the queries.
-        attributes: d, at least 1.
-        index: int32 (k, r): the attributes of a query, ascending, padded with -1 at the end; (k, 0) for predicates.
-        bits: bool (k, r): the bit that each literal requires; True where there is none, and for parities.
+        attributes: number of attributes d, at least 1.
+        index: int32 (k, r): the attributes of each query, ascending, padded with -1 at the end; (k, 0) for predicates.
+        bits: bool (k, r): the bit that each literal requires; True for padding and for parities.
         truth: bool (k, 2^d) for predicates, else (0, 0). Column u is the record whose attribute i is bit i of u.
         seed: public seed of a random workload, for the record; None otherwise.
 
     Raises:
-        InvalidInput: no query, shapes that do not fit, or a form that is not canonical.
+        InvalidInput: there is no query, the shapes do not fit, or the form is not canonical.
 
     Source: spec query_release B1.
 
@@ -118,11 +118,11 @@ class Workload:
             raise InvalidInput("index", "a query stands twice", "build it with Workload.conjunctions or parities")
 
     def __len__(self) -> int:
-        """k, the number of queries."""
+        """The number of queries, k."""
         return len(self.truth) if self.kind == "predicates" else len(self.index)
 
     def __repr__(self) -> str:
-        """How many queries of which kind; their arrays have no room in a line."""
+        """A short description with the number and the kind of the queries, without their arrays."""
         many = f"{len(self):,} {self.kind if len(self) > 1 else self.kind[:-1].replace('ie', 'y')}"
         over = "over" if self.kind == "predicates" else f"of up to {self.width} of"
         return f"<Workload: {many} {over} {self.attributes:,} attribute{'s' if self.attributes > 1 else ''}>"
@@ -134,7 +134,7 @@ class Workload:
 
     @cached_property
     def order(self) -> np.ndarray:
-        """The queries such that those with the same first literals stand together, int64 (k,)."""
+        """An order of the queries in which those with the same first literals are adjacent, int64 (k,)."""
         key = keys_of(self.index, self.bits, self.attributes)
         return np.argsort(key, kind="stable")
 
@@ -142,22 +142,22 @@ class Workload:
 
     @classmethod
     def conjunctions(cls, index: Any, bits: Any = None, *, attributes: int | Schema) -> Workload:
-        """Conjunctions of literals "attribute a has bit b".
+        """A workload of conjunctions of literals "attribute a has bit b".
 
         Args:
-            index: (k, r) attributes by number, -1 for none; or, where a schema is given, k sequences of their names,
-                plain or negated, such as [["sex = male", "age not in [0, 50)"]]. A range over several bins, "age in
-                [20, 40)", and a list of levels, "job in {none, part}", stand for the negated literals of all others
-                (`Schema.literals`). A sequence may be shorter than others.
-            bits: (k, r) required bits; when None True, but for what is named negated.
-            attributes: d, or the schema whose attributes these are.
+            index: (k, r) attributes by number, -1 for none. With a schema also k sequences of their names, plain or
+                negated, such as [["sex = male", "age not in [0, 50)"]]. A range over several bins, "age in [20, 40)",
+                and a list of levels, "job in {none, part}", stand for the negated literals of all other bins or levels
+                (`Schema.literals`). Sequences may have different lengths.
+            bits: (k, r) required bits. With None all bits are True, except for negated names.
+            attributes: number of attributes d, or the schema that defines the attributes.
 
         Raises:
-            InvalidInput: no query, an attribute out of range or unknown (names the nearest), shapes that do not fit, a
-                query without literals, or nothing left.
+            InvalidInput: there is no query, an attribute is out of range or unknown, the shapes do not fit, a query has
+                no literals, or no query is left. For an unknown attribute the message names the nearest one.
 
         Warns:
-            Queries that stand twice, or require an attribute to be both, are dropped.
+            Queries that stand twice, or require an attribute to be both true and false, are dropped.
 
         Example:
             >>> workload = Workload.conjunctions([[2, 0], [1, 1]], attributes=3)
@@ -168,15 +168,15 @@ class Workload:
 
     @classmethod
     def parities(cls, index: Any, *, attributes: int | Schema) -> Workload:
-        """Parities of sets of attributes: satisfied where the number of ones is even.
+        """A workload of parities of sets of attributes. A parity is satisfied if the number of ones is even.
 
         Args:
-            index: (k, r) attributes by number, -1 for none, or sequences of names as in `conjunctions`. One that a
-                query names twice cancels out of it.
-            attributes: d, or the schema.
+            index: (k, r) attributes by number, -1 for none, or sequences of names as in `conjunctions`. An attribute
+                that a query names twice cancels.
+            attributes: number of attributes d, or the schema that defines the attributes.
 
         Raises:
-            InvalidInput: as `conjunctions`; a parity of no attribute is constant and is refused.
+            InvalidInput: as in `conjunctions`. A parity of no attribute is constant and is refused.
 
         Example:
             >>> Workload.parities([[0, 1], [2, 2]], attributes=3)
@@ -188,16 +188,17 @@ class Workload:
 
     @classmethod
     def predicates(cls, truth: Any, *, negations: Literal["implied", "given"] = "implied") -> Workload:
-        """Any predicates over a universe that is small enough to be written out.
+        """A workload of arbitrary predicates over a universe that is small enough to be enumerated.
 
         Args:
             truth: (k, 2^d): whether record u satisfies query j, where attribute i of record u is bit i of u.
-            negations: "implied" adds the negation of each query to the class. "given" says that the rows hold every
-                query together with its negation; of each pair the first stays, the other is implied again.
+            negations: "implied" adds the negation of each query to the class. "given" says that the rows contain every
+                query together with its negation. With "given" the first query of each pair of negations is kept, and
+                the second is implied.
 
         Raises:
-            InvalidInput: no query, another number of columns than a power of two up to 2^22, or with "given" a query
-                without its negation.
+            InvalidInput: there is no query, the number of columns is no power of two up to 2^22, or with "given" a
+                query has no negation.
 
         Warns:
             Rows that stand twice are dropped.
@@ -234,20 +235,22 @@ class Workload:
         cls, domain: Schema | int, count: int, *, width: int = 3, seed: int, signed: bool = True,
         kind: Literal["conjunctions", "parities"] = "conjunctions", distinct_columns: bool = True,
     ) -> Workload:
-        """Different queries at random, each equally likely, in the order in which they were drawn.
+        """A workload of different random queries, each equally likely, in the order in which they were drawn.
 
         Args:
-            domain: the schema, or d.
-            count: k, the number of queries.
-            width: attributes of each query.
-            seed: public; it stands in the workload, and the same one gives the same queries.
-            signed: whether a literal requires its bit to be true or false, at random; else all true.
+            domain: the schema, or the number of attributes d.
+            count: number of queries, k.
+            width: number of attributes of each query.
+            seed: public seed, which is stored in the workload. Equal seeds give equal queries.
+            signed: whether each literal requires its bit to be true or false at random. With False all literals require
+                true.
             kind: conjunctions or parities.
-            distinct_columns: whether a query's attributes come from different columns. False draws each attribute by
-                itself, as the authors' prototype does: one may come twice, and the query is then shorter.
+            distinct_columns: whether a query's attributes come from different columns. With False each attribute is
+                drawn independently, as in the authors' prototype. With False an attribute may be drawn twice, which
+                makes the query shorter.
 
         Raises:
-            InvalidInput: there are not so many different queries, or a number is out of range.
+            InvalidInput: there are fewer different queries, or a number is out of range.
 
         Source: spec query_release F and erratum 12.
 
@@ -268,18 +271,21 @@ class Workload:
         cls, domain: Schema | int, *, width: int = 3, positive: bool = True,
         kind: Literal["conjunctions", "parities"] = "conjunctions", smaller: bool | None = None,
     ) -> Workload:
-        """All queries of a width, in lexicographic order; attributes of one query come from different columns.
+        """A workload of all queries of a width, in lexicographic order. The attributes of one query come from different
+        columns.
 
         Args:
-            domain: the schema, or d.
-            width: attributes of each query.
-            positive: True asks for the bits to be true only, False for every pattern of bits.
+            domain: the schema, or the number of attributes d.
+            width: number of attributes of each query.
+            positive: True for literals that require true only, False for every pattern of bits.
             kind: conjunctions or parities.
-            smaller: whether to add all queries of smaller widths, which come first. None does so for parities, which
-                together answer the marginals of the width (see `marginals_from_parities`), and not for conjunctions.
+            smaller: whether to add all queries of smaller widths, which come first. The default None adds smaller
+                widths for parities only: parities of all widths up to r determine the marginals of width r (see
+                `marginals_from_parities`).
 
         Raises:
-            InvalidInput: more than 2^26 queries (says how many), or a width beyond the number of columns.
+            InvalidInput: there are more than 2^26 queries, or the width is larger than the number of columns. The
+                message says how many queries there are.
 
         Example:
             >>> len(Workload.complete(16, width=3)), len(Workload.complete(16, width=3, kind="parities"))
@@ -320,15 +326,15 @@ class Workload:
         return cls(kind=kind, attributes=count, index=kept, bits=required)
 
     def words(self, schema: Schema, count: int | None = None) -> list[str]:
-        """Each conjunction or parity as a sentence, k texts, or the first `count` of them. `query_texts.split` takes a
-        conjunction's apart again.
+        """A text for each conjunction or parity, k texts, or the first `count` of them. The function `split` of
+        `confide.release.schema` turns the text of a conjunction back into its literals.
 
         Args:
-            schema: schema of the attributes that they are over.
+            schema: schema that defines the attributes.
             count: number of queries, all if left out.
 
         Raises:
-            InvalidInput: a schema of another number of attributes, or queries that are predicates.
+            InvalidInput: the schema has another number of attributes, or the queries are predicates.
 
         Example:
             >>> from confide.release import Levels
@@ -360,10 +366,10 @@ class Workload:
         return [joined(schema, [each for each in literals if each]) for literals in chosen]
 
     def some(self, queries: np.ndarray) -> Workload:
-        """A part of the queries, by their numbers, each at most once.
+        """A workload of some of the queries, given by their positions, each at most once.
 
         Raises:
-            InvalidInput: no whole numbers in [0, k), or one that stands twice.
+            InvalidInput: the positions are no whole numbers in [0, k), or one stands twice.
         """
         queries = np.asarray(queries)
         if queries.ndim != 1 or queries.dtype.kind not in "iu" or not len(queries):
@@ -376,7 +382,7 @@ class Workload:
         return Workload(kind=self.kind, attributes=self.attributes, index=self.index[queries], bits=self.bits[queries])
 
     def same(self, other: Workload) -> bool:
-        """Whether another workload holds the same queries in the same order; who drew them does not matter."""
+        """Whether another workload holds the same queries in the same order. The seeds of both workloads may differ."""
         of_kind("other", other, Workload)
         return self is other or ((self.kind, self.attributes) == (other.kind, other.attributes) and all(
             np.array_equal(getattr(self, name), getattr(other, name)) for name in ("index", "bits", "truth")))
@@ -384,26 +390,26 @@ class Workload:
     # ---- what it says of records
 
     def counts(self, records: PackedBits | Codes) -> np.ndarray:
-        """How many records satisfy each query, int64 (k,).
+        """The number of records that satisfy each query, int64 (k,).
 
         Args:
             records: records of d attributes.
 
         Raises:
-            InvalidInput: another number of attributes.
+            InvalidInput: the records have another number of attributes.
         """
         of_kind("records", records, PackedBits, Codes)
         return count_records(self, records)
 
     def answers(self, records: PackedBits | Codes, weights: Any = None) -> np.ndarray:
-        """The share, or the weight, of the records that satisfy each query, float64 (k,).
+        """The fraction, or the total weight, of the records that satisfy each query, float64 (k,).
 
         Args:
             records: T records of d attributes.
-            weights: (T,) finite; 1/T each when None. They need not sum to 1.
+            weights: (T,) finite weights; 1/T each when None. The weights need not sum to 1.
 
         Raises:
-            InvalidInput: another number of attributes or weights.
+            InvalidInput: the number of attributes or weights is wrong.
 
         Source: spec query_release D6 (tables with inclusion and exclusion; on packed bits, the bits one by one).
 
@@ -416,7 +422,7 @@ class Workload:
         return weigh_records(self, records, None if weights is None else reals("weights", weights))
 
     def values(self, record: Any) -> np.ndarray:
-        """Whether one record, of d bits, satisfies each query: bool (k,)."""
+        """Whether one record, given as d bits, satisfies each query: bool (k,)."""
         total = np.zeros(len(self), np.int32)
         self.add_values(record, total)
         return total.astype(np.bool_)
@@ -426,7 +432,7 @@ class Workload:
 
         Args:
             record: d bits.
-            total: int32 (k,), contiguous.
+            total: int32 (k,), contiguous, changed in place.
         """
         bits = np.ascontiguousarray(as_bits("record", record, 1))
         of_kind("total", total, np.ndarray)
@@ -440,7 +446,7 @@ class Workload:
             add_record(self.index, self.bits, self.kind == "parities", bits, total)
 
     def parity_errors(self, errors: Any) -> np.ndarray:
-        """Errors of the answers on the scale of the parities, from -1 to +1: twice as large.
+        """Errors of the answers converted to the scale of parities, from -1 to +1, on which they are twice as large.
 
         Raises:
             InvalidInput: the queries are no parities.
@@ -468,7 +474,7 @@ def _attributes(domain: int | Schema) -> int:
 
 
 def _can_change(array: np.ndarray) -> bool:
-    """Whether anybody can write to an array, through itself or what it is a view of."""
+    """Whether an array can be written to, directly or through an array of which it is a view."""
     owner: object = array
     while isinstance(owner, np.ndarray):
         if owner.flags.writeable:
@@ -478,7 +484,7 @@ def _can_change(array: np.ndarray) -> bool:
 
 
 def _rows(table: np.ndarray) -> np.ndarray:
-    """Each predicate as one text of bytes."""
+    """Each predicate as one byte string."""
     packed = np.packbits(table, axis=1)
     whole_rows: np.ndarray = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1])))[:, 0]
     return whole_rows

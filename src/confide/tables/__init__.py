@@ -1,4 +1,6 @@
-"""Tables: sources that stream, public lists of ids, public column roles, and designs that turn rows into vectors."""
+"""Input tables: sources that stream rows, public lists of ids, public roles of columns, and designs that turn rows into
+vectors.
+"""
 
 from confide._lazy import doors
 

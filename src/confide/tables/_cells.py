@@ -1,7 +1,8 @@
-"""Cells: one reading of numbers and text for every Arrow type, which never depends on the cells beside it.
+"""Parsing of cells as numbers or text, in one way for every Arrow type. The value of a cell never depends on the cells
+beside it.
 
-There is one path for every cell of a type, without a shorter one for columns that happen to be clean: what is read in
-one row, and how long the reading takes, must not tell that another row holds a null or a typing error.
+Every cell of a type takes the same path, and columns without bad cells have no shortcut. Otherwise the value of one
+row, or the reading time, could reveal that another row holds a null or a typing error.
 """
 
 from __future__ import annotations
@@ -24,26 +25,33 @@ __all__ = ["decimals", "has_other_spellings", "integers", "is_text", "numbers", 
            "trimmed", "whole_numbers"]
 
 _NUMBER = r"^(?:[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?)$"
-"""Every text of this form is a number to Arrow's cast, which fails as a whole on any other text but NaN."""
+"""Pattern of the texts that Arrow's cast accepts as numbers. The cast fails for a whole column if some text neither
+matches the pattern nor spells NaN.
+"""
 
 _INTEGER = r"^(?:0|-?[1-9][0-9]{0,18}|-?[1-9](?:\.[0-9]{1,15})?[eE]\+[0-9]{1,2})$"
-"""The plain decimal form: 007, +7 and 0x7 are other ids than 7. And 100000 as R writes it, 1e+05."""
+"""Pattern of plain decimal integers, and of numbers with an exponent as R writes them, such as 1e+05 for 100000. The
+texts 007, +7 and 0x7 are other ids than 7.
+"""
 
 _LARGEST = str(2**63 - 1)
 
 _DECIMAL = r"^(-?[0-9]+(?:\.[0-9]*[1-9])?)\.?0*(E.*)?$"
-"""Arrow's spelling of a decimal, whose zeros at the end tell the column's scale and not the value."""
+"""Pattern of decimals as Arrow spells them. The zeros at the end of a decimal show the scale of the column, not the
+value.
+"""
 
 _EXPONENT = re.compile(r"(-?[0-9](?:\.[0-9]+)?)[eE]([+-]?)0*([1-9][0-9]*)")
 
 _EXACT = 2.0**53
-"""Below it, a float that is whole stands for exactly one integer."""
+"""Bound on the absolute value below which a whole float64 stands for exactly one integer."""
 
 
 def plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     """The same cells without dictionary, run-end, view, extension or chunk encoding.
 
-    Text and bytes become large_string (bytes unchecked). An index that points outside its dictionary is a null.
+    Text and bytes become large_string; bytes are not checked for valid UTF-8. An index that points outside its
+    dictionary becomes a null.
     """
     if isinstance(array, pa.ChunkedArray):
         return pa.concat_arrays([plain(chunk) for chunk in array.chunks or [array.combine_chunks()]])
@@ -79,15 +87,17 @@ def _where(condition: pa.Array, texts: pa.Array) -> pa.Array:
 
 
 def _measures(texts: pa.Array) -> pa.Array:
-    """Text as float64, null where it spells no number; true and false are 1 and 0, as in a column of booleans."""
+    """Texts as float64, with null for a text that spells no number. The words true and false are 1 and 0, as in a
+    column of booleans.
+    """
     word = pc.index_in(pc.ascii_lower(texts), value_set=pa.array(["false", "true"], pa.large_string()))
     number = pc.cast(_where(pc.match_substring_regex(texts, _NUMBER), texts), pa.float64())
     return pc.coalesce(number, pc.cast(word, pa.float64()))
 
 
 def _counts(texts: pa.Array) -> pa.Array:
-    """Text as int64, null where it spells no integer above -2^63 and below 2^63: as 7, or as data frames write a
-    column of whole numbers that has a gap, 7.0.
+    """Texts as int64, with null for a text that spells no integer strictly between -2^63 and 2^63. Both 7 and 7.0 spell
+    the integer 7: data frames write 7.0 in a column of whole numbers with a missing value.
     """
     stem = pc.ascii_rtrim(texts, characters="0")
     pointed = pc.and_(pc.ends_with(stem, pattern="."), pc.invert(pc.ends_with(stem, pattern="..")))
@@ -101,19 +111,21 @@ def _counts(texts: pa.Array) -> pa.Array:
 
 
 def _whole(values: pa.Array) -> pa.Array:
-    """Floats that stand for exactly one integer; the others are null."""
+    """Floats that stand for exactly one integer; other floats become null."""
     whole = pc.and_(pc.equal(pc.floor(values), values), pc.less(pc.abs(values), pa.scalar(_EXACT)))
     return pc.if_else(whole, values, pa.scalar(None, pa.float64()))
 
 
 @cache
 def _halves() -> np.ndarray:
-    """The decimal that each float of 16 bits prints as, by its bits."""
+    """Table of the decimals that 16-bit floats print as, indexed by the bits of the float."""
     return np.array([float(str(each)) for each in np.arange(1 << 16, dtype=np.uint16).view(np.float16)])
 
 
 def _doubles(array: pa.Array) -> pa.Array:
-    """Floats as float64; a narrower one is the decimal that it prints as: 4.3 in 32 bits is 4.3, not 4.30000019."""
+    """Floats as float64. A narrower float becomes the decimal that it prints as: the 32-bit float 4.3 becomes 4.3, not
+    4.30000019.
+    """
     if pa.types.is_float16(array.type):
         bits = pc.fill_null(array.view(pa.uint16()), 0).to_numpy(zero_copy_only=False)
         return pa.array(_halves()[bits], mask=pc.is_null(array).to_numpy(zero_copy_only=False))
@@ -121,13 +133,15 @@ def _doubles(array: pa.Array) -> pa.Array:
 
 
 def _decimals(array: pa.Array) -> pa.Array:
-    """Decimals as text, each spelled by its value alone."""
+    """Decimals as text. The spelling depends on the value alone, not on the column's scale."""
     texts = pc.cast(array, pa.large_string())
     return texts if array.type.scale <= 0 else trimmed(texts)
 
 
 def trimmed(texts: pa.Array) -> pa.Array:
-    """Texts of decimals, each spelled by its value alone: 7.00 is "7", and 0.50 is "0.5"."""
+    """Texts of decimals without zeros at the end, so that the spelling depends on the value alone: 7.00 becomes "7",
+    and 0.50 becomes "0.5".
+    """
     texts = pc.replace_substring_regex(texts, pattern=_DECIMAL, replacement=r"\1\2")
     return pc.replace_substring_regex(texts, pattern=r"^-?0E.*$", replacement="0")
 
@@ -138,7 +152,7 @@ def _numeric(kind: pa.DataType) -> bool:
 
 
 def decimals(values: np.ndarray) -> np.ndarray:
-    """An array of numbers as float64 of the same shape; a narrower float is the decimal that it prints as."""
+    """An array of numbers as float64 of the same shape. A narrower float becomes the decimal that it prints as."""
     if values.dtype.kind != "f" or values.dtype.itemsize >= 8:
         return values.astype(np.float64, copy=False)
     native = values.astype(values.dtype.newbyteorder("="), copy=False)
@@ -147,10 +161,10 @@ def decimals(values: np.ndarray) -> np.ndarray:
 
 
 def real(cell: object) -> float:
-    """One cell of a list or of an array of objects as a double; nan for whatever is not one real number, text too.
+    """One cell of a list or of an object array as a double; nan for a cell that is not one real number, such as a text.
 
     Args:
-        cell: anything: what it is never stops the reading of the others.
+        cell: any object. No object raises an error, so that one cell never stops the reading of the others.
     """
     try:
         if isinstance(cell, np.generic):  # of which a duration is a whole number to numpy
@@ -165,12 +179,13 @@ def real(cell: object) -> float:
 
 
 def numbers(name: str, array: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """A column as float64 of shape (m,), each the nearest to its cell; a null, or a text that is no number, is NaN.
+    """A column as float64 of shape (m,), each entry the double nearest to its cell. A null, or a text that is no
+    number, becomes NaN.
 
-    A float of 32 or 16 bits is the decimal that it prints as, so that 4.3 is the same number in every type.
+    A float of 32 or 16 bits becomes the decimal that it prints as, so that 4.3 is the same number in every type.
 
     Args:
-        name: the column, for the error.
+        name: name of the column in the error message.
         array: integers, floats, decimals, booleans (0 and 1) or text, dictionary-encoded or not.
 
     Raises:
@@ -194,9 +209,11 @@ def numbers(name: str, array: pa.Array | pa.ChunkedArray) -> np.ndarray:
 
 
 def strings(name: str, array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """A column as large_string, trimmed: integers as decimal digits, booleans as true and false; null stays null.
+    """A column as large_string without surrounding spaces. Integers become decimal digits, booleans become true and
+    false, and null stays null.
 
-    A float or decimal that is whole reads as its integer: software that knows no missing integers stores them so.
+    A whole float or decimal is spelled as an integer, because software without missing integers stores integers as
+    floats.
 
     Raises:
         InvalidInput: the column's type has no spelling (dates, lists, structures).
@@ -219,7 +236,7 @@ def strings(name: str, array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def integers(name: str, array: pa.Array | pa.ChunkedArray, missing: int) -> np.ndarray:
-    """A column as int64 of shape (m,); a cell that spells no integer, as 7 or as 7.0, is `missing`.
+    """A column as int64 of shape (m,). Both 7 and 7.0 spell an integer; a cell that spells none becomes `missing`.
 
     Raises:
         InvalidInput: the column's type has no spelling.
@@ -232,10 +249,11 @@ def integers(name: str, array: pa.Array | pa.ChunkedArray, missing: int) -> np.n
 
 
 def whole_numbers(known: Sequence[str]) -> list[int | None]:
-    """The number that each of some known texts stands for: 7 for "7", and for "7.0" where no other one spells it.
+    """The whole number that each known text stands for, or None. The text "7" stands for 7, and "7.0" stands for 7 if
+    no other known text does.
 
     Args:
-        known: texts, each once.
+        known: different texts.
     """
     values = _counts(pa.array(known, pa.large_string())).to_pylist()
     uses = Counter(values)
@@ -244,11 +262,11 @@ def whole_numbers(known: Sequence[str]) -> list[int | None]:
 
 
 def places(texts: pa.Array, known: tuple[str, ...]) -> np.ndarray:
-    """The position of each text in a list of known texts, int64 of shape (m,); -1 where it is not listed.
+    """The position of each text in a list of known texts, int64 of shape (m,); -1 for a text that is not listed.
 
-    A text matches the known text of the same spelling. Otherwise a text that spells a whole number matches the known
-    text of that number: 1.0 is the level 1. Programs write the exponents of one number as 1e-7 or 1e-07, so that these
-    are one text.
+    A text matches the known text of the same spelling. If no known text has the same spelling, a text that spells a
+    whole number matches the known text of that number: 1.0 is the level 1. Programs write the exponent of a number as
+    1e-7 or as 1e-07, so both spellings count as one text.
 
     Args:
         texts: (m,) large_string array.
@@ -263,7 +281,9 @@ def places(texts: pa.Array, known: tuple[str, ...]) -> np.ndarray:
 
 @lru_cache(maxsize=256)
 def _spellings(known: tuple[str, ...]) -> tuple[dict[str, int], dict[str, int]]:
-    """Rank by spelling; and, for a whole number with a point, by spelling up to the point."""
+    """Two mappings to the rank of a known text: one from its spellings, one from the part before the decimal point of a
+    whole number.
+    """
     once = {value: rank for rank, value in enumerate(whole_numbers(known)) if value is not None}
     spelled = {other: rank for rank, text in enumerate(known) for other in _exponents(text)}
     spelled |= {text: rank for value, rank in once.items() for text in (str(value), _power(value))}
@@ -272,13 +292,13 @@ def _spellings(known: tuple[str, ...]) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def has_other_spellings(known: tuple[str, ...]) -> bool:
-    """Whether `places` takes more texts for some known texts than these."""
+    """Whether `places` accepts further spellings of some known texts."""
     spelled, pointed = _spellings(known)
     return bool(pointed) or len(spelled) > len(known)
 
 
 def _exponents(text: str) -> Iterator[str]:
-    """The ways in which programs write a number with an exponent; none of another text."""
+    """The ways in which programs write a number with an exponent. A text without an exponent has no such spellings."""
     if found := _EXPONENT.fullmatch(text):
         digits, sign, power = found.groups()
         for places in (1, 2):
@@ -286,7 +306,7 @@ def _exponents(text: str) -> Iterator[str]:
 
 
 def _power(value: int) -> str:
-    """A whole number as R writes one that ends in many zeros: 1e+05."""
+    """A whole number with many zeros at its end, as R writes it, such as 1e+05."""
     if not value:
         return "0"
     digits = str(abs(value))
@@ -295,7 +315,7 @@ def _power(value: int) -> str:
 
 
 def _ranks(texts: pa.Array, known: dict[str, int]) -> np.ndarray:
-    """What each text is mapped to, int64 of shape (m,); -1 for none."""
+    """The value of each text in a mapping, int64 of shape (m,); -1 for a text that is not in the mapping."""
     found = pc.index_in(texts, value_set=pa.array(list(known), texts.type))
     ranks = pc.take(pa.array(list(known.values()), pa.int64()), found)
     result: np.ndarray = pc.fill_null(ranks, -1).to_numpy(zero_copy_only=False)

@@ -1,7 +1,8 @@
-"""Query engines behind ibis: which ones give the cells that a file would give, and how each is asked for them.
+"""Query engines behind ibis: the list of engines that return the cells that a file would hold, and the form of a query
+to each.
 
-The test suite reads one table from every engine that is named here, and from files and data frames, and finds the same
-cells. An engine that is not named is refused before anything is read.
+The test suite reads one table from every listed engine, from files and from data frames, and finds equal cells. A query
+on any other engine is refused before anything is read.
 """
 
 from __future__ import annotations
@@ -21,17 +22,18 @@ from confide.tables._packaged import extra
 __all__ = ["ENGINES", "cells_of_engine", "drawn_anew", "engine_of", "exact_columns", "failed", "warn_of_guesses"]
 
 ENGINES = ("duckdb", "polars", "sqlite", "postgres", "datafusion")
-"""What ibis calls them."""
+"""Names of the supported engines in ibis."""
 
 _DECLARED = re.compile(r"all_varchar|columns\"?\s*=", re.IGNORECASE)
 _CSV = re.compile(r"read_csv|\.(csv|tsv|txt)\b", re.IGNORECASE)
 
 
 def engine_of(expression: Any) -> str:
-    """The engine that an ibis table expression runs on.
+    """Name of the engine on which an ibis table expression runs.
 
     Raises:
-        InvalidInput: none, several, or one that is not in `ENGINES`; says what works.
+        InvalidInput: the expression has no engine, has several, or has one that is not in `ENGINES`. The message says
+            what works.
     """
     ibis = extra("ibis", "data")
     try:
@@ -48,8 +50,8 @@ def engine_of(expression: Any) -> str:
 
 
 def failed(engine: str, error: Exception) -> InvalidInput:
-    """The error of a query that an engine did not answer; it leaves out the engine's message, which may quote private
-    values.
+    """The error for a query that an engine did not answer. The error omits the engine's message, which may quote
+    private values.
     """
     return InvalidInput("source", f"{engine} did not answer the query ({type(error).__name__}); its message may quote "
                                   "values, and is left out",
@@ -58,10 +60,10 @@ def failed(engine: str, error: Exception) -> InvalidInput:
 
 
 def drawn_anew(expression: Any) -> bool:
-    """Whether an expression may give other rows each time that it runs.
+    """Whether an expression may return different rows each time that it runs.
 
-    It may where it draws or samples, where functions of the user's own or a text of SQL say what runs, and where it
-    takes some rows of a table without an order.
+    Three kinds of expressions may return different rows: those that draw at random or sample, those with user functions
+    or SQL text, and those that take some rows of an unordered table.
     """
     ops = extra("ibis.expr.operations", "data")
     draws = (ops.Impure, ops.Sample, ops.SQLQueryResult, ops.SQLStringView)
@@ -73,7 +75,8 @@ def exact_columns(expression: Any, engine: str, columns: Sequence[str]) -> Any:
     """Some columns of an expression, each in a form in which its cells leave the engine unchanged.
 
     Raises:
-        InvalidInput: the engine keeps no such cells; names the column, its type, the engine and what works.
+        InvalidInput: the engine cannot keep the cells of a column exactly. The message names the column, its type, the
+            engine and what works.
     """
     found, types = {}, expression.schema()
     for name in columns:
@@ -89,7 +92,7 @@ def exact_columns(expression: Any, engine: str, columns: Sequence[str]) -> Any:
 
 
 def cells_of_engine(batch: pa.RecordBatch, expression: Any, engine: str) -> pa.RecordBatch:
-    """A batch of `exact_columns`, with decimals that left as texts spelled by their values alone."""
+    """A batch of `exact_columns`. Decimals that left the engine as texts are spelled by their values alone."""
     if engine != "postgres":
         return batch
     types = expression.schema()
@@ -99,11 +102,11 @@ def cells_of_engine(batch: pa.RecordBatch, expression: Any, engine: str) -> pa.R
 
 
 def warn_of_guesses(expression: Any, columns: Sequence[str]) -> None:
-    """Name the columns whose types DuckDB guessed from a CSV file, and which are not texts: 1.10 may have become
+    """Warn of columns that are not text and whose types DuckDB guessed from a CSV file: the text 1.10 may have become
     1.1.
 
-    What is known is what DuckDB keeps: a view on the file, or the text of a query. A table that was made from one is
-    any table.
+    The warning covers queries on a view of a file and queries with SQL text, whose source DuckDB keeps. DuckDB does not
+    record that a table was made from a CSV file, so a table in DuckDB gives no warning.
     """
     if engine_of(expression) != "duckdb":
         return

@@ -1,4 +1,4 @@
-"""Checks of what public roles of columns have in common: a name, bounds, and what happens beyond them."""
+"""Checks that the public roles of columns share: a column name, bounds, and the treatment of values beyond them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["bounds", "column_name", "outside_and_unit"]
 
 
 def column_name(value: object) -> str:
-    """The name of a column.
+    """Check the name of a column.
 
     Raises:
-        InvalidInput: no text, or an empty one.
+        InvalidInput: the value is no text, or an empty one.
     """
     if not isinstance(value, str) or not value:
         raise InvalidInput("column", f"{value!r} is no column name", "must be a text that is not empty")
@@ -20,10 +20,11 @@ def column_name(value: object) -> str:
 
 
 def bounds(lower: object, upper: object) -> tuple[float, float]:
-    """Two finite numbers, the first below the second.
+    """Check that two numbers are finite and the first is below the second.
 
     Raises:
-        InvalidInput: names `lower` or `upper`.
+        InvalidInput: the numbers are not finite, or the first is not below the second. The message names `lower` or
+            `upper`.
     """
     low, high = finite("lower", lower), finite("upper", upper)
     if not low < high:
@@ -32,7 +33,7 @@ def bounds(lower: object, upper: object) -> tuple[float, float]:
 
 
 def outside_and_unit(out_of_bounds: object, unit: object) -> None:
-    """Check how a role treats a value out of bounds, and its unit's name.
+    """Check how a role treats a value out of bounds, and the name of its unit.
 
     Raises:
         InvalidInput: `out_of_bounds` is neither "reject" nor "clip", or `unit` is no text; the message names the field.

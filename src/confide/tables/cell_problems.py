@@ -1,8 +1,8 @@
-"""Problems in the cells of a table, counted by column and reason; the holder of the table alone may see them.
+"""Problems in the cells of a table, counted by column and reason. Only the holder of the table may see the problems.
 
-A run takes the same time over every cell, and says of a bad one no more than its role does. These texts show the holder
-the bad cells before anything is charged: an empty cell, a date, a decimal comma, a currency sign, a level in other
-letters; and the rows of a file whose number of cells differs from its header's.
+A run takes the same time over every cell, and says no more about a bad cell than the column's role does. The texts of
+this module show the holder the bad cells before anything is charged. Examples are an empty cell, a date, a decimal
+comma, a currency sign, a level spelled in other letters, and a row of a file that is longer or shorter than the header.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KINDS = (
                   r"|^[+-]?[0-9]{1,3}(?:[' ][0-9]{3})+(?:[.,][0-9]*)?$"),
     ("comma", r"^[+-]?[0-9]*(?:\.[0-9]{3})*,[0-9]+$"),
 )
-"""What a text that is no number may be, the first that fits."""
+"""Names and patterns of texts that are no numbers. The first pattern that fits names the problem."""
 
 _SAID = {
     "date": ("is a date, and no role reads dates", "are dates, and no role reads dates"),
@@ -46,13 +46,13 @@ _SAID = {
     UNLISTED: ("is no level", "are no levels"),
     "other": ("cannot be used", "cannot be used"),
 }
-"""Reason -> what is said of one cell, and of several."""
+"""Mapping from a reason to its wording for one cell and for several cells."""
 
 _LONGEST = 40  # letters of an example
 
 
 class Role(Protocol):
-    """A column's public role, as far as its cells are judged by it."""
+    """The part of a column's public role that judges the column's cells."""
 
     @property
     def column(self) -> str: ...
@@ -66,8 +66,9 @@ class Judged:
 
     Args:
         column: name of the column.
-        judge: function of m cells; it returns their values, and their problems as `confide.tables.roles` counts them.
-        unlisted: texts for one cell that is not on the column's list, and for several.
+        judge: function of m cells, which returns their values and their problems, as numbered in
+            `confide.tables.roles`.
+        unlisted: wording for one cell, and for several cells, that are not on the column's list.
     """
 
     column: str
@@ -76,17 +77,19 @@ class Judged:
 
 
 def judged(roles: Sequence[Role]) -> list[Judged]:
-    """Columns that are judged by their roles; `unlisted` of a role, if there is one, is the words of `Judged`."""
+    """Columns that are judged by their roles. A role's own `unlisted`, if there is one, gives the wording of
+    `Judged.unlisted`.
+    """
     return [Judged(column=role.column, judge=role.encode,
                    unlisted=getattr(role, "unlisted", None) or _SAID[UNLISTED]) for role in roles]
 
 
 def ids_of(roster: Roster, id: str) -> list[Judged]:  # noqa: A002
-    """The column of ids, judged by the public list; none where the rows are numbered.
+    """The column of ids, judged by the public list. The list is empty where the rows are numbered.
 
     Args:
-        roster: the list.
-        id: the column, or "row".
+        roster: public list of ids.
+        id: name of the column of ids, or "row" where the rows are numbered.
     """
     def judge(cells: Any) -> tuple[Any, np.ndarray]:
         index = roster.index(cells, id)
@@ -97,12 +100,12 @@ def ids_of(roster: Roster, id: str) -> list[Judged]:  # noqa: A002
 
 
 class CellProblems:
-    """Counts what is wrong with each cell of one pass over a table. All of it is private.
+    """Counts of the problems in the cells of one pass over a table. All counts are private.
 
     Args:
-        columns: that are judged; others are not looked at.
-        examples: whether a cell is shown as an example of its reason: to who holds a table, and not where people have
-            handed in what they say.
+        columns: rules for the columns that are judged. Other columns are not examined.
+        examples: whether each reason is shown with a cell as an example. Examples are for the holder of a table, and
+            not for data that participants have handed in.
 
     Example:
         >>> from confide.tables import Category, Numeric, open_table
@@ -126,11 +129,11 @@ class CellProblems:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are judged."""
+        """The names of the columns that are judged."""
         return tuple(self._columns)
 
     def of(self, source: TableSource) -> TableSource:
-        """The same table; its last pass is counted."""
+        """The same table as a source that counts the problems of each pass. The counts of the last pass are kept."""
         self._source = source
         return source.shown_to(self._see)
 
@@ -157,8 +160,11 @@ class CellProblems:
                 self._examples.setdefault((column.column, reason), str(texts[int(np.argmax(which))].as_py()))
 
     def reported(self) -> dict[str, tuple[str, ...]]:
-        """Texts by column, one for each reason, the most frequent first; none where a column has no problem. The key ""
-        comes first, with the rows whose length differs from the header's: their cells are not listed one by one.
+        """Texts on the problems by column, one text for each reason, the most frequent reason first. A column without
+        problems has no texts.
+
+        The key "" comes first and is about the rows that are longer or shorter than the header. The cells of too long
+        or too short rows are not listed one by one.
         """
         if self._source is None:
             return {}
@@ -179,7 +185,7 @@ class CellProblems:
 
 
 def _reasons(wrong: np.ndarray, array: pa.Array, texts: pa.Array) -> Iterator[tuple[str | int, np.ndarray]]:
-    """(reason, which of the bad cells have it)."""
+    """Pairs of a reason and a mask of the bad cells that have the reason."""
     empty = pc.fill_null(pc.equal(texts, ""), True).to_numpy(zero_copy_only=False)
     yield "empty", empty
     named = np.isin(wrong, (INFINITE, OUTSIDE, UNEVEN, UNLISTED)) & ~empty

@@ -1,4 +1,6 @@
-"""A row for each person, by the public roles of its columns: numbers, scaled or as they are, and ranks of levels."""
+"""A row of numbers for each person, by the public roles of the columns: numbers, scaled or in their own unit, and ranks
+of levels.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,20 @@ from confide.tables.slot_rows import SlotRows
 __all__ = ["MOVED", "Role", "check_roles", "check_typed", "field_of", "read_rows", "typed_cells", "typed_row"]
 
 Role = Numeric | Category | Measured
-"""What a column's cells may be: in [-1, 1] after scaling, the rank of a level, or a number in its own unit."""
+"""The roles that a column can have. The numbers of a column are values in [-1, 1] after scaling, ranks of levels, or
+values in the column's own unit.
+"""
 
 
 def check_roles(roles: Sequence[Role], id: str) -> tuple[str, ...]:  # noqa: A002
-    """The columns' names.
+    """Check the roles of the columns, and return the names of the columns.
 
     Args:
         roles: roles of the columns.
         id: name of the column of ids, or "row".
 
     Raises:
-        InvalidInput: no column, one name twice, or the column of ids among them.
+        InvalidInput: there is no column, one name stands twice, or the column of ids has a role.
     """
     names = tuple(role.column for role in roles)
     if not names or len(set(names)) < len(names):
@@ -44,18 +48,20 @@ def read_rows(
     source: TableSource, *, roles: Sequence[Role], roster: Roster, id: str = "row",  # noqa: A002
     rejected: MutableMapping[str, str] | None = None, rows: int = 65536,
 ) -> Iterator[SlotRows]:
-    """Read a table once. A bad row affects its own person alone, who counts as a slot without a record.
+    """Read a table once. A bad row affects only its own person, who counts as a slot without a record.
 
     Args:
         source: the table.
         roles: roles of the columns.
         roster: the public list of ids.
         id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list.
-        rejected: receives id -> reason, as in `confide.tables.read_records`; the operator's alone.
+        rejected: mapping that receives the reason of each rejection by id, as in `confide.tables.read_records`. The
+            mapping is for the operator alone.
         rows: largest number of rows in a batch; it changes nothing but speed.
 
     Raises:
-        InvalidInput: a column is missing, or has a type that does not fit its role; never for a value.
+        InvalidInput: a column is missing, or has a type that does not fit its role. No value in a cell raises the
+            error.
 
     Example:
         >>> from confide.tables import open_table
@@ -91,14 +97,15 @@ def _read(
 
 
 def check_typed(values: Mapping[str, str], columns: Sequence[str]) -> None:
-    """Check that somebody typed the columns that a campaign asks for, and no other.
+    """Check that a participant typed the columns that a campaign asks for, and no other column.
 
     Args:
-        values: column -> typed text.
+        values: mapping from column name to typed text.
         columns: columns that the campaign asks for.
 
     Raises:
-        InvalidInput: a column too many, with the nearest one that is asked for, or one that is missing.
+        InvalidInput: a column is not asked for, or is missing. For a column too many, the message names the nearest
+            column that is asked for.
     """
     for name in values:
         if name not in columns:
@@ -110,15 +117,15 @@ def check_typed(values: Mapping[str, str], columns: Sequence[str]) -> None:
 
 
 def typed_row(values: Mapping[str, str], roles: Sequence[Role]) -> NDArray[np.float64]:
-    """One participant's row as they type it, shape (c,), coded like a row of the file.
+    """One participant's typed values as a row, shape (c,), coded like a row of a file.
 
     Args:
-        values: column -> text of its cell.
+        values: mapping from column name to the text of its cell.
         roles: roles of the c columns.
 
     Raises:
-        InvalidInput: no such column, one that is missing, or a value that cannot be used. The message is for the
-            participant alone.
+        InvalidInput: a column is unknown or missing, or a value cannot be used. The message is for the participant
+            alone.
 
     Example:
         >>> typed_row({"mood": "good"}, (Category(column="mood", levels=("bad", "good")),)).tolist()
@@ -134,7 +141,7 @@ def typed_row(values: Mapping[str, str], roles: Sequence[Role]) -> NDArray[np.fl
 
 
 def typed_cells(cells: Sequence[float], roles: Sequence[Role]) -> dict[str, str | float]:
-    """Values by column that `typed_row` turns into these cells.
+    """Values by column name that `typed_row` turns into the given cells.
 
     Args:
         cells: (c,) cells of one row.
@@ -151,15 +158,15 @@ def typed_cells(cells: Sequence[float], roles: Sequence[Role]) -> dict[str, str 
 
 
 MOVED = "A number beyond these ends counts as the nearer one."
-"""Said where a number out of bounds is moved to them."""
+"""Note for participants where a number out of bounds is moved to the nearer bound."""
 
 
 def field_of(role: Role, *, label: str = "", note: str = "") -> Field:
-    """The form field of a column.
+    """The field of a web form for a column.
 
     Args:
         role: role of the column.
-        label: question; the column's name where it is left out.
+        label: question of the field; by default the name of the column.
         note: explanation shown beside the question.
 
     Example:

@@ -1,8 +1,9 @@
-"""A design: which columns make the vector x of a record, with ||x|| <= 1 whatever the record says.
+"""Designs of regressions: a design turns chosen columns into the vector x of a record, with ||x|| <= 1 for every
+possible record.
 
-Every column is one block of norm at most 1: a scaled number, or the dummies of a category. The constant is a block too.
-Dividing by the square root of the number of blocks bounds the whole vector. The constant is penalised like every other
-coefficient: an intercept without penalty would have unbounded sensitivity.
+Every column gives one block of x, with norm at most 1: a scaled number, or the dummies of a category. The constant is a
+block too. Dividing x by the square root of the number of blocks bounds its norm by 1. The constant is penalised like
+every other coefficient, because an intercept without penalty would have unbounded sensitivity.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ _SLACK = 1.0 - 2.0**-44  # keeps computed norms at most 1 in spite of rounding
 
 
 class Encoded(NamedTuple):
-    """Encoded rows.
+    """Rows of a table, encoded as vectors.
 
     Args:
         X: float64 of shape (m, d), in column order (`X.T` is contiguous); the rows of invalid records are 0.
-        valid: bool of shape (m,): the record can be used.
-        codes: int16 of shape (m,): 0, or what is wrong with the record; see `Design.reason`.
+        valid: bool of shape (m,), True for a record that can be used.
+        codes: int16 of shape (m,): 0 for a valid record, otherwise a code of the problem; see `Design.reason`.
     """
 
     X: np.ndarray
@@ -43,12 +44,12 @@ class Encoded(NamedTuple):
 
 
 class Natural(NamedTuple):
-    """Coefficients in the units that people measure in; `coefficients = matrix @ scaled + offset`.
+    """Coefficients in the units of the columns; `coefficients = matrix @ scaled + offset`.
 
     Args:
-        coefficients: shape (k,); their names are `Design.natural_names`.
-        matrix: shape (k, d).
-        offset: shape (k,).
+        coefficients: coefficients, shape (k,), with the names in `Design.natural_names`.
+        matrix: linear part of the map from scaled to natural coefficients, shape (k, d).
+        offset: constant part of that map, shape (k,).
     """
 
     coefficients: np.ndarray
@@ -58,14 +59,14 @@ class Natural(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """The vector x of a record, from public column roles alone.
+    """The map from a record to its vector x, defined by public column roles alone.
 
     Args:
-        features: the columns, in order; each column once.
+        features: roles of the columns, in order; each column once.
         intercept: whether x has a constant entry.
 
     Raises:
-        InvalidInput: neither features nor intercept, a column that stands twice, or a feature that is no role.
+        InvalidInput: there are neither features nor an intercept, a column stands twice, or a feature is no role.
 
     Example:
         >>> design = Design(features=(Numeric(column="age", lower=20, upper=60),
@@ -94,17 +95,17 @@ class Design:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
+        """The names of the columns that the design reads."""
         return tuple(feature.column for feature in self.features)
 
     @property
     def blocks(self) -> int:
-        """Number of blocks of norm at most 1: the features, and the constant."""
+        """Number of blocks of x, each of norm at most 1: the features, and the constant if there is one."""
         return len(self.features) + int(self.intercept)
 
     @property
     def weight(self) -> float:
-        """The factor of every block: 1 / sqrt(blocks), a hair less so that rounding never lifts ||x|| above 1."""
+        """The factor of every block: 1 / sqrt(blocks), reduced slightly so that rounding never lifts ||x|| above 1."""
         return _SLACK / math.sqrt(self.blocks)
 
     @property
@@ -126,15 +127,15 @@ class Design:
         )
 
     def encode(self, table: Any) -> Encoded:
-        """Encode m rows.
+        """Encode m rows of a table as vectors.
 
         Args:
-            table: holds the columns of the features; others are left alone. A record batch, or whatever
-                `confide.tables.open_table` reads, such as a data frame or a mapping.
+            table: record batch, or any source that `confide.tables.open_table` reads, such as a data frame or a
+                mapping. The table holds the columns of the features; other columns are ignored.
 
         Raises:
-            InvalidInput: no table, rows without an order, a column is missing, or its type cannot hold what its role
-                needs. Never depends on the values.
+            InvalidInput: the source is no table, its rows have no order, a column is missing, or a column's type cannot
+                hold the values of its role. The error never depends on the values.
 
         Example:
             >>> Design(features=(Numeric(column="age", lower=20, upper=60),)).encode({"age": [60, 61]}).valid
@@ -175,7 +176,7 @@ class Design:
         return Encoded(rows.T, valid, codes)
 
     def _place(self, feature: Numeric | Category, cells: Cells, rows: np.ndarray, at: int) -> np.ndarray:
-        """Write one feature's columns, the first of which is the `at`-th; gives back what is wrong with its cells."""
+        """Write one feature's entries into the vectors, from entry `at` on; return the problem codes of its cells."""
         if isinstance(feature, Numeric):
             np.multiply(cells.values, self.weight, out=rows[at])
         else:
@@ -184,14 +185,16 @@ class Design:
         return cells.problems
 
     def rows_of(self, values: Sequence[np.ndarray], count: int) -> np.ndarray:
-        """The rows of `encode` for values in range that stand in no table.
+        """The vectors that `encode` would return for given values, which need not stand in a table and must be in
+        range.
 
         Args:
-            values: arrays by feature, each of shape (count,): numbers of its column as float64, or ranks of its levels.
+            values: one array for each feature, of shape (count,): float64 numbers in the column's unit, or ranks of
+                levels.
             count: number of rows.
 
         Returns:
-            Shape (count, d).
+            The vectors, shape (count, d).
 
         Example:
             >>> design = Design(features=(Numeric(column="age", lower=20, upper=60),))
@@ -212,7 +215,8 @@ class Design:
         return rows.T
 
     def cells(self, x: np.ndarray) -> list[float]:
-        """The cells that `encode` began with for one row: the scaled number or the rank of the level of each feature.
+        """The cells that `encode` turned into the vector x: for each feature the scaled number, or the rank of the
+        level.
 
         Args:
             x: shape (d,), a valid row of `encode`.
@@ -234,19 +238,20 @@ class Design:
         return found
 
     def reason(self, code: int) -> str:
-        """The meaning of a code of `encode` other than 0, in public terms: the field and the accepted values."""
+        """The meaning of a nonzero code of `encode`, in public terms: the field and the accepted values."""
         position, problem = divmod(int(code), _PROBLEMS)
         return self.features[position].reason(problem)
 
     def encode_one(self, record: Mapping[str, object]) -> tuple[np.ndarray, str | None]:
-        """A participant's check of their own row, on their own device, with exactly the result of `encode`.
+        """Encode one participant's row on their own device, with exactly the result of `encode`.
 
         Args:
-            record: column -> value; other keys are ignored. A form's texts are read as numbers where needed.
+            record: mapping from column name to value. Other keys are ignored. Texts from a form are read as numbers
+                where needed.
 
         Returns:
-            x of shape (d,) and None; or zeros, and a message for the participant alone that names the field, the
-            problem of its value, and the accepted values.
+            The vector x of shape (d,) and None; or zeros, and a message for the participant alone that names the field,
+            the problem of its value, and the accepted values.
         """
         x = np.zeros(self.dimension)
         at = 0
@@ -271,7 +276,9 @@ class Design:
         return self.names if self.intercept else (INTERCEPT, *self.names)
 
     def natural_units(self, response: Numeric) -> tuple[str, ...]:
-        """The units of the natural coefficients: the response's, per unit of the feature for a number."""
+        """The units of the natural coefficients. For a number the unit is that of the response per unit of the feature,
+        and otherwise that of the response.
+        """
         top = response.unit or f"units of {response.column}"
         units = [top]
         for feature in self.features:
@@ -282,29 +289,32 @@ class Design:
         return tuple(units)
 
     def reference(self) -> dict[str, float | str]:
-        """The person whom the natural intercept describes: numbers at their center, categories at their first level."""
+        """The person whose response the natural intercept predicts: every number at its center, every category at its
+        first level.
+        """
         return {
             feature.column: feature.middle if isinstance(feature, Numeric) else feature.levels[0]
             for feature in self.features
         }
 
     def natural(self, coefficients: np.ndarray, response: Numeric) -> Natural:
-        """Coefficients of the scaled regression as people read them.
+        """The natural coefficients: the coefficients of the scaled regression, converted to the units of the columns.
 
-        The scaled model predicts the scaled response by x @ coefficients. The natural model predicts the same value as
-        intercept + sum of slope * (v - center) over numbers + sum of differences to the first level over categories:
+        The scaled model predicts the scaled response by x @ coefficients. The natural model predicts the same response
+        as a sum of three parts: the intercept; slope * (v - center) for each number v; and, for each category, the
+        difference between its level and its first level.
 
-        - the intercept is the response predicted for `reference()`: every number at its center, every category at its
-          first level. Without a constant in x it is the response's own center;
-        - a number's coefficient is the change of the response per unit of the number;
-        - a level's coefficient is the difference of the response to the first level.
+        - The intercept is the response predicted for `reference()`: every number at its center, every category at its
+          first level. Without a constant in x the intercept is the response's own center.
+        - The coefficient of a number is the change of the response per unit of the number.
+        - The coefficient of a level is the difference of the response to the first level.
 
         Args:
-            coefficients: shape (d,), in the order of `names`.
+            coefficients: scaled coefficients, shape (d,), in the order of `names`.
             response: the role that scaled the response.
 
         Raises:
-            InvalidInput: another shape.
+            InvalidInput: the coefficients have another shape.
 
         Example:
             >>> design = Design(features=(Numeric(column="age", lower=20, upper=60),), intercept=False)

@@ -1,7 +1,9 @@
-"""Numbers of frames, Arrow tables, files and queries: a row for each slot, in the order of the slots.
+"""Numbers from data frames, Arrow tables, files and queries: one row for each slot of the public list, in the order of
+the slots.
 
-A missing number is NaN. Text is a number only where a CSV file spells one, because its cells have no types. A column of
-text is refused by its name, whatever its cells hold; a column of a CSV file, where none of its cells spells a number.
+A missing number is NaN. Text counts as a number only in a CSV file, since the cells of a CSV file have no types.
+Outside CSV files a column of text is refused by its name, whatever its cells hold. A column of a CSV file is refused if
+none of its cells spells a number.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ _NONE = -(2**63)  # no cell of `integers_of` holds that
 
 
 def is_table(data: Any) -> bool:
-    """Whether data is a frame, an Arrow table, a query or the name of a file; arrays, mappings and sequences are none.
+    """Whether data is a frame, an Arrow table, a query or the name of a file. Arrays, mappings and sequences are no
+    tables.
 
     Args:
         data: input of a run.
@@ -41,7 +44,8 @@ def is_table(data: Any) -> bool:
 
 
 def arrow_numbers(values: NDArray[Any]) -> pa.Array:
-    """Numbers as an Arrow column, without a copy where they lie side by side; `pa.array` would import pandas first.
+    """Numbers as an Arrow column, without a copy if they are contiguous in memory. (`pa.array` would import pandas
+    first.)
 
     Args:
         values: (n,) integers or floats. NaN stays NaN.
@@ -51,13 +55,14 @@ def arrow_numbers(values: NDArray[Any]) -> pa.Array:
 
 
 def numpy_numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
-    """An Arrow column of numbers as numpy's, without a copy where that can be; its own `to_numpy` would import pandas.
+    """An Arrow column of numbers as a numpy array, without a copy if possible. (The column's own `to_numpy` would
+    import pandas.)
 
     Args:
         column: integers or floats.
 
     Returns:
-        (n,) of the same type; as `to_numpy` gives it where cells are null.
+        (n,) numbers of the column's type. If cells are null, the type is the one that `to_numpy` chooses.
 
     Example:
         >>> numpy_numbers(pa.chunked_array([arrow_numbers(np.array([1, 2])), arrow_numbers(np.array([3]))]))
@@ -76,20 +81,22 @@ def numpy_numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
 
 
 def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_truths: str = "") -> NDArray[Any]:
-    """All numbers of a table.
+    """All numbers of a table, as an array with one column for each column of the table.
 
     Args:
         data: a table in the sense of `is_table`, or a mapping of column names to arrays. The index of a pandas frame is
             no column.
-        count: required number of columns, where it is given: they are the numbers of a record, in their order.
+        count: required number of columns, if it is given. The columns are the numbers of a record, in their order.
         field: name of the table in errors.
-        no_truths: advice, where a column of true and false is refused; by default they are 1 and 0.
+        no_truths: advice in the error for a column of true and false. With advice such a column is refused; without it
+            true and false are 1 and 0.
 
     Returns:
-        (rows, columns) in float32 where all columns are, else in float64.
+        (rows, columns) numbers, in float32 if all columns are float32, else in float64.
 
     Raises:
-        InvalidInput: another number of columns; a column without numbers, which is named; or rows that have no order.
+        InvalidInput: the table has another number of columns, a column without numbers (named in the message), or rows
+            without an order.
 
     Example:
         >>> columns_of(pa.table({"a": [0.5, None], "b": [1, 0]}), 2).tolist()
@@ -107,28 +114,28 @@ def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_t
 
 
 def named_columns_of(data: Any) -> tuple[tuple[str, ...], NDArray[Any]]:
-    """The names of the columns, and their numbers as of `columns_of`.
+    """The names of a table's columns, and the numbers that `columns_of` returns for the table.
 
     Args:
-        data: as for `columns_of`.
+        data: table, as for `columns_of`.
     """
     source = _opened(data)
     return source.column_names, _read(source, source.column_names)
 
 
 def column_of(data: Any, field: str = "data", *, no_truths: str = "") -> NDArray[Any] | None:
-    """The numbers of a series, of an Arrow column, or of a table or mapping with one column; None for anything else.
+    """The numbers of a series, of an Arrow column, or of a table or mapping with one column; None for any other input.
 
     Args:
         data: input of a run.
         field: name of the input in errors.
-        no_truths: advice, as in `columns_of`.
+        no_truths: advice in the error for a column of true and false, as in `columns_of`.
 
     Returns:
-        (rows,), or None where `data` has no type of its own, such as a list.
+        (rows,) numbers, or None if `data` has no type of its own, such as a list.
 
     Raises:
-        InvalidInput: several columns, or one without numbers, which is named.
+        InvalidInput: the input has several columns, or a column without numbers, which the message names.
 
     Example:
         >>> column_of(pa.array([1, 0, None])).tolist()
@@ -146,16 +153,18 @@ def column_of(data: Any, field: str = "data", *, no_truths: str = "") -> NDArray
 def fields_of(
     data: Any, fields: Mapping[str, tuple[int, ...]], *, no_truths: str = "",
 ) -> dict[str, NDArray[np.float64]]:
-    """Field -> its numbers, (rows, and then its shape), from a table.
+    """Mapping from field name to the numbers of the field in a table. The shape of an array is the number of rows,
+    followed by the field's shape.
 
     Args:
-        data: as `is_table` finds it. A column has the name of its field; the columns of a field with several numbers
-            are called field.0, field.1, and so on.
-        fields: name -> shape.
-        no_truths: as for `columns_of`.
+        data: table in the sense of `is_table`. A column has the name of its field; the columns of a field with several
+            numbers are called field.0, field.1, and so on.
+        fields: mapping from field name to shape.
+        no_truths: advice in the error for a column of true and false, as in `columns_of`.
 
     Raises:
-        InvalidInput: a column that is no field, or is missing; or as of `columns_of`.
+        InvalidInput: a column is no field, or the column of a field is missing. The errors of `columns_of` are raised
+            too.
 
     Example:
         >>> fields_of(pa.table({"most": [1.0], "needs.0": [0.5], "needs.1": [0.25]}), {"needs": (2,), "most": ()})
@@ -171,7 +180,7 @@ def fields_of(
 
 
 def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[str, NDArray[np.int64]]:
-    """The whole numbers of 64 bits of each column, exactly, from a table of these columns and no others.
+    """The exact 64-bit integers of each column of a table. The table must have the named columns and no others.
 
     Args:
         data: a table in the sense of `is_table`.
@@ -179,8 +188,8 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
         field: name of the table in errors.
 
     Raises:
-        InvalidInput: another column; one of text, by its name; or a cell that is no whole number; the message does not
-            say which.
+        InvalidInput: the table has other columns; a column holds text, which the message names; or a cell is no whole
+            number. The message does not say which cell.
 
     Example:
         >>> integers_of(pa.table({"index": [2, 0], "message": [-5, 2**62]}), ("index", "message"))["message"].tolist()
@@ -202,19 +211,20 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
 
 
 def own_row(record: Any, count: int | None = None, *, no_truths: str = "") -> Any:
-    """One person's own numbers, from any input that a run accepts for everybody; other input is returned unchanged.
+    """One person's own numbers, from any input form that a run accepts for all records. Any other input is returned
+    unchanged.
 
     Args:
-        record: a frame, an Arrow table or a file with one row; a mapping of the columns' names to its cells; the row as
-            a series; or, where there is a `count`, an array or a list of one row. Other input is allowed, too.
-        count: number of numbers, where it is known.
-        no_truths: advice, as in `columns_of`.
+        record: frame, Arrow table or file with one row; mapping from column names to cells; or the row as a series. If
+            `count` is given, an array or a list of one row is accepted too. Other input is allowed.
+        count: number of numbers in a record, if it is known.
+        no_truths: advice in the error for a column of true and false, as in `columns_of`.
 
     Returns:
         (count,) numbers; or the record itself.
 
     Raises:
-        InvalidInput: a table of another number of rows or columns, or a column of text, by its name.
+        InvalidInput: the table has another number of rows or columns, or a column of text, which the message names.
 
     Example:
         >>> own_row({"art": 0.5, "law": 1}, 2).tolist(), own_row([[0.5, 1.0]], 2), own_row((0.5, 1.0), 2)
@@ -235,15 +245,16 @@ def own_row(record: Any, count: int | None = None, *, no_truths: str = "") -> An
 
 
 def own_fields(record: Any, fields: Mapping[str, tuple[int, ...]], *, no_truths: str = "") -> Any:
-    """One person's own fields by their names, from a table of one row or a mapping of columns; anything else as it is.
+    """One person's own fields by their names, from a table of one row or a mapping of columns. Any other input is
+    returned unchanged.
 
     Args:
-        record: as for `own_row`.
-        fields: as for `fields_of`.
-        no_truths: as for `columns_of`.
+        record: record of one person, as for `own_row`.
+        fields: mapping from field name to shape, as for `fields_of`.
+        no_truths: advice in the error for a column of true and false, as in `columns_of`.
 
     Raises:
-        InvalidInput: as of `fields_of`; or another number of rows.
+        InvalidInput: the table has another number of rows than one. The errors of `fields_of` are raised too.
 
     Example:
         >>> own_fields(pa.table({"needs.0": [0.5], "needs.1": [0.25]}), {"needs": (2,)})
@@ -259,7 +270,7 @@ def own_fields(record: Any, fields: Mapping[str, tuple[int, ...]], *, no_truths:
 
 
 def _own_table(record: Any) -> Any:
-    """A record as a table: what is one, a file by its suffix, or a mapping of names to cells; else None."""
+    """A record as a table, if it is a table, the path of a table file, or a mapping from names to cells; else None."""
     if isinstance(record, str | os.PathLike):
         return record if os.path.splitext(os.fspath(record))[1].lower() in SUFFIXES else None
     if isinstance(record, Mapping) and record and all(isinstance(name, str) for name in record):
@@ -282,7 +293,7 @@ def _opened(data: Any) -> TableSource:
 
 
 def _typed(column: Any) -> Any:
-    """A list of numbers with the type of numbers, None among them as nan; anything else as it is."""
+    """A list of numbers as an array of numbers, with nan in place of None. Any other column is returned unchanged."""
     if not isinstance(column, list | tuple):
         return column
     try:
@@ -293,7 +304,7 @@ def _typed(column: Any) -> Any:
 
 
 def _read(source: TableSource, columns: tuple[str, ...], no_truths: str = "") -> NDArray[Any]:
-    """(rows, columns) numbers; what is missing is no number."""
+    """(rows, columns) numbers of a table. A missing number is NaN."""
     untyped = source.name.lower().endswith(".csv")
     spelled = _Spelled(columns) if untyped else None
     parts = []
@@ -311,9 +322,9 @@ def _read(source: TableSource, columns: tuple[str, ...], no_truths: str = "") ->
 
 
 class _Spelled:
-    """Which columns of a file without types hold text alone: cells that are not empty, and no number among them.
+    """Record of the columns of a CSV file that hold only text: some cells are not empty, and no cell spells a number.
 
-    One cell that is no number is that person's, and never stops everybody's run.
+    A single cell that is no number concerns its own person, and never stops the run for everybody.
     """
 
     def __init__(self, columns: tuple[str, ...]) -> None:
@@ -321,7 +332,7 @@ class _Spelled:
         self._written, self._number = np.zeros((2, len(columns)), dtype=bool)
 
     def see(self, cells: Sequence[pa.Array], read: Sequence[NDArray[Any]]) -> None:
-        """Look at a batch of each column."""
+        """Examine one batch of each column."""
         for at, (texts, values) in enumerate(zip(cells, read, strict=True)):
             if not self._number[at]:
                 self._number[at] = bool((~np.isnan(values)).any())
@@ -329,10 +340,10 @@ class _Spelled:
                     pc.any(pc.not_equal(pc.ascii_trim_whitespace(texts), "")).as_py())
 
     def check(self) -> None:
-        """Refuse the first column that holds text alone, by its name.
+        """Refuse the first column that holds only text, by its name.
 
         Raises:
-            InvalidInput: there is one.
+            InvalidInput: some column holds only text.
         """
         for name, written, number in zip(self._columns, self._written, self._number, strict=True):
             if written and not number:
@@ -340,13 +351,13 @@ class _Spelled:
 
 
 def plain_numbers(name: str, cells: Any, *, untyped: bool = False, no_truths: str = "") -> pa.Array:
-    """The plain cells of a column whose type holds numbers.
+    """The cells of a column whose type holds numbers, without Arrow encodings.
 
     Args:
         name: name of the column.
         cells: an Arrow array.
-        untyped: whether text may spell numbers.
-        no_truths: advice, as in `columns_of`.
+        untyped: whether text may spell numbers, as in a CSV file.
+        no_truths: advice in the error for a column of true and false, as in `columns_of`.
 
     Raises:
         InvalidInput: the column holds text, dates, or another type that holds no numbers.
@@ -361,7 +372,7 @@ def plain_numbers(name: str, cells: Any, *, untyped: bool = False, no_truths: st
 
 
 def _has_truths(cells: pa.Array) -> bool:
-    """Whether a plain column is of true and false by its type, or holds text that spells them."""
+    """Whether a column has the boolean type, or holds text that spells true or false."""
     if not is_text(cells):
         return bool(pa.types.is_boolean(cells.type))
     words = pc.ascii_lower(pc.ascii_trim_whitespace(cells))
@@ -369,7 +380,7 @@ def _has_truths(cells: pa.Array) -> bool:
 
 
 def _short(cells: pa.Array) -> NDArray[Any]:
-    """A column of single precision as it is."""
+    """A single-precision column, without conversion to double precision."""
     found: NDArray[Any] = pc.fill_null(cells, pa.scalar(math.nan, pa.float32())).to_numpy(zero_copy_only=False)
     return found
 

@@ -1,7 +1,8 @@
-"""The records of a run, and the four forms in which every family reads them: `fold`, `each`, `by_id` and `scan`.
+"""The records of a run, and four ways to read them that every family of mechanisms uses: `fold`, `each`, `by_id` and
+`scan`.
 
-A mechanism states what it needs of each batch and how answers add up. Where the records lie, in how many batches they
-come and in which order, changes no bit of a result.
+A mechanism states what it computes from each batch, and how the results of batches add up. The place of the records,
+the number of batches and their order change no bit of a result.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ from confide.numerics.map_reduce import accumulate, map_blocks
 __all__ = ["LARGEST_SCAN", "Reader", "Rows", "taken"]
 
 LARGEST_SCAN = 1 << 28
-"""Cells that `Reader.scan` sorts in memory, at most."""
+"""Largest number of cells that `Reader.scan` sorts in memory."""
 
 _BLOCK = 1 << 16
-"""Rows that are handed to a thread, at most: what a pass notes of them fits a core's cache."""
+"""Largest number of rows that a thread receives at a time. The notes of a pass on so many rows fit a core's cache."""
 
 
 class Rows(Protocol):
-    """A batch of records: a frozen dataclass of arrays with the same first axis, of which `index` says whose they are.
+    """A batch of records: a frozen dataclass of arrays with the same first axis, among them `index`, the slot of each
+    record.
 
     Args:
         index: int64 (m,), ranks in the public list of ids, or slots.
@@ -41,14 +43,14 @@ _State = TypeVar("_State")
 
 
 class Reader(Generic[_Rows]):
-    """Everybody's records, which can be read any number of times.
+    """The records of all people, which can be read any number of times.
 
-    Passes work on several threads, and their memory does not grow with the number of records. Only `each`, for its
-    result, and `scan` of records in no order hold something for everybody.
+    Passes work on several threads, and their memory does not grow with the number of records. The methods `each` and
+    `scan` are exceptions: `each` holds its result for every slot, and `scan` of unordered records sorts them in memory.
 
     Args:
-        batches: gives the batches of one pass, whenever it is called.
-        people: number of slots; a row of no slot is left out.
+        batches: function that returns the batches of one pass at each call.
+        people: number of slots; a row without a slot is left out.
         ordered: whether the rows of every pass come in the order of the slots.
 
     Example:
@@ -69,14 +71,15 @@ class Reader(Generic[_Rows]):
         self._batches, self.people, self.ordered = batches, people, ordered
 
     def by_id(self, *, refuse: str = "") -> Iterator[_Rows]:
-        """One pass: the first row of each slot. A guarantee for one record does not hold for a person who hands in two.
+        """One pass over the first row of each slot. Later rows of a slot do not count, because a guarantee for one
+        record does not hold for a person who hands in two.
 
         Args:
-            refuse: message where a slot has a second row; where it is empty, the second row is left out.
+            refuse: error message for a slot with a second row. If `refuse` is empty, second rows are left out.
 
         Raises:
-            InvalidInput: a slot has a second row and `refuse` is given, after the last batch; the message does not say
-                whose row it is.
+            InvalidInput: a slot has a second row and `refuse` is given. The error is raised after the last batch, and
+                its message does not say whose row it is.
         """
         seen, twice = np.zeros(self.people, dtype=bool), False
         last = np.zeros(self.people, dtype=np.int64)  # where a batch has each slot for the first time
@@ -98,13 +101,14 @@ class Reader(Generic[_Rows]):
         self, start: Callable[[], _State], add: Callable[[_State, _Rows], None],
         join: Callable[[_State, _State], None], *, refuse: str = "",
     ) -> _State:
-        """Sums over everybody. They must be exact, such as whole numbers: nobody knows which thread adds what.
+        """Sums over all records. The sums must be exact, such as sums of whole numbers, because the threads add the
+        batches in any order.
 
         Args:
-            start: a state to which nothing was added.
-            add: adds a batch to a state, on a thread of its own.
-            join: adds the second state to the first one.
-            refuse: as for `by_id`.
+            start: function that makes an empty state, to which no record was added.
+            add: function that adds a batch to a state, on a worker thread.
+            join: function that adds the second state to the first one.
+            refuse: error message, as for `by_id`.
 
         Returns:
             The state to which every record was added once.
@@ -117,13 +121,14 @@ class Reader(Generic[_Rows]):
     def each(
         self, give: Callable[[_Rows], Mapping[str, np.ndarray]], null: Mapping[str, Any], *, refuse: str = "",
     ) -> pa.Table:
-        """Values for each slot, computed from its own record.
+        """Values for each slot, computed from the slot's own record.
 
         Args:
-            give: function of a batch; it returns column -> (m,) or (m, w) values, each from its own row alone. It runs
-                on a thread of its own.
-            null: column -> value of a slot without a record. Its type is the column's.
-            refuse: message, as in `by_id`.
+            give: function of a batch that returns a mapping from column name to (m,) or (m, w) values, each computed
+                from its own row alone. The function runs on a worker thread.
+            null: mapping from column name to the value of a slot without a record. The type of the value is the type of
+                the column.
+            refuse: error message, as in `by_id`.
 
         Returns:
             A table with one row for each slot, in the order of the slots.
@@ -133,12 +138,12 @@ class Reader(Generic[_Rows]):
     def by_slot(
         self, give: Callable[[_Rows], Mapping[str, np.ndarray]], null: Mapping[str, Any], *, refuse: str = "",
     ) -> dict[str, np.ndarray]:
-        """The result of `each` in arrays: column -> (people,) or (people, w).
+        """The result of `each` as arrays: a mapping from column name to an array of shape (people,) or (people, w).
 
         Args:
             give: function of a batch, as in `each`.
             null: values of a slot without a record, as in `each`.
-            refuse: message, as in `by_id`.
+            refuse: error message, as in `by_id`.
         """
         found = {name: np.full((self.people, *np.shape(value)), value) for name, value in null.items()}
 
@@ -155,10 +160,10 @@ class Reader(Generic[_Rows]):
 
         Args:
             rows: largest number of rows in a batch.
-            refuse: message, as in `by_id`.
+            refuse: error message, as in `by_id`.
 
         Raises:
-            Refused: the records come in another order, and are too many cells to be sorted in memory.
+            Refused: the records come in another order, and have too many cells to be sorted in memory.
         """
         for batch in self.by_id(refuse=refuse) if self.ordered else self._sorted(refuse):
             yield from _parts(batch, rows)
@@ -176,7 +181,7 @@ class Reader(Generic[_Rows]):
 
 
 def _parts(batch: _Rows, rows: int) -> Iterator[_Rows]:
-    """A batch in parts of so many rows at most."""
+    """Split a batch into parts of at most `rows` rows."""
     for first in range(0, max(len(batch.index), 1), rows):
         yield batch if len(batch.index) <= rows else taken(batch, slice(first, first + rows))
 
@@ -189,8 +194,8 @@ def taken(batch: _Rows, where: Any) -> _Rows:
     """Some rows of a batch.
 
     Args:
-        batch: a dataclass of arrays with the same first axis; what is no array stays.
-        where: a mask, places or a slice.
+        batch: dataclass of arrays with the same first axis. Fields that are no arrays are kept unchanged.
+        where: mask, positions or slice of the wanted rows.
     """
     some: Any = batch
     changed: _Rows = replace(some, **{name: getattr(some, name)[where] for name in _arrays(some)})

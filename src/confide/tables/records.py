@@ -1,4 +1,6 @@
-"""One pass over a table: the records of a roster's participants as vectors, and the operator's list of rejections."""
+"""One pass over a table: the records of the participants on the public list as vectors, and the operator's list of
+rejections.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,12 @@ __all__ = ["RecordCodec", "Records", "read_records", "rejections"]
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Valid records of one batch; a participant without one, in the whole pass, has the null record.
+    """Valid records of one batch. A participant without a valid record in the whole pass has the null record.
 
     Args:
-        index: int64 of shape (k,): ranks in the public list of ids; no rank comes twice in a pass.
-        X: float64 of shape (k, d).
-        y: float64 of shape (k,): the scaled response, in [-1, 1].
+        index: int64 of shape (k,): ranks in the public list of ids. No rank comes twice in a pass.
+        X: vectors of the features, float64 of shape (k, d).
+        y: scaled responses in [-1, 1], float64 of shape (k,).
     """
 
     index: np.ndarray
@@ -44,25 +46,25 @@ def read_records(
     rows: int = 65536,
     rejected: MutableMapping[str, str] | None = None,
 ) -> Iterator[Records]:
-    """Read a table once; call again for another pass.
+    """Read a table once. Each further pass needs another call of `read_records`.
 
     Args:
         source: the table.
         design: roles of the features.
-        response: role of the response; no feature.
+        response: role of the response, whose column must not be a feature.
         roster: the public list of ids.
         id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list.
-        rows: rows per batch at most, from 1; it changes nothing but speed.
-        rejected: receives id -> reason for the rows that give no record; "row 7" stands for an id where the row bears
-            none of the list, "ann (row 7)" for a later row of an id. It is a function of private records: the
-            operator's alone, never published or counted aloud.
+        rows: largest number of rows in a batch, at least 1; it changes nothing but speed.
+        rejected: mapping that receives the reason of each rejection by id. The text "row 7" stands for an id if the row
+            has no id of the list, and "ann (row 7)" for a later row of an id. The mapping is a function of private
+            records: it is for the operator alone, and neither it nor its size may be published.
 
     Yields:
-        The valid records of each batch. What is wrong with one row never changes what is yielded for another.
+        The valid records of each batch. A problem in one row never changes the records of another row.
 
     Raises:
-        InvalidInput: a column is missing or of a type that cannot hold what its role needs, the response is also a
-            feature, or rows number a source whose rows have no order. Never depends on the values.
+        InvalidInput: a column is missing or has a type that cannot hold the values of its role; the response is also a
+            feature; or the rows are numbered but have no order. The error never depends on the values.
 
     Example:
         >>> from confide.tables import open_table
@@ -111,14 +113,14 @@ def _records(
 def rejections(
     first: FirstRows, batch: pa.RecordBatch, index: np.ndarray, lost: np.ndarray, reasons: Mapping[int, str]
 ) -> dict[str, str]:
-    """The reasons, by id, of the rows of a batch that give no record; for the operator alone.
+    """Mapping from id to reason for the rows of a batch that give no record. The mapping is for the operator alone.
 
     Args:
-        first: owners of the rows; the batch is the last one that it has claimed.
+        first: owners of the rows. The last call of `first.claim` must have been for `batch`.
         batch: the rows.
-        index: (m,) result of that claim.
-        lost: (m,) bool, true for rows that give no record.
-        reasons: row -> reason, where an id of the list bears it.
+        index: (m,) result of `first.claim(batch)`.
+        lost: (m,) bool, True for rows that give no record.
+        reasons: mapping from row to reason, for rows with an id of the list.
     """
     found, start = {}, first.rows - batch.num_rows
     for row in np.flatnonzero(lost).tolist():
@@ -157,10 +159,10 @@ class RecordCodec:
     dimension: int
 
     def pack(self, batch: Records) -> tuple[np.ndarray, list[bytes]]:
-        """The slots and the reports of a batch."""
+        """The slots of a batch, and its records as bytes."""
         return batch.index, cell_bytes(np.column_stack([batch.X, batch.y]))
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Records:
-        """The batch of some slots."""
+        """The batch of records that `pack` turned into the given slots and bytes."""
         rows = cells_of(reports, self.dimension + 1)
         return Records(slots, rows[:, :-1], rows[:, -1])

@@ -1,7 +1,7 @@
 """Public roles of columns: rules that turn a cell into a number within public bounds.
 
-Bounds and levels stand in the campaign file. They are never taken from the data: a bound that one participant's value
-can move reveals that value.
+Bounds and levels stand in the campaign file. Bounds and levels are never taken from the data, because a bound that one
+participant's value can move reveals that value.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ __all__ = ["FINE", "INFINITE", "MISSING", "OUTSIDE", "UNEVEN", "UNLISTED", "Abov
            "Numeric", "Word"]
 
 FINE, MISSING, INFINITE, OUTSIDE, UNLISTED, UNEVEN = range(6)
-"""What can be wrong with a cell: nothing; no value, or none of the kind; not finite; out of bounds; not a level; not
-whole."""
+"""Codes of the problems of a cell, in order: no problem; no value, or a value of the wrong kind; not finite; out of
+bounds; not a level; not a whole number.
+"""
 
 
 class Cells(NamedTuple):
-    """A column after its role.
+    """The cells of a column, encoded by its role.
 
     Args:
-        values: shape (m,): scaled numbers in [-1, 1], float64, or the rank of the level, int64; 0 where not fine.
+        values: shape (m,): scaled numbers in [-1, 1], float64, or ranks of levels, int64; 0 for a cell with a problem.
         problems: shape (m,), int8: FINE, MISSING, INFINITE, OUTSIDE or UNLISTED.
     """
 
@@ -62,16 +63,16 @@ def _show(value: object) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Numeric:
-    """A number v, scaled to (v - center) / max(upper - center, center - lower), which lies in [-1, 1].
+    """The role of a number v, scaled to (v - center) / max(upper - center, center - lower), which lies in [-1, 1].
 
     Args:
         column: the column's name.
-        lower: smallest value that is accepted, in units of the column.
-        upper: largest value that is accepted.
+        lower: smallest accepted value, in units of the column.
+        upper: largest accepted value, in units of the column.
         center: the value that is scaled to 0, in [lower, upper]; the midpoint when None.
         out_of_bounds: "reject" makes a record with a value out of bounds invalid; "clip" moves the value to the bound.
-            NaN, infinite and missing values are invalid under both.
-        unit: unit of the column, for people.
+            NaN, infinite and missing values are invalid under either setting.
+        unit: name of the column's unit, shown to people.
 
     Raises:
         InvalidInput: a field is out of range.
@@ -109,24 +110,26 @@ class Numeric:
 
     @property
     def scale(self) -> float:
-        """Units of the column for one unit of the scaled number."""
+        """Number of units of the column in one unit of the scaled number."""
         return max(self.upper - self.middle, self.middle - self.lower)
 
     def encode(self, cells: Any, out: np.ndarray | None = None) -> Cells:
-        """Scale a column.
+        """Scale the cells of a column.
 
         Args:
-            cells: Arrow or numpy array or sequence of m numbers, or of texts that spell them. Anything else in a
-                sequence of Python objects counts as missing.
-            out: receives the scaled values when given: float64 of shape (m,).
+            cells: Arrow or numpy array or sequence of m numbers, or of texts that spell them. Any other object in a
+                sequence counts as missing.
+            out: array that receives the scaled values, if it is given: float64 of shape (m,).
 
         Raises:
-            InvalidInput: the column's type holds no numbers. Never depends on the values.
+            InvalidInput: the column's type holds no numbers. The error never depends on the values.
         """
         return self.scaled(numbers(self.column, as_array(cells)), out)
 
     def scaled(self, values: np.ndarray, out: np.ndarray | None = None) -> Cells:
-        """Scale numbers that were read: float64 of shape (m,), NaN where one is missing; otherwise as `encode`."""
+        """Scale numbers that are already parsed: float64 of shape (m,), with NaN for a missing number. The result is as
+        from `encode`.
+        """
         raw = values + 0.0  # one zero: -0 and 0 would differ after clipping
         problems = np.zeros(len(raw), np.int8)
         if self.out_of_bounds == "reject":
@@ -147,7 +150,7 @@ class Numeric:
         return f"must be in [{self.lower:.12g}, {self.upper:.12g}]" + (f" {self.unit}" if self.unit else "")
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem, in public terms."""
+        """The meaning of a problem code, in public terms."""
         words = {MISSING: "is missing or not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds"}
         return f"{self.column}: {words[problem]}; {self.limit()}"
 
@@ -164,12 +167,13 @@ class Numeric:
 
 @dataclass(frozen=True, kw_only=True)
 class Category:
-    """A level out of a public list; the first is the reference, every other one has a dummy of its own.
+    """The role of a level from a public list. The first level is the reference, and every other level has its own dummy
+    variable.
 
     Args:
         column: the column's name.
-        levels: at least two different texts. Whole numbers and true/false count by their text ("0", "true"), and 1.0 in
-            a table is the level 1; a list of the words true and false is compared without regard to case.
+        levels: at least two different texts. Whole numbers and booleans count by their text ("0", "true"), and 1.0 in a
+            table is the level 1. If the levels are the words true and false, letter case is ignored.
 
     Raises:
         InvalidInput: a field is out of range.
@@ -202,18 +206,18 @@ class Category:
 
     @property
     def whole(self) -> tuple[int | None, ...]:
-        """The whole number that each level stands for, None where it stands for none."""
+        """The whole number that each level stands for; None for a level that stands for none."""
         return tuple(whole_numbers(self.levels))
 
     def encode(self, cells: Any) -> Cells:
-        """Rank a column's levels.
+        """Turn the cells of a column into ranks of levels.
 
         Args:
-            cells: Arrow or numpy array or sequence of m texts, whole numbers or booleans. Anything else in a
-                sequence of Python objects counts as missing.
+            cells: Arrow or numpy array or sequence of m texts, whole numbers or booleans. Any other object in a
+                sequence counts as missing.
 
         Raises:
-            InvalidInput: the column's type can hold none of the levels. Never depends on the values.
+            InvalidInput: the column's type can hold none of the levels. The error never depends on the values.
         """
         array = plain(as_array(cells))
         self._check(array.type)
@@ -239,7 +243,7 @@ class Category:
         return f"must be one of {shown}"
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem, in public terms."""
+        """The meaning of a problem code, in public terms."""
         return f"{self.column}: {'is missing' if problem == MISSING else 'is not a level'}; {self.limit()}"
 
     def encode_one(self, value: object) -> tuple[int, str | None]:
@@ -255,11 +259,11 @@ class Category:
 
 @dataclass(frozen=True, kw_only=True)
 class Above:
-    """A bit: whether a number is above a public threshold.
+    """The role of a bit: whether a number is above a public threshold.
 
     Args:
         column: the column's name.
-        threshold: in units of the column.
+        threshold: public threshold, in units of the column.
 
     Example:
         >>> Above(column="affairs", threshold=0).encode([0, 1.5, None]).values
@@ -274,10 +278,10 @@ class Above:
         object.__setattr__(self, "threshold", finite("threshold", self.threshold))
 
     def encode(self, cells: Any) -> Cells:
-        """The bits of a column, int64 of shape (m,); missing where a cell is no number.
+        """The bits of a column, int64 of shape (m,). A cell that is no number counts as missing.
 
         Raises:
-            InvalidInput: the column's type holds no numbers. Never depends on the values.
+            InvalidInput: the column's type holds no numbers. The error never depends on the values.
         """
         raw = numbers(self.column, as_array(cells))
         problems = np.where(np.isnan(raw), MISSING, FINE).astype(np.int8)
@@ -286,12 +290,12 @@ class Above:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """A number in its own unit, within public bounds or outside of them: nothing is scaled or rounded.
+    """The role of a number in its own unit, with public bounds. Nothing is scaled or rounded.
 
     Args:
         column: the column's name.
-        lower: lowest value that is fine; -inf for any.
-        upper: highest one.
+        lower: smallest accepted value; -inf for no bound.
+        upper: largest accepted value; inf for no bound.
 
     Example:
         >>> Measured(column="concern", lower=0.0, upper=1.0).encode([0.1, "1.5", None])
@@ -308,10 +312,10 @@ class Measured:
             raise InvalidInput("upper", f"{self.upper:g} is not above lower = {self.lower:g}")
 
     def encode(self, cells: Any) -> Cells:
-        """A column as float64 of shape (m,); 0 where not fine.
+        """The numbers of a column, float64 of shape (m,); 0 for a cell with a problem.
 
         Raises:
-            InvalidInput: the column's type holds no numbers. Never depends on the values.
+            InvalidInput: the column's type holds no numbers. The error never depends on the values.
         """
         raw = numbers(self.column, as_array(cells)) + 0.0
         problems = np.zeros(len(raw), np.int8)
@@ -326,7 +330,7 @@ class Measured:
         return f"must be in [{self.lower:.12g}, {self.upper:.12g}]" if bounded else "must be a number"
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem, in public terms."""
+        """The meaning of a problem code, in public terms."""
         words = {MISSING: "is missing or not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds"}
         return f"{self.column}: {words[problem]}; {self.limit()}"
 
@@ -343,7 +347,8 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Word:
-    """A whole number of 64 bits, written as 16 hexadecimal digits: the length of no number tells which one it is.
+    """The role of a 64-bit integer, written as 16 hexadecimal digits. All numbers have equal length, so the length
+    reveals nothing about the number.
 
     Args:
         column: the column's name.
@@ -361,14 +366,14 @@ class Word:
 
     @staticmethod
     def spelled(value: int) -> str:
-        """A number as such a word."""
+        """A 64-bit integer as 16 hexadecimal digits."""
         return value.to_bytes(8, "big", signed=True).hex()
 
     def encode(self, cells: Any) -> Cells:
-        """A column as int64 of shape (m,); 0 where not fine.
+        """The integers of a column, int64 of shape (m,); 0 for a cell with a problem.
 
         Raises:
-            InvalidInput: the column holds no texts. Never depends on the values.
+            InvalidInput: the column holds no texts. The error never depends on the values.
         """
         array = plain(as_array(cells))
         words = strings(self.column, array)
@@ -385,7 +390,7 @@ class Word:
         return "must be 16 hexadecimal digits, as a device writes them"
 
     def reason(self, problem: int) -> str:
-        """The meaning of a problem, in public terms."""
+        """The meaning of a problem code, in public terms."""
         return f"{self.column}: {'is missing' if problem == MISSING else 'is no word of 64 bits'}; {self.limit()}"
 
     def encode_one(self, value: object) -> tuple[int, str | None]:

@@ -1,4 +1,4 @@
-"""The public list of ids: who was invited, in which rank, and which rows of a table are whose."""
+"""The public list of ids: the invited people, the rank of each, and the owner of each row of a table."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def _twice(identity: object) -> InvalidInput:
 
 
 def _table(ids: np.ndarray, low: int, high: int) -> tuple[Finder, np.ndarray]:
-    """Integers that lie close together: a table over their range. Also the positions of repeated ones."""
+    """A finder for integers that lie close together, by a table over their range, and the positions of repeated
+    integers.
+    """
     table = np.full(high - low + 1, UNKNOWN, np.int64)
     place = np.arange(len(ids))
     table[ids - low] = place
@@ -50,7 +52,7 @@ def _table(ids: np.ndarray, low: int, high: int) -> tuple[Finder, np.ndarray]:
 
 
 def _sorted(keys: np.ndarray) -> tuple[Finder, np.ndarray]:
-    """Keys anywhere: binary search. Also the positions of repeated ones."""
+    """A finder for arbitrary keys, by binary search, and the positions of repeated keys."""
     order = np.argsort(keys)
     keys = keys[order]
 
@@ -90,7 +92,9 @@ def _by_number(ids: np.ndarray) -> Lookup:
 
 
 def _by_text(ids: pa.Array, numbers: np.ndarray) -> Lookup:
-    """Texts as they are spelled; else, where both spell a whole number, by that: 7.0 is the id 7."""
+    """A lookup of texts by their spelling. A text without a match that spells a whole number is looked up by that
+    number: 7.0 is the id 7.
+    """
     exactly = _by_spelling(ids)
     values, first, counts = np.unique(numbers, return_index=True, return_counts=True)
     once = (values != _NONE) & (counts == 1)  # of two ids that spell one number, neither is meant by a third spelling
@@ -107,7 +111,9 @@ def _by_text(ids: pa.Array, numbers: np.ndarray) -> Lookup:
 
 
 def _by_spelling(ids: pa.Array) -> Lookup:
-    """Texts by hash, then compared; Arrow's `index_in` would build its table anew for every batch."""
+    """A lookup of texts by hash, followed by a comparison of the texts. Arrow's `index_in` would build its hash table
+    again for every batch.
+    """
     find, repeated = _sorted(np.concatenate([_hash(ids[at : at + _CHUNK]) for at in range(0, len(ids), _CHUNK)]))
     if len(repeated):  # an id that stands twice, or two ids that share a hash: rare, slow, right
         counts = pc.value_counts(ids)
@@ -136,10 +142,10 @@ def _index_in(wanted: pa.Array, ids: pa.Array) -> np.ndarray:
 
 
 class Roster:
-    """The public list of ids; an id's rank in it is the participant's `index`.
+    """The public list of ids. The rank of an id in the list is the participant's `index`.
 
-    `Roster(n)` is the list "1", "2", ..., "n". Ids are compared by their text: 7 and "7" are one id, "07" is another. A
-    text that is on the list in no such spelling and spells a whole number is the id that spells the same: "7.0" is "7".
+    `Roster(n)` is the list "1", "2", ..., "n". Ids are compared by their text: 7 and "7" are one id, and "07" is
+    another. A text that is not on the list but spells a whole number matches the id of that number: "7.0" matches "7".
 
     Args:
         count: number of invited slots, at least 1.
@@ -169,13 +175,13 @@ class Roster:
 
     @classmethod
     def from_ids(cls, ids: Sequence[str] | Sequence[int] | np.ndarray | pa.Array) -> Roster:
-        """An explicit public list; the order is the rank.
+        """An explicit public list of ids. The position of an id in the list is its rank.
 
         Args:
             ids: texts or whole numbers, each once.
 
         Raises:
-            InvalidInput: no ids; an id that is empty, stands twice, or is no text or whole number.
+            InvalidInput: there are no ids; or an id is empty, stands twice, or is no text or whole number.
         """
         array = plain(as_array(ids))
         if not len(array):
@@ -206,11 +212,11 @@ class Roster:
         return f"Roster({self.count})" if self._ids is None else f"Roster.from_ids(<{self.count} ids>)"
 
     def index(self, values: Any, name: str = "id") -> np.ndarray:
-        """The rank of each id, int64 of shape (m,); -1 where the id is missing or not on the list.
+        """The rank of each id, int64 of shape (m,); -1 for an id that is missing or not on the list.
 
         Args:
             values: a column of integers or texts, as Arrow or numpy array or sequence.
-            name: the column, for the error.
+            name: name of the column in the error message.
 
         Raises:
             InvalidInput: the column's type holds no ids (dates, lists).
@@ -218,10 +224,10 @@ class Roster:
         return self._look(name, as_array(values))
 
     def rank(self, identity: str | int) -> int:
-        """The index of one id.
+        """The rank of one id.
 
         Raises:
-            InvalidInput: not on the list.
+            InvalidInput: the id is not on the list.
         """
         found = UNKNOWN
         if self._ids is None and type(identity) is str:  # what everybody's request asks; as `index` reads her cell
@@ -236,10 +242,10 @@ class Roster:
         return found
 
     def identity(self, index: int) -> str:
-        """The id at a rank in [0, count).
+        """The id with a given rank in [0, count).
 
         Raises:
-            InvalidInput: out of range.
+            InvalidInput: the rank is out of range.
         """
         if not 0 <= index < self.count:
             raise InvalidInput("index", f"{index} is out of range", f"must be in [0, {self.count})")
@@ -247,7 +253,7 @@ class Roster:
 
 
 class FirstRows:
-    """The owners of the rows of one pass: an id's record is the first row that bears it, in the order of the table.
+    """The owners of the rows of one pass. The record of an id is the first row with that id, in the order of the table.
 
     Args:
         roster: the public list of ids.
@@ -271,9 +277,10 @@ class FirstRows:
         self._seen = None if self.column is None else np.zeros(roster.count, np.bool_)
 
     def claim(self, batch: pa.RecordBatch) -> np.ndarray:
-        """The index of the participant whose record each row is, int64 of shape (m,).
+        """The index of the participant who owns each row, int64 of shape (m,).
 
-        Negative where a row is nobody's record: UNKNOWN (-1), or DUPLICATE (-2) where its id has been claimed.
+        The index is negative for a row that is no participant's record: UNKNOWN (-1), or DUPLICATE (-2) if an earlier
+        row has the same id.
         """
         start, self.rows = self.rows, self.rows + batch.num_rows
         if self._seen is None or self.column is None:

@@ -1,4 +1,4 @@
-"""Rows of cells: the same number of cells for each person, whatever their record is; and the bytes of these rows."""
+"""Rows of cells, with equally many cells for each person, and the conversion of these rows to bytes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SlotRows:
-    """Usable rows of one batch; no slot comes twice in a pass. Private.
+    """The usable rows of one batch, which are private. No slot comes twice in a pass.
 
     Args:
         index: int64 (m,), ranks in the public list of ids.
-        cells: float64 (m, c), as the kind lays them out.
+        cells: float64 (m, c), in the layout of the campaign's kind.
     """
 
     index: NDArray[np.int64]
@@ -27,22 +27,23 @@ class SlotRows:
 
 
 def cell_bytes(cells: _Reals) -> list[bytes]:
-    """The bytes of (m, c) cells, as m texts of 8 c bytes, little-endian doubles."""
+    """The bytes of (m, c) cells: m byte strings of 8 c bytes, which hold little-endian doubles."""
     rows = np.ascontiguousarray(cells, dtype="<f8")
     return rows.view(f"V{8 * rows.shape[1]}").reshape(-1).tolist()
 
 
 def cells_of(reports: Sequence[bytes], width: int) -> _Reals:
-    """The cells that `cell_bytes` wrote: (m, width)."""
+    """The (m, width) cells that `cell_bytes` turned into bytes."""
     return np.frombuffer(b"".join(reports), dtype="<f8").reshape(len(reports), width)
 
 
 @dataclass(frozen=True)
 class CellCodec:
-    r"""Rows of cells as bytes: all of them, as doubles, so that a record is the same wherever it is read.
+    r"""Rows of cells as bytes. All cells are stored as doubles, so that a record has the same value wherever it is
+    read.
 
     Args:
-        width: cells of a row.
+        width: number of cells in a row.
 
     Example:
         >>> slots, reports = CellCodec(1).pack(SlotRows(np.array([4]), np.array([[0.5]])))
@@ -53,9 +54,9 @@ class CellCodec:
     width: int
 
     def pack(self, batch: SlotRows) -> tuple[np.ndarray, list[bytes]]:
-        """The slots and the reports of a batch."""
+        """The slots of a batch, and its rows as bytes."""
         return batch.index, cell_bytes(batch.cells)
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> SlotRows:
-        """The batch of some slots."""
+        """The batch of rows that `pack` turned into the given slots and bytes."""
         return SlotRows(slots, cells_of(reports, self.width).astype(np.float64))

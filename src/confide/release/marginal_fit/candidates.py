@@ -1,13 +1,20 @@
-"""Candidate tables: all pairs and triples of columns that are not too large, and every one's counts in one pass.
+"""Candidate tables of MarginalFit: all pairs and triples of columns whose tables are not too large, with the counts of
+all of them from one pass over the rows.
 
-Rows come column by column with a whole weight each: how often a distinct record occurs, or how much a row of the model
-weighs in units of 2^-20 counts. Sums of whole numbers do not depend on the order or on threads.
+Rows are stored column by column, and each row has a whole number as its weight. The weight of a distinct record is its
+multiplicity, and the weight of a row of the model is in units of 2^-20 counts. Sums of whole numbers depend neither on
+the order of the rows nor on the threads.
 
-Scores of candidate tables: how far the model is off, less what measuring would cost; whole numbers.
+The module also computes the scores of candidate tables. A score is the error of the model on a table, less the error
+that noise would add by measuring the table. Scores are whole numbers in units of 2^-20 counts:
 
-score(c) = |true_c - model_c|_1 - n |simplex(model_c/n + (sigma/n) g) - model_c/n|_1, in units of 2^-20 counts. One
-replaced record moves two cells of the true table by one count each: it moves the score by at most 2 counts, exactly,
-because the model's counts and the penalty are rounded before and read earlier releases and public randomness only.
+    score(c) = |true_c - model_c|_1 - n |simplex(model_c/n + (sigma/n) g) - model_c/n|_1
+
+Here true_c and model_c are the counts of table c in the data and in the model, sigma is the standard deviation of the
+noise, and g a vector of standard normals from public randomness. The replacement of one record changes two cells of the
+true table by one count each, so it changes the score by at most 2 counts. The bound of 2 counts is exact in the code:
+the model's counts and the penalty (the second term) are rounded first, and read only earlier releases and public
+randomness.
 
 Source: spec query_release D6.
 """
@@ -56,8 +63,9 @@ class Candidates:
     """The tables that may be measured: a public list, in lexicographic order of their columns.
 
     Args:
-        members: (k, 3) columns, ascending; -1 at the end of a pair.
-        starts: (k + 1,) where each one's cells start when all are laid end to end, last column fastest.
+        members: (k, 3) columns of each table, ascending; -1 at the end of a pair.
+        starts: (k + 1,) position of each table's first cell in a flat array of all tables, and the end. The last column
+            of a table is the fastest digit of a cell.
     """
 
     members: NDArray[np.int64]
@@ -65,7 +73,9 @@ class Candidates:
 
     @classmethod
     def of(cls, sizes: tuple[int, ...], widths: tuple[int, ...], largest_table: int) -> Candidates:
-        """All sets of so many columns with at most `largest_table` cells. A column of one cell tells nothing."""
+        """All sets of columns of the given widths whose tables have at most `largest_table` cells. A column with one
+        cell holds no information and is left out.
+        """
         useful = [j for j, size in enumerate(sizes) if size > 1]
         found = [np.empty((0, 3), dtype=np.int64)]
         for width in widths:
@@ -88,7 +98,7 @@ class Candidates:
         return tuple(int(j) for j in self.members[at] if j >= 0)
 
     def overlap(self, at: int) -> NDArray[np.int64]:
-        """The number of columns that each candidate shares with this one, (k,)."""
+        """The number of columns that each candidate shares with the given one, (k,)."""
         common = np.zeros(len(self), dtype=np.int64)
         for j in self.columns(at):
             for place in self._places:
@@ -97,11 +107,11 @@ class Candidates:
 
     @cached_property
     def _places(self) -> NDArray[np.int64]:
-        """(3, k) first columns, second ones, third ones."""
+        """The first, the second and the third column of each candidate, (3, k)."""
         return np.ascontiguousarray(self.members.T)
 
     def chunks(self) -> Iterator[tuple[int, int]]:
-        """Ranges of candidates with a bounded number of cells each."""
+        """Ranges of consecutive candidates with a bounded number of cells in each range."""
         first = 0
         while first < len(self):
             end = int(np.searchsorted(self.starts, self.starts[first] + _CHUNK_CELLS, side="right")) - 1
@@ -111,13 +121,15 @@ class Candidates:
 
 
 class Batch:
-    """The tables that a batch may still choose: none twice, and none that shares two columns with a pick of the batch.
+    """The tables that may still be chosen in a batch. No table is chosen twice, and a table must not share two columns
+    with another choice of the batch.
 
-    Where nothing is left that shares fewer, the second rule is dropped for what comes next. Reads picks alone.
+    If no remaining table meets the second condition, that condition starts again with no choice of the batch to compare
+    with. The rules read only earlier choices.
 
     Args:
-        candidates: the tables.
-        before: picks of earlier batches.
+        candidates: the candidate tables.
+        before: choices of earlier batches.
     """
 
     def __init__(self, candidates: Candidates, before: Iterable[int] = ()) -> None:
@@ -127,29 +139,30 @@ class Batch:
         self._apart = self._free.copy()
 
     def allowed(self) -> NDArray[np.bool_]:
-        """Whether each candidate may be the next pick, (k,); read only."""
+        """Whether each candidate may be the next choice, (k,), as a read-only array."""
         if not self._apart.any():
             self._apart = self._free.copy()
         return self._apart
 
     def pick(self, at: int) -> None:
-        """Take one, that is allowed."""
+        """Choose an allowed candidate."""
         self._free[at] = False
         self._apart &= self._free & (self._candidates.overlap(at) <= 1)
 
 
 class Counter:
-    """Counts of candidate tables in some rows, chunk by chunk; whole numbers, the same on either way.
+    """Counts of candidate tables in some rows, for one range of candidates after another. The counts are whole numbers
+    and the same for both methods of counting.
 
-    Tables of columns with two cells come from the sums of weights over all rows with one, two or three ones, which
-    products of matrices give for all at once; sums of whole numbers below 2^53 are exact in doubles. All others are
-    counted row by row.
+    Tables of two-valued columns follow from the total weights of the rows with ones in one, two or three columns.
+    Matrix products give these total weights for all columns at once; sums of whole numbers below 2^53 are exact in
+    doubles. All other tables are counted row by row.
 
     Args:
-        columns: uint16 (m, r).
-        weights: int64 (r,), of sum below 2^53.
-        candidates: the tables.
-        sizes: (m,) cells of each column.
+        columns: cells, uint16 (m, r), column by column.
+        weights: weights of the rows, int64 (r,), with a sum below 2^53.
+        candidates: the candidate tables.
+        sizes: (m,) number of cells of each column.
     """
 
     def __init__(
@@ -164,7 +177,7 @@ class Counter:
             self._moments = _moments(columns[bits], weights, triples)
 
     def __call__(self, first: int, end: int) -> NDArray[np.int64]:
-        """The tables from one candidate to another, end to end."""
+        """The counts of a range of candidates, as one flat array."""
         members, starts = self._candidates.members[first:end], self._candidates.starts[first : end + 1]
         out = np.empty(starts[-1] - starts[0], dtype=np.int64)
         places = self._place[members]
@@ -185,7 +198,7 @@ class Counter:
         return out
 
     def _from_moments(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(k, 4) or (k, 8) cells, by inclusion and exclusion."""
+        """The cells of some tables, (k, 4) or (k, 8), by inclusion and exclusion."""
         one, two, three = self._moments
         total = np.int64(self._weights.sum())
         a, b = places[:, 0], places[:, 1]
@@ -202,7 +215,9 @@ class Counter:
 def _moments(
     bits: NDArray[np.uint16], weights: NDArray[np.int64], triples: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Weight of all rows with ones in a column, in two, and (for a <= b <= c, where asked for) in three."""
+    """The total weights of the rows with ones in one column, in two columns, and in three columns a <= b <= c. The
+    weights for three columns are computed on request.
+    """
     count, rows = bits.shape
     block = max(1, _BLOCK // count)
 
@@ -228,15 +243,16 @@ def count_cells(
     columns: NDArray[np.uint16], weights: NDArray[np.int64], members: NDArray[np.int64], starts: NDArray[np.int64],
     sizes: NDArray[np.int64], out: NDArray[np.int64],
 ) -> None:
-    """Add the rows' weights up in every cell of some candidate tables.
+    """Add the weights of the rows to the cells of some candidate tables.
 
     Args:
-        columns: (m, r) cells.
-        weights: (r,).
-        members: (k, 3), in lexicographic order: tables that start with the same pair follow each other.
-        starts: (k + 1,) where each table starts in `out`, but for a common offset.
-        sizes: (m,).
-        out: flat, filled.
+        columns: (m, r) cells, column by column.
+        weights: (r,) weights of the rows.
+        members: (k, 3) columns of the tables, in lexicographic order, so that tables with the same first pair are
+            adjacent.
+        starts: (k + 1,) position of each table's first cell in `out`, up to a common offset.
+        sizes: (m,) number of cells of each column.
+        out: flat array, which is filled.
     """
     rows = columns.shape[1]
     half = rows // 2
@@ -281,16 +297,16 @@ def count_cells(
 # ---- scores
 
 UNITS = 20
-"""Scores are in units of 2^-20 counts."""
+"""Number of binary digits of a count: scores are in units of 2^-20 counts."""
 
 SENSITIVITY = 2 << UNITS
-"""How far one replaced record can move a score, in these units."""
+"""Sensitivity of a score to the replacement of one record, in units of 2^-20 counts."""
 
 _NORMALS = 2**17  # how many are drawn for a batch of tables; each table reads them from a place of its own
 
 
 def whole_weights(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
-    """Weights of rows, sum 1, as whole units of 2^-20 counts."""
+    """Weights of rows with sum 1, converted to whole numbers in units of 2^-20 counts."""
     return np.rint(weights * math.ldexp(n, UNITS)).astype(np.int64)
 
 
@@ -298,14 +314,15 @@ def whole_weights(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
 def penalty_of(
     model: NDArray[np.int64], total: float, deviation: float, noise: NDArray[np.float64], at: int
 ) -> float:
-    """The distance |simplex(p + deviation g) - p|_1 for p = model/total, with the normals g from a place on, cyclic.
+    """The distance |simplex(p + deviation g) - p|_1, where p = model/total and g is a vector of normals. The normals
+    are read from a given position on, cyclically.
 
     Args:
-        model: (cells,) in any unit.
+        model: (cells,) counts of the model, in any unit.
         total: total of the model's counts, > 0.
-        deviation: standard deviation of the noise of a measured cell, as a fraction.
-        noise: normals.
-        at: where they start.
+        deviation: standard deviation of the noise of a measured cell, as a fraction of the records.
+        noise: array of standard normals.
+        at: position of the first normal to use.
     """
     moved = np.empty(len(model))
     for v in range(len(model)):
@@ -334,14 +351,16 @@ def _score_cells(
 
 @lru_cache(maxsize=1)
 def _normals(seed: int, batch: int) -> NDArray[np.float64]:
-    """One batch's, read only."""
+    """The standard normals of one batch, as a read-only array."""
     return normals(key_of(seed, "penalty", batch), _NORMALS)
 
 
 def _by_chunks(
     work: Callable[[Any], NDArray[Any]], items: Iterable[Any], candidates: Candidates, tell: Progress | None
 ) -> list[NDArray[Any]]:
-    """The results in order; progress in candidates, which are public, after each chunk of them."""
+    """The results of the work on all ranges of candidates, in order. Progress is reported in candidates, which are
+    public, after each range.
+    """
     found = []
     for (_, end), result in zip(candidates.chunks(), map_blocks(work, items), strict=True):
         found.append(result)
@@ -353,14 +372,15 @@ def true_tables(
     columns: NDArray[np.uint16], counts: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64],
     tell: Progress | None = None,
 ) -> list[NDArray[np.int32]]:
-    """Counts of every candidate table, chunk by chunk. Private.
+    """The counts of every candidate table in the data, as one array for each range of candidates. The counts are
+    private.
 
     Args:
         columns: (m, u) the distinct records, column by column.
-        counts: (u,) how many there are of each.
-        candidates: the tables.
-        sizes: (m,) cells of each column.
-        tell: function that is called with the candidates done and all of them.
+        counts: (u,) multiplicities of the distinct records.
+        candidates: the candidate tables.
+        sizes: (m,) number of cells of each column.
+        tell: callback that receives the number of finished candidates and the number of all candidates.
     """
     counter = Counter(columns, counts, candidates, sizes)
 
@@ -374,19 +394,19 @@ def scores(
     columns: NDArray[np.uint16], weights: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64],
     true: list[NDArray[np.int32]], n: int, sigma: float, seed: int, batch: int, tell: Progress | None = None,
 ) -> NDArray[np.int64]:
-    """The scores in units of 2^-20 counts, (k,); private.
+    """The scores of all candidates in units of 2^-20 counts, (k,). The scores are private.
 
     Args:
         columns: (m, N) the model's rows, column by column.
-        weights: (N,) in units of 2^-20 counts.
-        candidates: the tables.
-        sizes: (m,) cells of each column.
-        true: `true_tables`.
+        weights: (N,) weights of the rows, in units of 2^-20 counts.
+        candidates: the candidate tables.
+        sizes: (m,) number of cells of each column.
+        true: counts of the tables in the data, from `true_tables`.
         n: number of records.
         sigma: standard deviation of a measured cell's noise, in counts.
         seed: public seed.
-        batch: number of the batch that is chosen; each has normals of its own.
-        tell: function that is called with the candidates done and all of them.
+        batch: number of the batch that is chosen. Each batch has its own normals.
+        tell: callback that receives the number of finished candidates and the number of all candidates.
     """
     noise = _normals(seed, batch)
     total, counter = float(math.ldexp(n, UNITS)), Counter(columns, weights, candidates, sizes)

@@ -1,6 +1,7 @@
-"""`FittedMarginals`: the public record of a run of `MarginalFit`: noisy tables, and the population that fits them.
+"""`FittedMarginals`: the public result of a run of `MarginalFit`, with noisy tables and the population that fits them.
 
-A weighted population: equal rows together, in lexicographic order, and rows of equal weight drawn from it.
+The population is a set of weighted rows. Equal rows are merged, and the rows stand in lexicographic order. Rows of
+equal weight can be drawn from the population.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ _ROOM = 2**62  # of a key
 def _distinct(
     rows: NDArray[np.uint16], weights: NDArray[np.float64], sizes: tuple[int, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Where the first of each kind of rows is, in lexicographic order of the rows, and the sum of their weights > 0."""
+    """The position of the first occurrence of each distinct row, in lexicographic order of the rows, and the total
+    weight of each. Rows with total weight 0 are left out, and the weights are scaled to sum 1.
+    """
     keys, room = [np.zeros(len(rows), dtype=np.int64)], 1
     for j, size in enumerate(sizes):
         if room > _ROOM // size:
@@ -57,7 +60,7 @@ def _distinct(
 def merged_columns(
     rows: NDArray[np.uint16], weights: NDArray[np.float64], sizes: tuple[int, ...]
 ) -> tuple[NDArray[np.uint16], NDArray[np.float64]]:
-    """The distinct rows as `merged` gives them, column by column: (m, u)."""
+    """The distinct rows and weights that `merged` returns, with the rows stored column by column: (m, u)."""
     places, sums = _distinct(rows, weights, sizes)
     columns = np.empty((rows.shape[1], len(places)), dtype=np.uint16)
     for j in range(len(columns)):
@@ -68,12 +71,12 @@ def merged_columns(
 def merged(
     rows: NDArray[np.uint16], weights: NDArray[np.float64], sizes: tuple[int, ...]
 ) -> tuple[NDArray[np.uint16], NDArray[np.float64]]:
-    """The distinct rows in lexicographic order, with the sum of the weights of each; rows without weight are left out.
+    """The distinct rows in lexicographic order, with the total weight of each. Rows without weight are left out.
 
     Args:
-        rows: (N, m).
-        weights: (N,) >= 0.
-        sizes: cells of each column.
+        rows: (N, m) rows of cells.
+        weights: (N,) weights of the rows, >= 0.
+        sizes: number of cells of each column.
 
     Example:
         >>> cells, weights = merged(np.array([[1, 0], [0, 1], [1, 0]], np.uint16), np.array([0.25, 0.5, 0.25]), (2, 2))
@@ -87,13 +90,14 @@ def merged(
 def equal_rows(
     cells: NDArray[np.uint16], weights: NDArray[np.float64], count: int
 ) -> NDArray[np.uint16]:
-    """Rows of equal weight: systematic sampling along the order of the population, without a random start.
+    """Rows of equal weight that approximate the weighted population, by systematic sampling along its order, without a
+    random start.
 
-    Each stretch of the order, such as all rows with one first cell, is off by at most one row.
+    The number of rows in each interval of the order, such as all rows with the same first cell, is off by at most one.
 
     Args:
-        cells: (N, m), in lexicographic order.
-        weights: (N,) sum 1.
+        cells: (N, m) rows of the population, in lexicographic order.
+        weights: (N,) weights of the rows, with sum 1.
         count: number of rows.
     """
     size = whole("count", count, at_least=1)
@@ -111,20 +115,22 @@ _UNIT = 1e-9  # how far the weights may be from summing to 1
 @wire("FittedMarginals", "schema records tables cells weights misfit diversity")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedMarginals(Billboard):
-    """The public record of a run: what was measured, and a weighted population that was fitted to it.
+    """The public result of a run: the measured tables, and a weighted population that was fitted to them.
 
-    The population follows from the measurements and the plan's public seed, bit for bit: `MarginalFit.check` fits it
-    again. Answers and rows are free, as often as anybody likes.
+    The population is a deterministic function of the measurements and the plan's public seed: `MarginalFit.check` fits
+    it again and compares the bits. Answers and rows from the population cost no privacy, however often they are
+    computed.
 
     Args:
         schema: the public columns.
-        records: n.
-        tables: the measured tables, in the order of their release; first one of each column that has several cells.
-        cells: uint16 (N, m) distinct rows of the population, in lexicographic order.
-        weights: float64 (N,), > 0 with sum 1.
-        misfit: mean L1 distance of the population's tables and their targets, in [0, 2]. Targets are noisy, so that
-            they contradict each other a little: it is never 0.
-        diversity: effective number of rows, as a share of those that were fitted, in (0, 1].
+        records: number of records, n.
+        tables: the measured tables, in the order of their release. The first tables are the one-way tables of all
+            columns that have several cells.
+        cells: distinct rows of the population in lexicographic order, uint16 (N, m).
+        weights: weights of the rows, float64 (N,), > 0 with sum 1.
+        misfit: mean L1 distance between the population's tables and their targets, in [0, 2]. The misfit is never 0,
+            because the targets are noisy and contradict each other slightly.
+        diversity: effective number of rows, as a fraction of the fitted rows, in (0, 1].
     """
 
     schema: Schema
@@ -152,12 +158,12 @@ class FittedMarginals(Billboard):
 
     @cached_property
     def population(self) -> Codes:
-        """The rows as records of the schema; `weights` says how much each counts."""
+        """The rows of the population as records of the schema. The weight of each row is in `weights`."""
         return Codes(schema=self.schema, cells=self.cells)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The doubts about the fit, in words; none where it is sound."""
+        """Doubts about the fit, in words; empty for a sound fit."""
         found = []
         if self.misfit > _MISFIT:
             found.append(f"the population misses its targets by {self.misfit:.3f} in L1 on average: above {_MISFIT}")
@@ -166,7 +172,8 @@ class FittedMarginals(Billboard):
         return tuple(found)
 
     def answers(self, workload: Workload) -> NDArray[np.float64]:
-        """The shares of the population that satisfy each query, (k,), in [0, 1]; of any queries on the same attributes.
+        """The weighted fractions of the population that satisfy each query, (k,), in [0, 1]. Any queries on the
+        schema's attributes are allowed.
 
         Source: spec query_release D6.
         """
@@ -174,29 +181,34 @@ class FittedMarginals(Billboard):
         return np.asarray(workload.answers(self.population, self.weights))
 
     def measured(self, workload: Workload) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The measured shares of each query, without the fit: unbiased, and the standard deviation of their noise.
+        """The measured fractions of each query, without the fit, and the standard deviation of their noise. The
+        fractions are unbiased.
 
         Args:
             workload: conjunctions.
 
         Returns:
-            (k,) and (k,); nan and infinity where no measured table has all columns of a query.
+            The fractions, (k,), and the standard deviations, (k,); nan and infinity if no measured table has all
+            columns of a query.
         """
         counts, deviations = self.tables.estimates(self.schema, workload, self.records)
         return counts / self.records, deviations / self.records
 
     @renamed(beta="failure_probability")
     def error_bars(self, workload: Workload, *, failure_probability: float = 0.05) -> NDArray[np.float64]:
-        """How far `answers` may be off, (k,): all bars hold together, but for the failure probability beta of the
-        noise.
+        """Error bars for `answers`, (k,). All bars hold together, with failure probability beta over the noise.
 
-        |answer - measured| + (noise of a sum of cells) sqrt(2 ln(2k/beta)), with the k queries that were measured.
-        Discrete Gaussian noise is sub-Gaussian with variance proxy sigma^2. They cover the noise, not the sampling of
-        the records from anybody else. Infinite for queries of which nothing was measured.
+        The bar of a query is
+
+            |answer - measured| + (standard deviation of the measured answer) sqrt(2 ln(2k/beta)),
+
+        where k is the number of queries that were measured. The formula is valid because discrete Gaussian noise is
+        sub-Gaussian with variance proxy sigma^2. The bars cover the noise, not the sampling of the records from a
+        larger population. The bar is infinite for a query that no table measures.
 
         Args:
             workload: conjunctions.
-            failure_probability: in (0, 1).
+            failure_probability: failure probability beta of all bars together, in (0, 1).
         """
         measured, deviation = self.measured(workload)
         known = np.isfinite(deviation)
@@ -207,24 +219,25 @@ class FittedMarginals(Billboard):
         return bars
 
     def rows(self, count: int | None = None) -> pa.Table:
-        """The population as a table of equal rows, for tools that know no weights: levels and bins as texts, bits as
-        truth values. Their order goes with no column, see `coded_rows`.
+        """The population as a table of rows of equal weight, for tools without weights. Levels and bins are texts, and
+        bits are booleans. The rows are in a shuffled order, see `coded_rows`.
 
         Args:
-            count: number of rows, n if left out.
+            count: number of rows; the number of records n if left out.
         """
         return cells_table(self.coded_rows(count).cells, self.schema)
 
     def coded_rows(self, count: int | None = None) -> Codes:
         """The rows of `rows` as records of the schema.
 
-        Systematic sampling along the lexicographic order of the population, then a public shuffle that is the same for
-        all: the first rows are as good as any others. Who needs k rows should ask for k of them, all the same: such a
-        sample is off by at most one row in each stretch of the population, and k rows of a larger one are a random
-        sample of it. They are nobody's records, and never more precise than the weighted population.
+        The rows are drawn by systematic sampling along the lexicographic order of the population. A public shuffle,
+        equal for everybody, removes the lexicographic order, so that any part of the rows is a random sample. For k
+        rows, a call with count k is still better than the first k rows of a longer table: the systematic sampling of
+        exactly k rows is off by at most one row in each interval of the population. The rows are synthetic, and never
+        more precise than the weighted population.
 
         Args:
-            count: number of rows, n if left out.
+            count: number of rows; the number of records n if left out.
         """
         found = equal_rows(self.cells, self.weights, self.records if count is None else count)
         return Codes(schema=self.schema, cells=found[permutation(key_of(0, "equal rows"), len(found))])
@@ -234,12 +247,12 @@ class FittedMarginals(Billboard):
 @wire("FittedMarginalsCertificate", "beta cells vacuous", failure_probability="beta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedMarginalsCertificate(Certificate):
-    """The errors that a run itself shows, as fractions of n.
+    """A bound on the errors of a run, computed from its public result, as fractions of n.
 
     Args:
         failure_probability: failure probability of the bound, over the noise.
-        cells: largest possible error of a single cell of a measured table, in the population; 1 at most.
-        vacuous: whether it says nothing: an error of 1/2 is what answering 1/2 to everything promises.
+        cells: bound on the error of the population in any single cell of a measured table, at most 1.
+        vacuous: whether the bound is at least 1/2, which the answer 1/2 to every query achieves.
     """
 
     failure_probability: float

@@ -1,8 +1,7 @@
-"""Released tables in flat arrays, and what they say of a query by themselves.
+"""Released noisy tables in flat arrays, and unbiased answers of queries from them.
 
-Targets from noisy tables: margins of all tables together, one estimate for each set of columns, each a distribution.
-
-Whatever is done here reads released tables and public facts only.
+The module also computes the targets of the fit: the margins of all noisy tables are combined into one estimate for each
+set of columns, and each estimate is a distribution. All functions read only released tables and public facts.
 """
 
 from __future__ import annotations
@@ -34,9 +33,10 @@ _DEVIATIONS = 5.0  # of an estimate's length: as much of them as noise can have 
 
 @kernel_or_plain
 def project_simplex(values: NDArray[np.float64]) -> None:
-    """Replace values (any finite numbers) by the nearest distribution in Euclidean distance, in place.
+    """Replace an array of finite numbers by the nearest probability distribution in Euclidean distance, in place.
 
-    Michelot's algorithm: the threshold rises until what lies above it sums to 1; finitely many passes, no sorting.
+    The method is Michelot's algorithm: a threshold rises until the values above it, each reduced by the threshold, sum
+    to 1. The algorithm ends after finitely many passes and does not sort.
     """
     size = len(values)
     total = 0.0
@@ -57,7 +57,7 @@ def project_simplex(values: NDArray[np.float64]) -> None:
 
 
 def simplex(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The distribution nearest to an array of finite numbers, in its shape.
+    """The probability distribution nearest to an array of finite numbers, in the array's shape.
 
     Example:
         >>> simplex(np.array([0.9, 0.4, -0.3])).round(6).tolist()
@@ -69,7 +69,7 @@ def simplex(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _independent(laws: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The product of distributions, one axis for each."""
+    """The joint distribution of independent columns: the product of their distributions, with one axis for each."""
     product = np.ones(())
     for law in laws:
         product = np.multiply.outer(product, law)
@@ -77,7 +77,7 @@ def _independent(laws: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 class RawTable:
-    """A noisy table over some columns, in counts, and the standard deviation of one cell's noise."""
+    """A noisy table over some columns, in counts, with the standard deviation of the noise of one cell."""
 
     def __init__(self, columns: _Columns, counts: NDArray[np.int64], sigma: float) -> None:
         self.columns = columns
@@ -85,28 +85,32 @@ class RawTable:
         self.sigma = sigma
 
     def margin(self, columns: _Columns) -> tuple[NDArray[np.float64], float]:
-        """The margin over a subset of its columns, and the variance of one of the margin's cells."""
+        """The margin of the table over a subset of its columns, and the variance of the noise of one cell of the
+        margin.
+        """
         away = tuple(at for at, column in enumerate(self.columns) if column not in columns)
         summed = self.counts.sum(axis=away) if away else self.counts
         return summed.astype(np.float64), self.sigma**2 * (self.counts.size / summed.size)
 
 
 def consistent(raw: Sequence[RawTable], n: int) -> dict[_Columns, NDArray[np.float64]]:
-    """One distribution for every set of columns that lies within a measured table.
+    """One target distribution for every set of columns that lies within a measured table.
 
-    Sizes 1, 2, 3 in turn: the inverse-variance mean of the margins of all raw tables that contain the set, projected
-    on the simplex, then 6 rounds of iterative proportional fitting to the subsets that were fixed before.
+    The sets are processed by size, from 1 to 3. The first estimate for a set is the inverse-variance weighted mean of
+    the margins of all raw tables that contain the set, projected on the simplex. For sets of two or three columns, 6
+    rounds of iterative proportional fitting then adjust the estimate to the targets of its subsets.
 
-    Before that, a share s of the estimate is replaced by independent columns, so that no margin is asked of cells that
-    noise left empty; s is 0.01, or five times the noise of the estimate (the root of its cells' summed variances, as a
-    share of n) where that is less. It moves a target by at most 2 s in L1, which vanishes with the noise.
+    Before the fitting, a share s of the estimate is replaced by the product of the independent columns, so that no
+    positive margin meets cells that noise left empty. The share s is the smaller of 0.01 and five times the noise of
+    the estimate. The noise is the square root of the sum of the variances of its cells, as a fraction of n. The
+    replacement changes a target by at most 2 s in L1, which vanishes with the noise.
 
     Args:
-        raw: every measured table, one-way tables among them.
+        raw: every measured table, including the one-way tables.
         n: number of records.
 
     Returns:
-        columns -> array with one axis for each of them, >= 0, sum 1.
+        A mapping from a set of columns to an array with one axis for each column, with entries >= 0 and sum 1.
 
     Source: spec query_release D6.
     """
@@ -144,15 +148,17 @@ _BLOCK = 2**22  # entries of a mask at once
 @wire("MeasuredTables", "members sigmas counts", noise_stds="sigmas")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredTables:
-    """Noisy tables of a schema's columns, in the order in which they were released.
+    """Noisy tables of a schema's columns, in the order of their release.
 
     Args:
-        members: int64 (t, 3) the columns of each, ascending; -1 where it has fewer.
-        noise_stds: float64 (t,) standard deviation of the discrete Gaussian noise of a cell, in counts.
-        counts: int64, all tables end to end, the last column moving fastest.
+        members: columns of each table, int64 (t, 3), ascending; -1 at the end of a table with fewer columns.
+        noise_stds: standard deviation of the discrete Gaussian noise of a cell, in counts, float64 (t,).
+        counts: noisy counts of all tables as one flat array, int64. The last column of a table is the fastest digit of
+            a cell.
 
     Raises:
-        InvalidInput: arrays of other types or shapes, or numbers that are no columns or no deviations.
+        InvalidInput: an array has another type or shape, a column is out of range, or a standard deviation is not
+            positive.
     """
 
     members: NDArray[np.int64]
@@ -176,19 +182,19 @@ class MeasuredTables:
 
     @classmethod
     def of(cls, raw: list[RawTable]) -> MeasuredTables:
-        """Released tables from tables one by one."""
+        """Released tables in flat arrays, from a list of tables."""
         members = np.array([(*table.columns, -1, -1)[:3] for table in raw], dtype=np.int64).reshape(-1, 3)
         return cls(members=members, noise_stds=np.array([table.sigma for table in raw], dtype=np.float64),
                    counts=np.concatenate([table.counts.reshape(-1) for table in raw]).astype(np.int64))
 
     def raw(self, sizes: tuple[int, ...]) -> list[RawTable]:
-        """The tables one by one.
+        """The released tables as a list of tables.
 
         Args:
-            sizes: cells of each column.
+            sizes: number of cells of each column.
 
         Raises:
-            InvalidInput: columns that are not there, or another number of counts.
+            InvalidInput: a table names columns that do not exist, or the number of counts is wrong.
         """
         found, at = [], 0
         for members, sigma in zip(self.members.tolist(), self.noise_stds.tolist(), strict=True):
@@ -210,7 +216,8 @@ class MeasuredTables:
     def estimates(
         self, schema: Schema, workload: Workload, records: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The unbiased estimate of each query by the least noisy table that knows its columns, and the noise of it.
+        """The unbiased estimate of each query from the least noisy table that has all columns of the query, and the
+        noise of the estimate.
 
         Args:
             schema: the columns.
@@ -218,8 +225,8 @@ class MeasuredTables:
             records: number of records of the data.
 
         Returns:
-            (k,) estimates and (k,) standard deviations of their noise, in counts; nan and infinity where no table has
-            all columns of a query.
+            The estimates, (k,), and the standard deviations of their noise, (k,), in counts; nan and infinity if no
+            table has all columns of a query.
         """
         if workload.kind != "conjunctions":
             raise InvalidInput("workload", f"holds {workload.kind}", "must hold conjunctions")
@@ -243,7 +250,7 @@ class MeasuredTables:
 
 
 def _by_columns(schema: Schema, workload: Workload) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
-    """Queries that name the same columns, at most three."""
+    """The sets of at most three columns that queries name, each with the queries that name exactly these columns."""
     named = np.where(workload.index >= 0, schema.column_of[workload.index], -1)
     named.sort(axis=1)
     for width in range(1, named.shape[1]):
@@ -261,7 +268,9 @@ def _by_columns(schema: Schema, workload: Workload) -> Iterator[tuple[tuple[int,
 def _read(
     table: RawTable, schema: Schema, workload: Workload, queries: NDArray[np.int64], n: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sums of the cells that satisfy some queries, or n less the others where these are fewer; how many were added."""
+    """The sums of the cells that satisfy some queries, and the number of summed cells. If fewer cells fail a query than
+    satisfy it, the result is n less the sum of the failing cells.
+    """
     masks = [np.ones((len(queries), size), dtype=np.float64) for size in table.counts.shape]
     for literal in range(workload.index.shape[1]):
         attribute, bit = workload.index[queries, literal], workload.bits[queries, literal]

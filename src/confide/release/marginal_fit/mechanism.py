@@ -1,8 +1,9 @@
-"""`MarginalFit`: measure the tables that matter, and fit a population to them. For tables with declared columns.
+"""`MarginalFit`: measure tables of few columns with noise, and fit a synthetic population to them. The mechanism is for
+tables with declared columns.
 
-Tables of one column first; then, in batches, tables of two or three columns on which the population is far off are
-chosen by the exponential mechanism and measured with discrete Gaussian noise; after each batch the population is fitted
-to all that was measured. Nothing else reads the data.
+A run first measures the tables of single columns. Then the run chooses, in batches, tables of two or three columns on
+which the population is far off. The choice uses the exponential mechanism, and the chosen tables are measured with
+discrete Gaussian noise. After each batch the population is fitted to all measurements. No other step reads the data.
 
 Source: spec query_release D6; the idea of measuring adaptively chosen marginals is McKenna, Mullins, Sheldon and Miklau
 2022 (AIM), and that of synthetic rows in place of a graphical model Aydore et al. 2021 (RAP).
@@ -89,28 +90,32 @@ _WHOLE = 1000  # parts of a run, of which progress is told
       records="n")
 @dataclass(frozen=True, kw_only=True)
 class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
-    """Noisy tables of one, two and three columns, and a weighted population that fits them: synthetic data that answers
-    any query, and is best where few columns matter at a time. No workload is needed.
+    """A mechanism that releases noisy tables of one, two and three columns, and a weighted population that fits them.
+    The synthetic population answers any query, and is most accurate for queries that name few columns. No workload is
+    needed.
 
-    Where n is so large that noise is next to nothing, what is left is the error of the fit: the Adult table repeated to
-    10^6 and 10^7 records, at epsilon = 1, had average errors of .000040 and .000020 over three-way conjunctions, and
-    largest ones of .0035. That comes from tables that were not measured, and from N: at 10^7, 200 tables in place of 90
-    left .000009 and .0010, and 400,000 rows in place of 100,000 .000015 and .0030.
+    If n is so large that the noise is negligible, the error of the fit remains. For the Adult table repeated to 10^6
+    and 10^7 records, at epsilon = 1, the average errors over three-way conjunctions were .000040 and .000020, and the
+    largest errors .0035. The errors come from tables that were not measured, and from the limited number N of rows of
+    the population. At 10^7 records, 200 tables instead of 90 reduced the average error to .000009 and the largest error
+    to .0010. At 10^7 records, 400,000 rows instead of 100,000 reduced the errors to .000015 and .0030.
 
-    `for_budget` gives the defaults. All parameters are public and fixed beforehand; whatever was tuned on these very
-    records would leak. How long a run takes depends on how many records differ: that is private, and not published.
+    `for_budget` sets the defaults. All parameters are public and must be fixed before the run, since tuning them on the
+    private records would leak information. The running time depends on the number of distinct records, which is
+    private, so the running time is not published.
 
-    Where `tables` is None, the run chooses T, and what the one-way tables get, from its own first one-way tables: see
-    `events` for why that costs nothing. Where T is 0, one-way tables get all of rho.
+    If `tables` is None, the run chooses the number T of tables and the budget share of the one-way tables from its own
+    first one-way tables. The docstring of `events` explains why the choice of T costs nothing. If T is 0, the one-way
+    tables get all of rho.
 
     Args:
-        widths: columns of a chosen table: (2,), (3,) or (2, 3).
+        widths: numbers of columns of a chosen table: (2,), (3,) or (2, 3).
 
     Raises:
-        InvalidInput: a number out of range, or more tables than there are candidates.
-        Refused: more columns than all triples, or all pairs, can be scored of; candidates with more than 2^26 cells
-            together; or a run that may take more memory than `memory.MOST_BYTES`, 8 GiB. All of it before a draw, and
-            from public numbers.
+        InvalidInput: a number is out of range, or there are more tables than candidates.
+        Refused: there are too many columns to score all pairs or triples; or the candidates have more than 2^26 cells
+            together; or a run may take more memory than 8 GiB (`MOST_BYTES` of the module `plan`). All refusals depend
+            on public numbers and happen before any draw.
 
     Source: spec query_release D6.
 
@@ -177,12 +182,15 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
         Args:
             records: number of records of the data, public.
-            epsilon: the budget, in nats, > 0.
-            delta: the budget, in (0, 1). There is no pure version: noise is Gaussian.
+            epsilon: budget of privacy loss in nats, > 0.
+            delta: delta of the budget, in (0, 1). There is no version with pure differential privacy, since the noise
+                is Gaussian.
             schema: the public columns.
-            tables: T; None lets the run choose it.
-            widths: pairs and triples up to 60 columns, then pairs.
-            rest: batches, population (half as large beyond 60 columns), one_way, selection, largest_table, seed.
+            tables: number of chosen tables T; None lets the run choose it.
+            widths: numbers of columns of a chosen table. The default is pairs and triples for up to 60 columns, and
+                pairs for more.
+            rest: further parameters: batches, population (by default half as large for more than 60 columns), one_way,
+                selection, largest_table, seed.
 
         Example:
             >>> from confide.release import Schema
@@ -207,24 +215,24 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
     @cached_property
     def candidates(self) -> Candidates:
-        """The tables that may be chosen, in lexicographic order of their columns; none for T = 0."""
+        """The tables that may be chosen, in lexicographic order of their columns; empty for T = 0."""
         return Candidates.of(self.schema.sizes, () if self.tables == 0 else self.widths, self.largest_table)
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes that a run may take, by the parameter that asks for them; they add up."""
+        """Estimated bytes of memory of a run, by the parameter that causes them. The total is their sum."""
         most = most_tables(self.schema.sizes, len(self.candidates)) if self.tables is None else self.tables
         return bytes_needed(self.records, self.schema.sizes, self.population, most, self.candidates)
 
     @property
     def _columns(self) -> int:
-        """m, those that tell anything."""
+        """The number m of columns with more than one cell."""
         return sum(size > 1 for size in self.schema.sizes)
 
     @cached_property
     def split(self) -> Split:
-        """Noise and selections, and what they cost; with T = 2m, or 8m where no column has more than 4 cells, where the
-        run chooses T.
+        """The noise, the selections and their costs. If the run chooses T, the split is for the default T: 2m for m
+        columns, or 8m if no column has more than 4 cells.
         """
         tables = self.tables
         if tables is None:
@@ -235,7 +243,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
     @property
     def _loudest(self) -> float:
-        """The largest sigma that a run may choose."""
+        """The largest noise standard deviation that a run may choose."""
         most = most_tables(self.schema.sizes, len(self.candidates))
         if self.tables is not None or not most:
             return 0.0
@@ -244,10 +252,11 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         return max(max(way.sigma, way.again) for way in ways)
 
     def follow(self, one_way: list[RawTable]) -> Split:
-        """How a run goes on after its first one-way tables, from these and public facts alone.
+        """The split of the budget after the first one-way tables, computed from the released one-way tables and public
+        facts alone.
 
         Args:
-            one_way: the tables as they were released.
+            one_way: the released one-way tables.
         """
         if self.tables is not None:
             return self.split
@@ -257,13 +266,14 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         return chosen_split(self.rho, self._columns, self.one_way, self.selection, choice)
 
     def events(self) -> tuple[Event, ...]:
-        """One-way tables, choices and chosen tables: their rho add up to that of the plan, as far as doubles can.
+        """The events of the one-way tables, of the choices and of the chosen tables. The rho of all events add up to
+        the rho of the plan, up to the precision of doubles.
 
-        Where the run chooses T: the first one-way tables, and all that follows them. T and the shares of the rest are a
-        function of these tables as released. For each outcome of theirs, what follows is a mechanism with the same
-        bound on its rho; so the run is an adaptive composition of two mechanisms whose costs are fixed beforehand, and
-        the sum holds without knowing T. No cost depends on an outcome, so that not even a filter's stopping rule is
-        needed; as a spend of a filter, the sum is what is charged.
+        If the run chooses T, there are two events: the first one-way tables, and everything after them. T and the
+        shares of the later parts are a function of the released one-way tables. For each outcome of the first part, the
+        second part is a mechanism with the same bound on its rho. So the run is an adaptive composition of two
+        mechanisms with fixed costs, and the sum holds for any T. A privacy filter's stopping rule is not needed,
+        because no cost depends on an outcome. A filter is charged the sum.
         """
         return self.split.events() if self.tables is not None else open_events(self.rho, self.one_way)
 
@@ -284,22 +294,22 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[FittedMarginals, FittedMarginalsCertificate]:
-        """Make all measurements and fits. Nothing is refused once the first draw was made.
+        """Make all measurements and fits. No error is raised after the first draw.
 
         Args:
-            data: `Codes` of the schema, or a table of n rows of it. A value that its column does not accept is refused;
-                encode the table beforehand where it shall count as the null record.
-            noise: `Noise.secure()` for a release.
-            progress: function that is called with thousandths of the run, of 1000: after each one-way table, and
-                through the candidates and the cycles of each fit. Its numbers follow from the plan and released tables;
-                their times do not.
+            data: `Codes` of the schema, or a table of n rows. A table with a value that its column does not accept is
+                refused. To count unusable rows as null records, encode the table before the run.
+            noise: source of noise, `Noise.secure()` for a release.
+            progress: callback that receives the finished thousandths of the run, and 1000. The callback is called after
+                each one-way table, and during the scoring of candidates and the cycles of each fit. The reported
+                numbers depend on the plan and released tables only; the times of the calls depend on the data.
 
         Returns:
-            An outcome with `FittedMarginals` as billboard; under simulated noise with the true error of the measured
-            tables as diagnostics.
+            An outcome with `FittedMarginals` as billboard. Under simulated noise its diagnostics hold the true error of
+            the measured tables.
 
         Raises:
-            InvalidInput: not n records of this schema, or a table that cannot be encoded.
+            InvalidInput: the data are not n records of this schema, or a table that cannot be encoded.
         """
         source = as_noise(noise)
         codes = self._codes(data)
@@ -348,13 +358,17 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         return raw
 
     def _scores(self, fit: _Fit, private: list[NDArray[np.int32]], tell: Progress | None) -> NDArray[np.int64]:
-        """Of every candidate; private. Equal rows of the model go together first: there may be few different ones."""
+        """The private scores of all candidates. Equal rows of the model are merged first, since there may be few
+        distinct rows.
+        """
         rows, weights = merged_columns(fit.model.rows, fit.model.weights, self.schema.sizes)
         return scores(rows, whole_weights(weights, self.records), self.candidates, fit.sizes, private,
                       self.records, fit.split.sigma, self.seed, fit.batches, tell)
 
     def _choose(self, scored: NDArray[np.int64], fit: _Fit, source: Noise) -> list[int]:
-        """One batch: each draw is an exponential mechanism over what public rules leave."""
+        """The choices of one batch. Each choice is a draw of the exponential mechanism from the candidates that the
+        public rules of `Batch` allow.
+        """
         rule, first = Batch(self.candidates, fit.picked), len(fit.picked)
         for t in range(first, min(fit.split.tables, first + fit.batch)):
             places = np.flatnonzero(rule.allowed())
@@ -375,13 +389,13 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         return RawTable(members, noisy, sigma)
 
     def _line(self, what: str) -> str:
-        """The line of the charge that pays for tables and choices."""
+        """Name of the line of the charge that pays for some draws."""
         return _FOLLOWS if self.tables is None and what != "one-way" else _LINES[what]
 
     def _diagnostics(
         self, board: FittedMarginals, columns: NDArray[np.uint16], counts: NDArray[np.int64]
     ) -> dict[str, float]:
-        """True L1 distance of the measured tables, on average; never for a release."""
+        """Mean true L1 error of the measured tables. The error is private and never published with a release."""
         model, shares = np.ascontiguousarray(board.cells.T), counts / self.records
         distances = []
         for table in board.tables.raw(self.schema.sizes):
@@ -391,12 +405,12 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         return {"measured_tables_l1": float(np.mean(distances))}
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """Nothing: the data is a custodian's, and no participant gets a share."""
+        """The share of a participant, which is always empty because the data are a custodian's."""
         self._own(billboard)
         return {}
 
     def certify(self, billboard: Billboard) -> FittedMarginalsCertificate:
-        """How far off any cell of a measured table can be, from the measurements."""
+        """A bound on the error of the population in any cell of a measured table, computed from the measurements."""
         board = self._own(billboard)
         raw = board.tables.raw(self.schema.sizes)
         factor = math.sqrt(2.0 * math.log(2.0 * len(board.tables.counts) / _BETA))
@@ -409,12 +423,13 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                                           vacuous=worst >= BASELINE_ERROR)
 
     def check(self, billboard: Billboard) -> None:
-        """Check that the tables can be those of this plan, and the population is the one that follows from them.
+        """Check that the released tables can come from the mechanism's plan, and that the population follows from the
+        tables.
 
         The population is fitted again, which takes nearly as long as the run.
 
         Raises:
-            InvalidInput: names what does not follow.
+            InvalidInput: a part of the billboard does not follow from the others; the message names it.
         """
         board = self._own(billboard)
         raw = board.tables.raw(self.schema.sizes)
@@ -441,7 +456,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
             raise InvalidInput("billboard.cells", "is not the population that follows from the tables")
 
     def _check_picks(self, chosen: list[tuple[int, ...]], step: int) -> None:
-        """Whether a run can have chosen these tables, so many in each batch."""
+        """Check that a run can have chosen the given tables, with the right number in each batch."""
         place = {self.candidates.columns(at): at for at in range(len(self.candidates))}
         if len(set(chosen)) < len(chosen) or not place.keys() >= set(chosen):
             raise InvalidInput("billboard.tables", "hold one twice, or one that is no candidate")
@@ -455,7 +470,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                 rule.pick(at)
 
     def drawn(self, billboard: Billboard) -> Iterator[tuple[str, DrawCost, int]]:
-        """The tables by the noise that they say, and the choices between them."""
+        """The costs of the released tables, computed from their stated noise, and the costs of the choices."""
         board = self._own(billboard)
         raw, columns = board.tables.raw(self.schema.sizes), self._columns
         for place, table in enumerate(raw):
@@ -475,7 +490,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
 
 class _Fit:
-    """The public half of a run: what follows from measurements, the plan and its seed."""
+    """The public part of a run, which depends only on the measurements, the plan and its seed."""
 
     def __init__(self, plan: MarginalFit, after: Split, one_way: list[RawTable]) -> None:
         self.plan = plan
@@ -507,7 +522,7 @@ class _Fit:
 
 
 def _part(progress: Progress | None, start: int, end: int) -> Progress | None:
-    """What a part of a run is to tell of itself: it takes these thousandths of the whole."""
+    """A progress callback for one part of a run, which takes the given thousandths of the whole."""
     if progress is None:
         return None
 
@@ -518,7 +533,7 @@ def _part(progress: Progress | None, start: int, end: int) -> Progress | None:
 
 
 def _widths(given: Any) -> tuple[int, ...]:
-    """As Python numbers, of one of the three kinds that there are."""
+    """The widths as a tuple of Python integers. Only (2,), (3,) and (2, 3) are allowed."""
     try:
         return next(each for each in ((2,), (3,), (2, 3)) if each == tuple(given))
     except (StopIteration, TypeError):
@@ -526,7 +541,7 @@ def _widths(given: Any) -> tuple[int, ...]:
 
 
 def _distinct(codes: Codes) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
-    """The distinct records, column by column, and how many there are of each."""
+    """The distinct records, column by column, and their multiplicities."""
     cells, counts = codes.distinct()
     return np.ascontiguousarray(cells.T), counts
 
@@ -534,7 +549,7 @@ def _distinct(codes: Codes) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
 def _weigh(
     columns: NDArray[np.uint16], weights: NDArray[np.float64], members: tuple[int, ...], shape: tuple[int, ...]
 ) -> NDArray[np.float64]:
-    """The table of some columns of weighted rows (columns by rows)."""
+    """The table of some columns, as total weights of rows. The rows are stored column by column."""
     cell = np.zeros(columns.shape[1], dtype=np.int64)
     for j, size in zip(members, shape, strict=True):
         cell = cell * size + columns[j]
@@ -545,5 +560,5 @@ def _weigh(
 def _table(
     columns: NDArray[np.uint16], counts: NDArray[np.int64], members: tuple[int, ...], shape: tuple[int, ...]
 ) -> NDArray[np.int64]:
-    """Counts of some columns of distinct records; sums of whole numbers below 2^53 are exact in doubles."""
+    """The table of some columns, as counts of distinct records. Doubles add whole numbers below 2^53 exactly."""
     return np.asarray(np.rint(_weigh(columns, counts.astype(np.float64), members, shape)), dtype=np.int64)

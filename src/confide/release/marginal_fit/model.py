@@ -1,21 +1,21 @@
-"""The maximum-entropy model of all measured tables, as a weighted population that stands for a product of factors.
+"""The maximum-entropy model of all measured tables: a product of factors, represented by weighted rows.
 
-Raking moves weights and factors together, so that (rows, weights) always represents the product; Gibbs sweeps under it
-give rows back that resampling lost, and raking cancels their sampling error. No junction tree is needed.
+Raking multiplies the weights of the rows and the factors of the model together, so that the rows with their weights
+always represent the product. Resampling loses rows; Gibbs sweeps under the product draw new rows, and raking corrects
+their sampling error. No junction tree is needed.
 
 Source: spec query_release D6.
 
-Public randomness, which anyone can draw again: shuffles, resampling and Gibbs draws from a seed. No privacy noise.
-
-A fitted population must follow from what was measured, bit for bit, on any machine and with any number of threads: so
-each draw is a function of a key and a position, in whole-number arithmetic. The generator is SplitMix64, in counter
-form.
+The module also has the public randomness of the fit: shuffles, resampling and Gibbs draws, which anybody can repeat
+from a seed. The public randomness is no privacy noise. The fitted population must follow from the measurements bit for
+bit, on any machine and with any number of threads. Therefore each draw is a function of a key and a position, in
+whole-number arithmetic. The generator is SplitMix64, in counter form.
 
 Source: Steele, Lea and Flood 2014, Figure 15.
 
-The compiled loops of the fit: raking of weights, Gibbs sweeps, resampling. Plain arrays, changed in place.
-
-Only additions, multiplications, divisions and square roots in a fixed order: the same bits on every machine.
+The compiled loops of the fit are raking of weights, Gibbs sweeps and resampling. The loops change plain arrays in
+place. The loops use only additions, multiplications, divisions and square roots in a fixed order, so that every machine
+computes the same bits.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _BITS = 2.0**-53
 
 
 def key_of(seed: int, *name: str | int) -> np.uint64:
-    """The key of a named stream.
+    """The key of a named stream of public randomness.
 
     Example:
         >>> len({int(key_of(1, *name)) for name in (("shuffle", 0), ("shuffle", 1), ("shuffle", 0), ("shuffle0",))})
@@ -68,7 +68,7 @@ def key_of(seed: int, *name: str | int) -> np.uint64:
 
 @kernel
 def uniform(key: np.uint64, position: np.uint64) -> float:
-    """A uniform number in [0, 1): one of the 2^53 multiples of 2^-53."""
+    """A pseudorandom number, uniform over the 2^53 multiples of 2^-53 in [0, 1)."""
     z = key + (position + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -84,7 +84,7 @@ def _words(key: np.uint64, count: int) -> NDArray[np.uint64]:
 
 
 def uniforms(key: np.uint64, count: int) -> NDArray[np.float64]:
-    """The numbers of `uniform` at the positions 0, 1, ..., (count,).
+    """The values of `uniform` at the positions 0, 1, ..., count - 1, as an array (count,).
 
     Example:
         >>> k = key_of(1, "x")
@@ -95,12 +95,16 @@ def uniforms(key: np.uint64, count: int) -> NDArray[np.float64]:
 
 
 def normals(key: np.uint64, count: int) -> NDArray[np.float64]:
-    """Standard normals, (count,), from the quantile function at uniforms moved off zero by half a unit."""
+    """Standard normal numbers, (count,): the normal quantile function at uniform numbers that are shifted away from 0
+    by 2^-54.
+    """
     return np.asarray(scipy.special.ndtri(uniforms(key, count) + _BITS / 2))
 
 
 def permutation(key: np.uint64, count: int) -> NDArray[np.int64]:
-    """A random order of 0, 1, ..., count - 1: by 64-bit words, equal ones in their old order."""
+    """A random order of 0, 1, ..., count - 1. The numbers are sorted by pseudorandom 64-bit words; equal words keep the
+    original order.
+    """
     return np.argsort(_words(key, count), kind="stable").astype(np.int64)
 
 
@@ -113,14 +117,14 @@ _Cells = NDArray[np.uint16]
 
 @kernel
 def cells_of(columns: _Cells, members: _Integers, strides: _Integers, table: int, out: _Cells) -> None:
-    """Fill in the cell of one table that each row lies in, out (N,).
+    """Fill `out`, (N,), with the cell of one table to which each row belongs.
 
     Args:
         columns: (m, N) the population, column by column.
-        members: (t, 3) columns of each table; a missing one is repeated with stride 0.
-        strides: (t, 3) how far one step in a column moves the cell.
+        members: (t, 3) columns of each table. A table with fewer columns repeats a column with stride 0.
+        strides: (t, 3) change of the cell number for a step of 1 in each column.
         table: number of the table.
-        out: (N,).
+        out: (N,) array, which is filled.
     """
     first, second, third = columns[members[table, 0]], columns[members[table, 1]], columns[members[table, 2]]
     a, b, c = np.uint16(strides[table, 0]), np.uint16(strides[table, 1]), np.uint16(strides[table, 2])
@@ -130,7 +134,7 @@ def cells_of(columns: _Cells, members: _Integers, strides: _Integers, table: int
 
 @kernel
 def effective_size(weights: _Reals) -> float:
-    """The effective number of rows, (sum w)^2 / sum w^2."""
+    """The effective number of rows, (sum w)^2 / sum w^2 for weights w."""
     total, squares = 0.0, 0.0
     for i in range(len(weights)):
         total += weights[i]
@@ -143,25 +147,26 @@ def rake(
     columns: _Cells, members: _Integers, strides: _Integers, starts: _Integers, targets: _Reals, psi: _Reals,
     weights: _Reals, sweeps: int, floor: float, cap: float, least_size: float,
 ) -> tuple[float, float]:
-    """Damped raking: for each table in turn, weights and psi of its cells move half the way (in logs) to the target.
+    """Damped raking. For one table after another, the weights of the rows and the factors psi of the table's cells move
+    half of the way to the target, on a logarithmic scale.
 
-    Cells are numbered again for each table: that takes less time than it would take to fetch them, and no room.
+    The cell of each row is computed again for each table, which is faster than reading it from memory.
 
     Args:
         columns: (m, N) the population, column by column.
-        members: (t, 3) as `cells_of` reads them.
-        strides: (t, 3) too.
-        starts: (t + 1,) where each table's cells start in the flat arrays.
+        members: (t, 3) columns of each table, as for `cells_of`.
+        strides: (t, 3) strides of the columns, as for `cells_of`.
+        starts: (t + 1,) position of each table's first cell in the flat arrays, and the end.
         targets: flat target distributions.
         psi: flat factors of the model; changed.
-        weights: (N,) of the rows, sum 1; changed.
-        sweeps: number of sweeps over all tables, at most.
-        floor: added to target and weight of a cell, so that no factor is 0 or infinite.
-        cap: no factor is larger.
-        least_size: sweeps end when the effective number of rows falls below it.
+        weights: (N,) weights of the rows, with sum 1; changed.
+        sweeps: largest number of sweeps over all tables.
+        floor: small number that is added to the target and to the weight of a cell, so that no factor is 0 or infinite.
+        cap: largest factor of one step.
+        least_size: effective number of rows below which the sweeps end.
 
     Returns:
-        The mean L1 distance of tables and targets, as the last sweep met them; the effective number of rows.
+        The mean L1 distance between tables and targets, as the last sweep met them, and the effective number of rows.
     """
     tables, rows = len(members), columns.shape[1]
     cell, before = np.empty(rows, dtype=np.uint16), np.empty(rows, dtype=np.uint16)
@@ -224,13 +229,13 @@ def rake(
 
 @kernel
 def resample(rows: _Cells, weights: _Reals, start: float, out: _Cells) -> None:
-    """Systematic resampling: out (N, m) holds rows in proportion to their weights, in their order.
+    """Systematic resampling: fill `out` with rows in proportion to their weights, in the order of the rows.
 
     Args:
-        rows: (N, m).
-        weights: (N,) >= 0.
-        start: in [0, 1), the place of the first point.
-        out: filled; as many rows as there are points.
+        rows: (N, m) rows of cells.
+        weights: (N,) weights of the rows, >= 0.
+        start: position of the first sampling point in [0, 1).
+        out: array of m columns, which is filled. The array has one row for each sampling point.
     """
     total = 0.0
     for i in range(len(weights)):
@@ -252,21 +257,23 @@ def gibbs(
     rows: _Cells, first: int, step: int, last: int, sizes: _Integers, starts: _Integers, places: _Integers,
     partners: _Integers, strides: _Integers, factors: _Reals, key: np.uint64,
 ) -> None:
-    """One systematic-scan Gibbs sweep under the product of all factors, over rows first, first + step, ... below last.
+    """One systematic-scan Gibbs sweep under the product of all factors, over the rows first, first + step, ... below
+    last.
 
     Args:
-        rows: (N, m); changed.
-        first: the first row.
-        step: from row to row.
-        last: rows from here on are left alone.
-        sizes: (m,) cells of each column.
-        starts: (m + 1,) where the tables of each column start in the three arrays that follow.
-        places: (k,) where such a table starts in `factors`, laid out so that the column's own cell moves fastest. A
-            column of two cells has the quotients of its second and its first cell's factors instead.
-        partners: (k, 2) its other columns; a missing one is any column with stride 0.
-        strides: (k, 2) how far one step in them moves the place.
-        factors: flat, >= 0; quotients finite and > 0.
-        key: key of the draws; row i has number i m + j for column j.
+        rows: (N, m) rows of cells; changed.
+        first: the first row of the sweep.
+        step: step from one row of the sweep to the next.
+        last: end of the sweep; row `last` and the rows after it are not changed.
+        sizes: (m,) number of cells of each column.
+        starts: (m + 1,) position of each column's first table in `places`, `partners` and `strides`, and the end.
+        places: (k,) position of each table of a column in `factors`, with the column's own cell as the fastest digit. A
+            column of two cells has ratios in place of the factors: the factor of its second cell divided by that of its
+            first.
+        partners: (k, 2) other columns of the table; a missing one is any column with stride 0.
+        strides: (k, 2) change of the position in `factors` for a step of 1 in each partner.
+        factors: flat factors, >= 0. Ratios are finite and > 0.
+        key: key of the random draws. The draw for row i and column j has number i m + j.
     """
     m = rows.shape[1]
     widest = 0
@@ -324,13 +331,13 @@ _CAP = 4.0  # of a factor of one raking step
 
 
 class Model:
-    """Rows with weights, and factors of tables. Reads targets and public randomness only.
+    """Weighted rows, and the factors of all tables. The model reads only targets and public randomness.
 
     Args:
-        sizes: cells of each column.
-        population: N, number of rows.
+        sizes: number of cells of each column.
+        population: number of rows, N.
         seed: seed of the public randomness.
-        one_way: for each column the distribution to start from.
+        one_way: initial distribution of each column.
     """
 
     def __init__(self, sizes: tuple[int, ...], population: int, seed: int, one_way: _Targets) -> None:
@@ -352,17 +359,17 @@ class Model:
 
     @property
     def columns(self) -> NDArray[np.uint16]:
-        """The rows, (m, N), column by column."""
+        """The rows, (m, N), stored column by column."""
         return np.ascontiguousarray(self.rows.T)
 
     def fit(self, targets: _Targets, tables: list[_Columns], *, last: bool, tell: Progress | None = None) -> None:
-        """Move towards the targets.
+        """Fit the rows and factors to the targets.
 
         Args:
-            targets: as `consistent` gives them.
-            tables: the tables to fit, besides the one-way tables of columns that are in none of them.
+            targets: target distributions, from `consistent`.
+            tables: the tables to fit, besides the one-way tables of all columns.
             last: whether no more tables will come.
-            tell: function that is called with the cycles done and the most that there can be.
+            tell: callback that receives the number of finished cycles and the largest number of cycles.
         """
         order = tables + [(j,) for j in range(len(self.sizes)) if self.sizes[j] > 1]
         for table in order:
@@ -381,7 +388,7 @@ class Model:
         advance(tell, _CYCLES, _CYCLES)
 
     def _renew(self, cycle: int) -> None:
-        """Resample in proportion to the weights, then draw every second row anew."""
+        """Resample the rows in proportion to their weights, then draw every second row again by a Gibbs sweep."""
         self._sweep += 1
         out = np.empty_like(self.rows)
         resample(self.rows, self.weights, float(uniforms(key_of(self.seed, "resample", self._sweep), 1)[0]), out)
@@ -401,7 +408,7 @@ class Model:
 
 
 class _Fitted:
-    """Tables laid end to end for the raking kernel."""
+    """The tables of the fit as flat arrays for the raking loop."""
 
     def __init__(self, order: list[_Columns], sizes: NDArray[np.int64], targets: _Targets) -> None:
         self.order = order
@@ -428,7 +435,9 @@ class _Fitted:
 
 
 class _Layout:
-    """All factors once for each of their columns, with that column's cells side by side: what `gibbs` reads."""
+    """The factors in the layout that `gibbs` reads: one copy for each column of a table, with that column's cells
+    adjacent.
+    """
 
     def __init__(self, psi: Mapping[_Columns, NDArray[np.float64]], sizes: NDArray[np.int64]) -> None:
         starts, places, partners, strides, flat, place = [0], [], [], [], [], 0

@@ -1,16 +1,18 @@
-"""The measurements of a run of `MarginalFit`, their noise, and their cost: public arithmetic, before any data.
+"""The measurements of a run of `MarginalFit`, their noise, and their cost. All numbers are computed from public facts,
+before any data are read.
 
 Source: spec query_release D6 (accounting).
 
-How many tables a run measures, and how much of the budget they get: chosen from its own one-way tables.
-
-A table is worth its noise where that is small beside what it can teach. The noise is known before anything of the table
-is: the penalty of a candidate, the L1 distance by which its noise would move it, follows from the one-way tables as
-released. Where it is large, the budget is better spent on the one-way tables again; where it is small, on more tables.
+The module also chooses the number of tables of a run, and the budget share of the one-way tables, from the run's own
+released one-way tables. A table is worth measuring if its noise is small compared with the information in the table.
+The effect of the noise is known in advance: it is the penalty of a candidate, the L1 distance by which noise would move
+the table, and it follows from the released one-way tables. If the penalty is large, the budget is better spent on a
+second measurement of the one-way tables; if it is small, on more tables.
 
 Source: spec query_release D6 (T from the public penalty); the constants are measured, see the family's page.
 
-How much memory a run takes at most, from public numbers alone: what cannot fit is refused before anything is drawn.
+Finally, the module bounds the memory of a run from public numbers alone. A plan that cannot fit into memory is refused
+before anything is drawn.
 
 Source: measured; the peaks of whole runs are in `tests/release/test_marginal_fit_runs.py`.
 """
@@ -65,16 +67,16 @@ _GRID = 2.0**-0.25  # from one number of tables to the next smaller one
 _SMALL, _MOST_SMALL = 4, 8  # cells of a column that tells little, and tables at most where all do
 _WEAK = 2.0  # how many times a penalty counts there
 LOOKED_AT = 256
-"""Candidates, evenly spaced, whose penalties are looked at."""
+"""Number of evenly spaced candidates whose penalties are averaged."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The choice of a run after its first one-way tables.
+    """The choice that a run makes after its first one-way tables.
 
     Args:
-        tables: T.
-        one_way: share of rho that all one-way tables get, what they had already with it; 1 where T = 0.
+        tables: number of tables, T.
+        one_way: share of rho for all one-way tables, including the first ones; 1 if T = 0.
     """
 
     tables: int
@@ -82,20 +84,22 @@ class Choice:
 
 
 def usual_tables(sizes: tuple[int, ...], candidates: int) -> int:
-    """T = 2m, or 8m where all columns have at most 4 cells: small tables tell little each."""
+    """The default number of tables for m columns: T = 2m, or 8m if all columns have at most 4 cells, since small tables
+    hold little information each.
+    """
     return min(candidates, (_MOST_SMALL if _all_small(sizes) else _EACH) * sum(size > 1 for size in sizes))
 
 
 def most_tables(sizes: tuple[int, ...], candidates: int) -> int:
-    """The largest T that a run may choose: 4m, or 8m where all columns have at most 4 cells."""
+    """The largest T that a run may choose for m columns: 4m, or 8m if all columns have at most 4 cells."""
     return min(candidates, (_MOST_SMALL if _all_small(sizes) else _MOST) * sum(size > 1 for size in sizes))
 
 
 def shares_after(one_way: float) -> tuple[float, ...]:
-    """All shares of the one-way tables that a run may choose where there are others.
+    """All budget shares of the one-way tables that a run with further tables may choose.
 
     Args:
-        one_way: f1, what they had already.
+        one_way: share f1 that the first one-way tables already got.
 
     Example:
         >>> len(shares_after(0.1)), shares_after(0.1)[:2]
@@ -112,21 +116,23 @@ def choose(
     laws: Mapping[tuple[int, ...], NDArray[np.float64]], candidates: Candidates, *, sizes: tuple[int, ...], n: int,
     rho: float, one_way: float, selection: float, seed: int,
 ) -> Choice:
-    """Choose from one-way tables as released, and public facts.
+    """Choose the number of tables and the share of the one-way tables, from released one-way tables and public facts.
 
-    With p the mean penalty at T = 2m, the share of the one-way tables is 0.15 + 0.3 p, and all where p >= 1.3. T is
-    then the largest number with a mean penalty of at most 0.7 up to 2m, or 0.1 beyond that, in steps of a quarter of an
-    octave, between m/2 and 4m. Where no column has more than 4 cells it is 8m at most, and penalties count twice: what
-    such tables tell is that much less.
+    Let p be the mean penalty at T = 2m for m columns. If p >= 1.3, the one-way tables get the whole budget. For a mean
+    penalty p < 1.3, the share of the one-way tables is 0.15 + 0.3 p, rounded to a multiple of 1/32, but at least the
+    share that was already spent. The number of tables T falls from 4m in steps of a quarter of an octave, but not below
+    about m/2, until the mean penalty is small enough: at most 0.1 for T above 2m, and at most 0.7 for other T. If no
+    column has more than 4 cells, T starts at 8m, and penalties count twice, since small tables hold that much less
+    information.
 
     Args:
-        laws: the distribution of each column, from the first tables.
-        candidates: the tables.
-        sizes: cells of each column.
-        n: records.
+        laws: distribution of each column, from the first one-way tables.
+        candidates: the candidate tables.
+        sizes: number of cells of each column.
+        n: number of records.
         rho: rho of the whole run.
-        one_way: f1, spent already.
-        selection: fs.
+        one_way: share f1 of rho that was already spent on the first one-way tables.
+        selection: share fs of rho for the selections.
         seed: seed of the public randomness.
     """
     columns, most = sum(size > 1 for size in sizes), most_tables(sizes, len(candidates))
@@ -150,7 +156,7 @@ def choose(
 
 
 class _Penalties:
-    """The mean penalty of some candidates where columns are independent, at any noise."""
+    """The mean penalty of some candidates under the assumption of independent columns, for any noise."""
 
     def __init__(self, laws: Mapping[tuple[int, ...], NDArray[np.float64]], candidates: Candidates, seed: int) -> None:
         places = np.unique(np.linspace(0, len(candidates) - 1, min(len(candidates), LOOKED_AT)).astype(np.int64))
@@ -163,7 +169,9 @@ class _Penalties:
         self._noise = normals(key_of(seed, "tables"), _NORMALS)
 
     def mean(self, deviation: float) -> float:
-        """Of noise with this deviation in a cell, as a fraction of the records; in [0, 2]."""
+        """The mean penalty, in [0, 2], for noise with the given standard deviation in a cell, as a fraction of the
+        records.
+        """
         found = [penalty_of(table, float(table.sum()), deviation, self._noise, place * 40503 % _NORMALS)
                  for place, table in enumerate(self._tables)]
         return math.fsum(found) / len(found)
@@ -174,27 +182,27 @@ class _Penalties:
 _UNIT = Relation.REPLACE
 
 MOST_TRIPLED = 60
-"""Columns at most of which all triples are candidates."""
+"""Largest number of columns for which all triples are candidates."""
 
 MOST_PAIRED = 500
-"""Columns at most of which all pairs are candidates."""
+"""Largest number of columns for which all pairs are candidates."""
 
 
 MOVED = 2
-"""Squared l2 sensitivity of a table: a replaced record moves two of its cells by one count."""
+"""Squared L2 sensitivity of a table: the replacement of a record changes two of its cells by one count each."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """How a budget is split, with every number rounded to the safe side.
+    """The split of a budget. Every number is rounded to the safe side.
 
     Args:
-        columns: tables of one column, each measured with `one_way` noise.
-        tables: T, selected and measured.
-        one_way: sigma of the one-way tables, in counts.
-        sigma: sigma of the selected tables, in counts; 0 where there are none.
-        epsilon: range of one selection, in nats; 0 where there are none.
-        again: sigma of a second round of one-way tables; 0 where there is none.
+        columns: number of one-way tables, each measured with `one_way` noise.
+        tables: number of selected and measured tables, T.
+        one_way: standard deviation of the noise of the one-way tables, in counts.
+        sigma: standard deviation of the noise of the selected tables, in counts; 0 without selected tables.
+        epsilon: range of one selection, in nats; 0 without selected tables.
+        again: standard deviation of the noise of a second measurement of the one-way tables; 0 if there is none.
     """
 
     columns: int
@@ -205,7 +213,9 @@ class Split:
     again: float = 0.0
 
     def events(self) -> tuple[Event, ...]:
-        """All releases of a run. A replaced record moves two cells of a table by one count: L2 sensitivity sqrt 2."""
+        """The events of all releases of a run. The replacement of a record changes two cells of a table by one count,
+        so the L2 sensitivity is sqrt(2).
+        """
         first: tuple[Event, ...] = tuple(
             ZCDPEvent(rho=float_up(self.columns / Fraction(sigma) ** 2), neighbours=_UNIT, label=label)
             for sigma, label in ((self.one_way, "one-way tables"), (self.again, "one-way tables again")) if sigma)
@@ -220,15 +230,19 @@ class Split:
 
 
 def split(rho: float, columns: int, tables: int, one_way: float, selection: float) -> Split:
-    """The split of a budget: sigma_1^2 = m/(f1 rho), sigma^2 = T/((1 - f1 - fs) rho), epsilon^2 = 8 fs rho/T; without
-    tables, f1 is 1.
+    """The split of a budget rho between m one-way tables, T selections and T selected tables:
+
+        sigma_1^2 = m/(f1 rho),    sigma^2 = T/((1 - f1 - fs) rho),    epsilon^2 = 8 fs rho/T.
+
+    In the formulas sigma_1 and sigma are the noise of the one-way tables and of the selected tables, and epsilon is the
+    range of a selection. Without selected tables, f1 is 1.
 
     Args:
         rho: rho of the whole run, > 0.
-        columns: m, those with more than one cell.
-        tables: T.
-        one_way: f1, the share of the one-way tables.
-        selection: fs, the share of the selections.
+        columns: number m of columns with more than one cell.
+        tables: number of selected tables, T.
+        one_way: share f1 of the one-way tables.
+        selection: share fs of the selections.
     """
     budget, first, choosing = Fraction(rho), written(one_way), written(selection)
     if not tables:
@@ -238,10 +252,11 @@ def split(rho: float, columns: int, tables: int, one_way: float, selection: floa
 
 
 def open_events(rho: float, one_way: float) -> tuple[Event, ...]:
-    """The events of a run that chooses T from its one-way tables: these, and whatever comes after them.
+    """The events of a run that chooses T from its one-way tables: the first one-way tables, and everything after them.
 
-    What comes after is, for every outcome of the first part, a mechanism of at most this rho: `chosen_split` sees to
-    it. So the whole is an adaptive composition of two zCDP mechanisms with fixed costs, whatever was chosen.
+    For every outcome of the first part, the second part is a mechanism with at most the stated rho, by the construction
+    of `chosen_split`. So the whole is an adaptive composition of two zCDP mechanisms with fixed costs, whatever the run
+    chooses.
 
     Source: Bun and Steinke 2016, Lemma 2.3.
     """
@@ -253,14 +268,16 @@ def open_events(rho: float, one_way: float) -> tuple[Event, ...]:
 
 
 def chosen_split(rho: float, columns: int, one_way: float, selection: float, choice: Choice) -> Split:
-    """How a run goes on after its one-way tables: what is left is shared by a second round of them and T tables.
+    """The split of the budget after the first one-way tables. The rest is shared by a second measurement of the one-way
+    tables and T selected tables.
 
     Args:
         rho: rho of the whole run, > 0.
-        columns: m.
-        one_way: f1, the share of the first one-way tables.
-        selection: fs, the share of the selections; it shrinks with that of the tables.
-        choice: the choice from them.
+        columns: number m of columns with more than one cell.
+        one_way: share f1 of the first one-way tables.
+        selection: share fs of the selections. The share shrinks in proportion to the share that remains for the
+            selected tables.
+        choice: choice that the run made from the first one-way tables.
     """
     budget, first = Fraction(rho), written(one_way)
     share = written(choice.one_way) if choice.tables else Fraction(1)  # read as f1 is: the same number is no more
@@ -275,7 +292,9 @@ def chosen_split(rho: float, columns: int, one_way: float, selection: float, cho
 
 
 def _range_down(square: Fraction, tables: int) -> float:
-    """The largest double epsilon of `tables` selections with tables epsilon^2 <= square, as written and as it is."""
+    """The largest double epsilon with tables * epsilon^2 <= square. The condition holds both for the double's exact
+    value and for its decimal spelling.
+    """
     epsilon = math.sqrt(float(square / tables))
     while max(written(epsilon), Fraction(epsilon)) ** 2 * tables > square:
         epsilon = math.nextafter(epsilon, 0.0)
@@ -291,16 +310,17 @@ def _root_up(square: Fraction) -> float:
 
 
 def default_widths(columns: int) -> tuple[int, ...]:
-    """Pairs and triples as far as time allows, then pairs."""
+    """Default widths: pairs and triples for up to 60 columns, and pairs for more, to limit the running time."""
     return (2, 3) if columns <= MOST_TRIPLED else (2,)
 
 
 def check_columns(sizes: tuple[int, ...], widths: tuple[int, ...]) -> int:
-    """The number m of columns with more than one cell; refuses what would take too long, whatever the data is.
+    """The number m of columns with more than one cell. Schemas that would take too long are refused, whatever the data
+    are.
 
     Raises:
-        InvalidInput: no column tells anything.
-        Refused: too many columns for all triples, or for all pairs.
+        InvalidInput: no column has more than one cell.
+        Refused: there are too many columns for all triples, or for all pairs.
     """
     columns = sum(size > 1 for size in sizes)
     if not columns:
@@ -318,8 +338,9 @@ def check_columns(sizes: tuple[int, ...], widths: tuple[int, ...]) -> int:
 # ---- memory
 
 MOST_BYTES = 2**33
-"""Largest estimate with which a plan is accepted, 8 GiB. It is the same on every machine, so that a plan that one party
-accepts is no other's refusal; a smaller machine needs a smaller plan."""
+"""Largest estimated memory, 8 GiB, with which a plan is accepted. The limit is the same on every machine, so that all
+parties accept the same plans. A smaller machine needs a smaller plan.
+"""
 
 _KEY_BITS = 62  # of the columns that one sorting key holds
 _REMEDIES = {
@@ -332,21 +353,23 @@ _REMEDIES = {
 def bytes_needed(
     n: int, sizes: tuple[int, ...], population: int, tables: int, candidates: Candidates
 ) -> dict[str, int]:
-    """Bytes that a run holds at its peak, if all records differ; beside Python and its libraries (about 250 MB).
+    """Estimated bytes of memory of a run at its peak, if all records differ. Python and its libraries take about 250 MB
+    in addition.
 
     Args:
-        n: records.
-        sizes: cells of each column, m of them.
-        population: N.
-        tables: T, or the largest that the run may choose.
+        n: number of records.
+        sizes: number of cells of each of the m columns.
+        population: number of rows of the population, N.
+        tables: number of tables T, or the largest number that the run may choose.
         candidates: the tables that may be chosen.
 
     Returns:
-        The bytes that each parameter is to blame for. "records": as they were given, as distinct rows and column by
-        column (2 m bytes each), with a row's number, count and cell (40). "population": rows, those that are drawn
-        anew, and the sorted ones column by column, twice for bits (2 m each), with keys, weights and places.
-        "largest_table": 4 bytes for each cell of all candidates and 320 for each candidate; of chosen tables noisy
-        counts, targets and factors, and the factors twice more for each of three columns (11 doubles a cell).
+        The bytes by the parameter that causes them. "records" counts the given records, the distinct rows, and the
+        distinct rows column by column (2 m bytes each), with the number, multiplicity and cell of each row (40 bytes).
+        "population" counts the rows, the redrawn rows, and the sorted rows column by column, twice for bits (2 m bytes
+        each), with keys, weights and positions. "largest_table" counts 4 bytes for each cell of all candidates and 320
+        for each candidate. "largest_table" also counts 11 doubles for each cell of the chosen tables: the noisy counts,
+        the targets, the factors, and two further copies of the factors for each of three columns.
     """
     m, keys = len(sizes), sum((size - 1).bit_length() for size in sizes) // _KEY_BITS + 1
     cells = 2 * sum(sizes)
@@ -364,13 +387,13 @@ def bytes_needed(
 
 
 def check_memory(needed: dict[str, int]) -> None:
-    """Refuse a plan beyond `MOST_BYTES`, and name what to lower.
+    """Refuse a plan that needs more than `MOST_BYTES` of memory, and name the parameter to lower.
 
     Args:
-        needed: as `bytes_needed` gives it.
+        needed: bytes by parameter, from `bytes_needed`.
 
     Raises:
-        Refused: names the parameter that takes most.
+        Refused: names the parameter that causes the most memory.
     """
     total = sum(needed.values())
     if total > MOST_BYTES:

@@ -1,4 +1,4 @@
-"""Best responses: a record that satisfies nearly as many sampled clauses as any.
+"""Best-response oracles: optimisers that find a record which satisfies nearly as many sampled clauses as possible.
 
     >>> import numpy as np
     >>> from confide.release.oracle import LocalSearch, Terms, best_response
@@ -7,8 +7,8 @@
     >>> best_response(LocalSearch(), terms, (np.zeros(3, dtype=bool),), seed=7).value
     7
 
-Finding it is hard in the worst case and easy in practice, and costs no privacy however it is done: an oracle sees the
-netted samples and public facts alone (`Terms`).
+The optimisation is hard in the worst case and easy in practice. The search costs no privacy, since an oracle receives
+only the netted samples and public facts (`Terms`).
 """
 
 from confide._lazy import doors

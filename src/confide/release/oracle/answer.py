@@ -1,8 +1,9 @@
-"""The answer of an oracle, the form of an oracle, and the check that lets no faulty one break a release.
+"""The interface of a best-response oracle, the form of its answer, and the check that protects a release from faulty
+oracles.
 
-A release that has been charged must end. So whatever a user's own oracle does, `best_response` returns a valid record:
-the oracle's, or else the start record, and says so. What an oracle sees is public by then, so how often it fell back
-may be published.
+A release that has been charged must end. Therefore `best_response` always returns a valid record, whatever a user's own
+oracle does. If the oracle's record is invalid, the default record takes its place, and the answer is marked. An oracle
+receives only data that are public, so the number of failures may be published.
 """
 
 from __future__ import annotations
@@ -23,14 +24,15 @@ __all__ = ["Answer", "Oracle", "answered", "best_response", "checked_start"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answer:
-    """One record and what is known about it.
+    """An oracle's record, with its value and the known bounds.
 
     Args:
         record: bool (d,).
-        value: netted clauses that it satisfies.
-        upper_bound: no record satisfies more, re-checked in exact arithmetic; None where nothing was proved.
-        fell_back: the oracle failed and this is the start record.
-        timed_out: a time limit ended the work; the record is the best one until then.
+        value: number of netted clauses that the record satisfies.
+        upper_bound: bound on the number of clauses that any record satisfies, checked in exact arithmetic; None if
+            nothing was proved.
+        fell_back: whether the oracle failed, so that the record is the default record.
+        timed_out: whether a time limit ended the search. After a time-out the record is the best one found so far.
     """
 
     record: Bits
@@ -41,39 +43,43 @@ class Answer:
 
     @property
     def gap(self) -> float | None:
-        """Clauses between the record and the bound; None where there is no bound."""
+        """The upper bound less the value of the record; None if there is no bound."""
         return None if self.upper_bound is None else self.upper_bound - self.value
 
 
 @runtime_checkable
 class Oracle(Protocol):
-    """Anything with this method; a frozen dataclass of public parameters, if it is to stand in a manifest."""
+    """A best-response oracle: any object with a method `solve`. An oracle must be a frozen dataclass of public
+    parameters if it is to be stored in a manifest.
+    """
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
-        """A record with many satisfied clauses.
+        """Find a record that satisfies many clauses.
 
         Args:
             terms: the netted samples.
-            start: records of d bits; the first one is the default record, whose bits free attributes keep.
-            seed: public.
+            start: records of d bits. The first record is the default record, whose bits the free attributes keep.
+            seed: public seed.
         """
 
 
 def best_response(oracle: Oracle, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
-    """An oracle's answer, checked: its record is binary, of length d and valid, its value is counted again.
+    """Call an oracle and check its answer. The record must be binary, of length d and valid, and its value is counted
+    again.
 
     Args:
-        oracle: any; what it raises is caught, because nothing may stop a release that has been charged.
+        oracle: any oracle. The oracle's exceptions are caught, because nothing may stop a release that has been
+            charged.
         terms: the netted samples.
-        start: records of d bits, at least one; the first one is the default record.
-        seed: public, >= 0.
+        start: records of d bits, at least one. The first record is the default record.
+        seed: public seed, >= 0.
 
     Returns:
-        The answer; with the (repaired) default record and `fell_back` where the oracle's was of no use. A bound below
-        the counted value is wrong and left out.
+        The oracle's answer. If the oracle's record is invalid, the answer has the (repaired) default record and
+        `fell_back`. A bound below the counted value is wrong and left out.
 
     Raises:
-        InvalidInput: an argument that is not as described; before the oracle is asked.
+        InvalidInput: an argument is not as described. The error is raised before the oracle is called.
 
     Example:
         >>> class Broken:
@@ -101,7 +107,9 @@ def best_response(oracle: Oracle, terms: Terms, start: tuple[Bits, ...], seed: i
 def answered(
     terms: Terms, record: Bits, *, upper_bound: float | None = None, fell_back: bool = False, timed_out: bool = False
 ) -> Answer:
-    """The answer with this record, its value counted from the terms."""
+    """The answer with a given record, whose value is counted from the terms. An upper bound below the value is left
+    out.
+    """
     value = terms.value(record)
     if upper_bound is not None and not upper_bound >= value:
         upper_bound = None
@@ -111,10 +119,10 @@ def answered(
 
 
 def checked_start(terms: Terms, start: tuple[Bits, ...]) -> tuple[Bits, ...]:
-    """The start records, each a valid copy.
+    """The start records, each as a valid copy.
 
     Raises:
-        InvalidInput: something that is not `Terms`, no record, or one that is not d bits.
+        InvalidInput: `terms` is no `Terms`, there is no start record, or a start record is not d bits.
     """
     if not isinstance(terms, Terms):
         raise InvalidInput("terms", f"an oracle may not see {type(terms).__name__}", "must be Terms")
@@ -127,7 +135,7 @@ def checked_start(terms: Terms, start: tuple[Bits, ...]) -> tuple[Bits, ...]:
 
 
 def _as_record(terms: Terms, value: Any) -> Bits | None:
-    """The record where it is d zeros and ones with valid groups, else None."""
+    """The value as a record if it is d zeros and ones with one attribute on in each group; otherwise None."""
     array = np.asarray(value)
     if array.shape != (terms.attributes,) or array.dtype.kind not in "biuf":
         return None

@@ -1,21 +1,22 @@
-"""Certified upper bounds on how many clauses a record can satisfy, by weak duality in whole numbers.
+"""Certified upper bounds on the number of clauses that a record can satisfy, by weak duality in whole numbers.
 
-For rows A z <= b, 0 <= z <= u and any multipliers y (y >= 0, of any sign where a row is an equation),
+For a program with rows A z <= b and bounds 0 <= z <= u, and for any multipliers y,
 
-    c . z <= y . b + sum over columns of u max(0, c - A' y),
+    c . z <= y . b + sum over columns of u max(0, c - A' y).
 
-whatever y is. So a linear program's duals, rounded to a dyadic grid, make a bound that no tolerance of the solver can
-void: it is computed in 64-bit whole numbers that cannot overflow. As the objective is a whole number, so is the bound's
-floor.
+The multipliers must be >= 0 for rows that are inequalities, and may have any sign for rows that are equations. So the
+duals of a linear program give a valid bound after rounding to multiples of a power of 1/2, and no tolerance of the
+solver can invalidate it. The bound is computed in 64-bit whole numbers that cannot overflow. The objective is a whole
+number, so the bound may be rounded down.
 
 Source: spec query_release E2.4.
 
-Integer programs of the best response, and HiGHS to solve them.
-
-Bits are binary, and for every query one more variable c, continuous in [0, 1], says whether its clause is satisfied:
-c <= x for each literal of a query, and sum of (1 - x) >= c for a negation. A required bit 0 replaces x by 1 - x. A
-parity has the facets c <= sum over F of (1 - x) + sum over S - F of x, for every F that fails; over many attributes it
-is one equation with a whole number (`parity_row`). `Rows` is where another form of program differs.
+The module also builds the integer programs of the best response and solves them with HiGHS. The bits x are binary. For
+every query there is one more variable c, continuous in [0, 1], which says whether its clause is satisfied. A query has
+the rows c <= x for each literal, and a negated query has the row sum of (1 - x) >= c. A literal with required bit 0 has
+1 - x in place of x. A parity over few attributes S has the facets c <= sum over F of (1 - x) + sum over S - F of x, for
+every set F of ones at which the clause fails. A parity over more attributes is one equation with an integer variable
+(`parity_row`). The class `Rows` is the place where another form of program differs.
 
 Source: spec query_release E1, E2.2, E3.
 """
@@ -58,22 +59,24 @@ _Integers = NDArray[np.int64]
 _GAP = 0.99  # below 1: the objective is a whole number
 
 WIDEST_FACETS = 6
-"""A parity over more attributes would have too many facets; it keeps its equation."""
+"""Largest number of attributes of a parity that is written by its facets. A parity over more attributes has too many
+facets and is written as one equation.
+"""
 
 
 class Program(NamedTuple):
-    """Maximise cost . z + shift over rows . z <= upper (or = upper), 0 <= z <= top.
+    """An integer program: maximise cost . z + shift subject to rows . z <= upper (or = upper) and 0 <= z <= top.
 
     Args:
-        terms: the terms that it was built from.
-        variables: the attributes of the first columns.
-        cost: int64 (m,).
-        top: int64 (m,).
-        integral: bool (m,).
-        starts, columns, values: int64, the rows, one after the other.
-        upper: int64 (rows,).
-        equal: bool (rows,).
-        shift: added to the objective.
+        terms: the terms from which the program was built.
+        variables: the attributes to which the first columns belong.
+        cost: coefficients of the objective, int64 (m,).
+        top: upper bounds of the variables, int64 (m,).
+        integral: whether each variable must be a whole number, bool (m,).
+        starts, columns, values: the rows in sparse form, one after the other, int64.
+        upper: right-hand sides, int64 (rows,).
+        equal: whether each row is an equation, bool (rows,).
+        shift: constant that is added to the objective.
     """
 
     terms: Terms
@@ -90,8 +93,8 @@ class Program(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """The findings of HiGHS: a record (None: none), its objective by our own count, HiGHS's bound in doubles, whether
-    it claims an optimum, time-out.
+    """The result of HiGHS: a record (None if there is none), its objective as counted by confide, HiGHS's bound in
+    doubles, whether HiGHS claims an optimum, and whether the time limit was reached.
     """
 
     record: Bits | None
@@ -102,18 +105,24 @@ class Solved(NamedTuple):
 
     @property
     def open(self) -> bool:
-        """Whether a better record could be there, by the bound: the objective is a whole number."""
+        """Whether the bound leaves room for a better record, given that the objective is a whole number."""
         return self.bound - self.found > _GAP + 1e-6
 
 
 class Rows:
-    """The rows of a program, gathered in blocks of equal length: one row a literal, which bounds best."""
+    """The rows of a program, collected in blocks of equal length. Each literal has a row of its own, which gives the
+    best bounds.
+    """
 
     widest_facets: ClassVar[int] = WIDEST_FACETS
-    """A parity over more attributes is one equation."""
+    """Largest number of attributes of a parity that is written by its facets. A parity over more attributes is written
+    as one equation.
+    """
 
     whole_clauses: ClassVar[bool] = False
-    """Whether the variables of clauses must be whole numbers, where the bits are."""
+    """Whether the variables of clauses must be whole numbers too. The condition is not needed if the bits are whole
+    numbers.
+    """
 
     parity_row: ClassVar = staticmethod(parity_row)
 
@@ -121,7 +130,7 @@ class Rows:
         self._blocks: list[tuple[_Integers, _Integers, _Integers, bool]] = []
 
     def add(self, columns: _Integers, values: _Integers, upper: _Integers, *, equal: bool = False) -> None:
-        """A block: (rows, length) columns and values, (rows,) right-hand sides."""
+        """Add a block of rows, given by (rows, length) columns and values and (rows,) right-hand sides."""
         if len(upper):
             self._blocks.append((columns, values, upper, equal))
 
@@ -142,9 +151,9 @@ class Rows:
 
         Args:
             index: (rows, width) columns of the attributes.
-            bits: (rows, width) what each attribute has to be.
+            bits: (rows, width) bits that the literals require.
             clause: (rows,) columns of the clauses' variables.
-            positive: the queries themselves, else their negations.
+            positive: whether the clauses are the queries themselves; otherwise they are negations.
         """
         sign = np.where(bits, 1, -1)
         if positive:
@@ -154,7 +163,9 @@ class Rows:
                      bits.sum(axis=1, dtype=np.int64))
 
     def literals(self, index: _Integers, bits: Bits, clause: _Integers) -> None:
-        """A clause holds where all of its literals do: c <= literal, for each. Arguments as of `conjunctions`."""
+        """Add the rows c <= literal for each literal of a clause, which is satisfied only if all of its literals hold.
+        The arguments are those of `conjunctions`.
+        """
         sign = np.where(bits, 1, -1)
         self.add(np.column_stack([index.reshape(-1), np.repeat(clause, index.shape[1])]),
                  np.column_stack([-sign.reshape(-1), np.ones(index.size, np.int64)]),
@@ -162,7 +173,7 @@ class Rows:
 
 
 def build(terms: Terms, form: type[Rows] = Rows) -> Program:
-    """The integer program of some terms.
+    """The integer program of the best response to some terms.
 
     Args:
         terms: the netted samples.
@@ -213,7 +224,9 @@ def _facets(rows: Rows, index: _Integers, clause: _Integers, *, positive: bool) 
 
 
 def _group_rows(rows: Rows, terms: Terms, local: _Integers) -> None:
-    """Of a group's active attributes exactly one is on, or at most one where others could be."""
+    """Add the rows of the one-hot groups. Exactly one active attribute of a group is on if all of its attributes are
+    active, and otherwise at most one.
+    """
     for members in terms.groups:
         places = local[members]
         active = places[places >= 0]
@@ -252,9 +265,10 @@ def _solver(time_limit: float) -> highspy.Highs:
 
 
 def linear_duals(program: Program, time_limit: float = math.inf) -> tuple[NDArray[np.float64], bool]:
-    """Dual variables of the rows in the linear relaxation, and whether the time limit was met; zeros if none came.
+    """Dual variables of the rows in the linear relaxation, and whether the time limit ended the solver. If the solver
+    returned no duals, the result holds zeros.
 
-    Their sign is the one for `certified_bound`; nothing is promised about them.
+    The signs are those that `certified_bound` expects. The duals need not be optimal or exact.
     """
     import highspy
 
@@ -269,12 +283,12 @@ def linear_duals(program: Program, time_limit: float = math.inf) -> tuple[NDArra
 
 
 def solve(program: Program, *, start: Bits | None, time_limit: float) -> Solved:
-    """HiGHS's branch and bound, from a known record on.
+    """Solve a program by HiGHS's branch and bound, starting from a known record.
 
     Args:
         program: the program.
-        start: a record to begin with.
-        time_limit: in seconds, > 0.
+        start: a record to start from, or None.
+        time_limit: limit in seconds, > 0.
     """
     began = time.monotonic()
     solved = _branched(program, start, time_limit)
@@ -310,7 +324,7 @@ def _branched(program: Program, start: Bits | None, time_limit: float) -> Solved
 
 
 def _columns(program: Program, record: Bits) -> NDArray[np.float64]:
-    """The program's variables at a record."""
+    """The values of the program's variables at a record."""
     terms = program.terms
     columns = np.zeros(program.cost.size)
     columns[: program.variables.size] = record[program.variables]
@@ -328,27 +342,28 @@ _FINEST = 24  # binary places of a multiplier at most
 
 
 class LinearBound(NamedTuple):
-    """A certified bound: the value of the multipliers, and whether a time limit cut the solver short."""
+    """A certified bound, and whether a time limit ended the solver."""
 
     value: Fraction
     timed_out: bool
 
     @property
     def clauses(self) -> int:
-        """The floor: no record satisfies more clauses."""
+        """The bound rounded down: no record satisfies more clauses."""
         return math.floor(self.value)
 
 
 def certified_bound(program: Program, duals: ArrayLike) -> Fraction:
-    """An upper bound on the program's objective, exact for the rounded multipliers.
+    """An upper bound on the program's objective, computed exactly for the rounded multipliers.
 
     Args:
-        program: from `build`.
-        duals: (rows,) any numbers. They are rounded, those below 0 are set to 0 where the row is an inequality, and
-            what is beyond the largest cost is cut there (which never loses anything for these programs).
+        program: program from `build`.
+        duals: (rows,) any numbers. The numbers are rounded, those below 0 are set to 0 if the row is an inequality, and
+            those beyond the largest cost are reduced to it. The reduction never weakens the bound for programs from
+            `build`.
 
     Raises:
-        InvalidInput: another number of duals.
+        InvalidInput: the number of duals is not the number of rows.
     """
     multipliers = np.nan_to_num(np.asarray(duals, dtype=np.float64), nan=0.0)
     if multipliers.shape != program.upper.shape:
@@ -370,12 +385,12 @@ def certified_bound(program: Program, duals: ArrayLike) -> Fraction:
 
 
 def linear_bound(terms: Terms, time_limit: float | None = None) -> LinearBound:
-    """The linear relaxation of the disaggregated form, certified.
+    """The certified bound from the linear relaxation with one row for each literal.
 
     Args:
         terms: the netted samples.
-        time_limit: in seconds, > 0; None for none. Cut short, the bound is valid still, and may be no better than the
-            number of clauses.
+        time_limit: limit in seconds, > 0; None for no limit. After a time-out the bound is still valid, but may be no
+            better than the number of clauses.
 
     Example:
         >>> terms = Terms(kind="conjunctions", attributes=2, index=[[0, 1], [0, -1], [1, -1]],
@@ -391,11 +406,11 @@ def linear_bound(terms: Terms, time_limit: float | None = None) -> LinearBound:
 
 
 def upper_bound(terms: Terms, time_limit: float | None = None) -> float:
-    """No record satisfies more clauses than this whole number: `linear_bound`, rounded down.
+    """A whole number of clauses that no record exceeds: `linear_bound`, rounded down.
 
     Args:
         terms: the netted samples.
-        time_limit: in seconds, > 0; None for none.
+        time_limit: limit in seconds, > 0; None for no limit.
 
     Source: spec query_release E2.4.
 

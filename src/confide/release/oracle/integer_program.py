@@ -1,6 +1,5 @@
-"""The exact oracle: local search, a certified bound, and branch and bound for what is left between them.
-
-The exhaustive oracle, for tiny instances and for tests of the others.
+"""Exact oracles. `IntegerProgram` combines local search, a certified bound, and branch and bound for the remaining gap.
+`Enumeration` is for tiny instances and for tests of the other oracles.
 """
 
 from __future__ import annotations
@@ -33,16 +32,17 @@ _NEAREST = LocalSearch(flips_per_variable=0, flips=0, random_starts=0)
 @wire("IntegerProgram", "form time_limit search literal")
 @dataclass(frozen=True, kw_only=True)
 class IntegerProgram(Declared):
-    """Branch and bound by HiGHS, warm-started; at a time limit the best record so far counts.
+    """An oracle that uses branch and bound by HiGHS, starting from the record of a local search. At a time limit the
+    best record so far is returned.
 
-    First a linear program bounds the optimum and a local search finds a record. If these meet, that proves the record
-    optimal; else HiGHS goes on from that record. Its own bound and its own word for an optimum are in doubles
-    and nobody can check them, so `Answer.upper_bound` stays the certified one.
+    First a linear program bounds the optimum and a local search finds a record. If the record's value equals the bound,
+    the record is optimal. Otherwise HiGHS continues from that record. HiGHS's own bound and claim of optimality are in
+    floating-point numbers that nobody can check. Therefore `Answer.upper_bound` is always the certified bound.
 
-    The time limit leaves out the local search; an answer that ran into it depends on the machine.
+    The time limit does not cover the local search. An answer that reached the time limit depends on the machine.
 
     Raises:
-        InvalidInput: a parameter out of range.
+        InvalidInput: a parameter is out of range.
 
     Source: the text's rounds had 20 s (L1423-1429); spec query_release E1, E2, E3.
 
@@ -67,19 +67,19 @@ class IntegerProgram(Declared):
         super().__post_init__()
 
     def rows(self) -> type[Rows]:
-        """The form of its program."""
+        """The class that builds the rows of the oracle's program."""
         return Rows
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
-        """The best record found within the time limit.
+        """Find the best record within the time limit.
 
         Args:
             terms: the netted samples.
             start: records of d bits; the first one is the default record.
-            seed: public, >= 0.
+            seed: public seed, >= 0.
 
         Raises:
-            InvalidInput: an argument that is not as described.
+            InvalidInput: an argument is not as described.
         """
         records = checked_start(terms, start)
         seed = whole("seed", seed)
@@ -102,7 +102,9 @@ class IntegerProgram(Declared):
 
 
 def _whole_record(terms: Terms, default: Bits, solved: Bits) -> Bits:
-    """The solver's active attributes, and the default's others, as a valid record."""
+    """A valid record with the solver's values of the active attributes and the default's values of the other
+    attributes.
+    """
     record, active = default.copy(), terms.active()
     record[active] = solved[active]
     for members in terms.groups:
@@ -121,10 +123,11 @@ def _whole_record(terms: Terms, default: Bits, solved: Bits) -> Bits:
 @wire("Enumeration", "most")
 @dataclass(frozen=True, kw_only=True)
 class Enumeration(Declared):
-    """Every valid record of the active attributes; of the best ones, one that is nearest to the default record.
+    """An oracle that tries every valid record of the active attributes. Among the best records the oracle returns one
+    that is nearest to the default record.
 
     Raises:
-        InvalidInput: `most` below 1; in `solve`, terms with more active values.
+        InvalidInput: `most` is below 1; in `solve`, the terms have more combinations of active values.
 
     Example:
         >>> terms = Terms(kind="conjunctions", attributes=3, index=[[0, 1], [1, 2]], bits=[[1, 0], [1, 1]],
@@ -138,15 +141,15 @@ class Enumeration(Declared):
                                    "of a group", at_least=1)] = 2**20
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
-        """The optimum; the seed has no part in it.
+        """Find an optimal record. The result does not depend on the seed.
 
         Args:
             terms: the netted samples.
             start: records of d bits; the first one is the default record.
-            seed: public, >= 0.
+            seed: public seed, >= 0.
 
         Raises:
-            InvalidInput: too many active values, or an argument that is not as described.
+            InvalidInput: there are too many combinations of active values, or an argument is not as described.
         """
         default = checked_start(terms, start)[0]
         whole("seed", seed)
@@ -169,7 +172,9 @@ class Enumeration(Declared):
 
 
 _Axis = list[int]
-"""Values of a free attribute a: a + 1 (on) and -(a + 1) (off); of a group: a + 1 for each; the default's first."""
+"""The values of one coordinate of the enumeration, with the default's value first. A free attribute a has the values a
++ 1 (on) and -(a + 1) (off). A one-hot group has the value a + 1 for each attribute a.
+"""
 
 
 def _axes(terms: Terms, clauses: Clauses, default: Bits) -> list[_Axis]:
@@ -187,7 +192,7 @@ def _axes(terms: Terms, clauses: Clauses, default: Bits) -> list[_Axis]:
 
 
 def _values(terms: Terms, clauses: Clauses, axes: list[_Axis]) -> NDArray[np.int64]:
-    """The objective at every point of the axes, less the shift."""
+    """The objective, without its constant shift, at every combination of the coordinates' values."""
     where = {abs(value) - 1: n for n, axis in enumerate(axes) for value in axis}
     table = np.zeros([len(axis) for axis in axes], dtype=np.int64)
     parity = terms.kind == "parities"

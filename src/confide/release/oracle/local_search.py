@@ -1,14 +1,15 @@
-"""Local search: the workhorse of the best-response oracle, deterministic from a public seed.
+"""Local search: the default best-response oracle, which is deterministic given a public seed.
 
-The compiled part of the local search: plain arrays in, the record changed in place.
+The compiled part of the search takes plain arrays and changes the record in place. A move is named by an attribute v.
+If v is in no one-hot group, the move flips its bit. If v is in a one-hot group, the move turns v on and the group's
+present attribute off.
 
-A move is named by an attribute v: a free one is flipped; one of a one-hot group becomes the attribute that is on, in
-place of the current one. What a flip gains is kept for every attribute and updated along the queries that it touches;
-what a move gains (its score) is that, plus what switching the current one off gains. No two literals of a query share
-a group (`one_hot.separated`), so the sum is exact.
+The gain of a flip is its change of the objective. The gain of every attribute's flip is stored, and is updated along
+the queries that a flip touches. The score of a move is the gain of flipping v plus, in a one-hot group, the gain of
+flipping the present attribute. The sum is exact because no two literals of a query share a group (`separated`).
 
-What belongs to one attribute, or to one query, stands in one row of a table, because such a search spends its time
-waiting for memory. Random numbers are splitmix64 of a counter: the same everywhere, from a public seed.
+All data of one attribute, or of one query, stand in one row of a table, because the search is limited by the latency of
+memory. Random numbers are splitmix64 of a counter, which gives the same numbers on every machine from a public seed.
 
 Source: spec query_release E2.3, E3; splitmix64: Steele, Lea and Flood 2014.
 """
@@ -80,7 +81,7 @@ _LAST = 1 << 60  # below any sum of weights
 
 @kernel
 def _random(seed: _Whole, counter: _Whole) -> _Whole:
-    """The counter-th output of splitmix64."""
+    """Output number `counter` of the generator splitmix64."""
     z = seed + (counter + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -89,13 +90,13 @@ def _random(seed: _Whole, counter: _Whole) -> _Whole:
 
 @kernel
 def _below(number: _Whole, limit: _Whole) -> _Whole:
-    """A number in 0..limit-1, limit < 2^32."""
+    """A number in 0, ..., limit-1 from a random 64-bit word, for a limit below 2^32."""
     return np.int64(((number >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
 @kernel
 def _keep(wanted: Any, item: _Whole, places: _List, table: _Table, column: int, sizes: _Table, which: _Whole) -> None:
-    """Put an item into a list, or take it out; the table knows its place."""
+    """Put an item into a list or take it out. The table stores the item's position in the list."""
     place = table[item, column]
     if wanted and place < 0:
         places[sizes[which]] = item
@@ -111,7 +112,7 @@ def _keep(wanted: Any, item: _Whole, places: _List, table: _Table, column: int, 
 
 @kernel
 def _score(v: _Whole, attributes: _Table, groups: _Table) -> _Whole:
-    """What the move to v adds to the objective; that of the attribute that is on is 0."""
+    """The change of the objective by the move to attribute v; 0 if v is the attribute of its group that is on."""
     g = attributes[v, GROUP]
     if g < 0:
         return attributes[v, GAIN]
@@ -123,7 +124,7 @@ def _score(v: _Whole, attributes: _Table, groups: _Table) -> _Whole:
 def _add(
     v: _Whole, amount: _Whole, attributes: _Table, groups: _Table, rising: _List, touched: _List, sizes: _Table
 ) -> None:
-    """Change what a flip gains."""
+    """Add an amount to the gain of flipping an attribute."""
     attributes[v, GAIN] += amount
     g = attributes[v, GROUP]
     if g < 0:
@@ -139,7 +140,7 @@ def _flip(
     v: _Whole, parity: bool, literals: _List, occurs: _List, attributes: _Table, queries: _Table, groups: _Table,
     rising: _List, failing: _List, touched: _List, sizes: _Table,
 ) -> None:
-    """Flip one bit, with everything that follows but the scores of groups."""
+    """Flip one bit and update everything that depends on it, except the scores of moves in groups."""
     width = literals.shape[1]
     sizes[_VALUE] += attributes[v, GAIN]
     bit = attributes[v, BIT] ^ 1
@@ -181,7 +182,7 @@ def _move(
     v: _Whole, parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table,
     groups: _Table, rising: _List, failing: _List, touched: _List, sizes: _Table,
 ) -> _Whole:
-    """Make a move; returns the one that takes it back."""
+    """Make a move, and return the move that reverses it."""
     g = attributes[v, GROUP]
     back = v
     if g >= 0:
@@ -204,7 +205,7 @@ def _begin(
     parity: bool, literals: _List, attributes: _Table, queries: _Table, groups: _Table, rising: _List, failing: _List,
     sizes: _Table,
 ) -> None:
-    """Everything that follows from the record, anew."""
+    """Compute all derived arrays from the record."""
     sizes[:] = 0
     attributes[:, RISING_AT] = -1
     attributes[:, GAIN] = 0
@@ -242,8 +243,9 @@ def _repairing(
     parity: bool, literals: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
     failing: _List, sizes: _Table, rested: _Whole, by_chance: bool, seed: _Whole, counter: _Whole,
 ) -> _Whole:
-    """A move that mends one literal of a random failing clause: the best one (ties: the oldest) of those that
-    were not made after `rested`, or any by chance.
+    """A move that repairs one literal of a randomly chosen failing clause. By default the function chooses the best
+    move among those not made after `rested`, with ties broken in favour of the oldest. With `by_chance` the function
+    chooses a random move.
     """
     j = failing[_below(_random(seed, counter), sizes[_FAILING])]
     every = parity or queries[j, WEIGHT] < 0  # any literal may turn
@@ -280,7 +282,7 @@ def _repairing(
 
 @kernel
 def _take_back(moves: _List, attributes: _Table, groups: _Table) -> None:
-    """The bits before these moves, given by what takes each back; all else is stale afterwards."""
+    """Restore the bits before some moves, given by their reversing moves. All derived arrays are invalid afterwards."""
     for i in range(len(moves) - 1, -1, -1):
         v = np.int64(moves[i])
         if v < 0:
@@ -299,7 +301,7 @@ def _go_home(
     parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
     rising: _List, failing: _List, touched: _List, sizes: _Table,
 ) -> None:
-    """Moves to the default's bits where the objective does not drop, until there is none."""
+    """Move bits to their default values while the objective does not fall."""
     again = True
     while again:
         again = False
@@ -319,25 +321,29 @@ def climb(
     parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
     flips: int, target: int, sample: int, rest: int, by_chance: int, seed: np.uint64,
 ) -> _Whole:
-    """Search from a record, leave the best record found in its place, as near to the default as costs nothing.
+    """Search from a record, and replace it by the best record found. The best record is then moved towards the default
+    record as far as the objective does not fall.
 
     Args:
         parity: whether queries are parities.
         literals: int32 (t, r), 2 attribute + required bit, padded with -1.
-        occurs: int32, 2 query + required bit, for one attribute after the other.
-        members: int32, attributes for one group after the other.
-        attributes: int64 (v, 8); GROUP, BIT, HOME, FIRST and END are given, BIT holds the answer afterwards.
-        queries: int64 (t, 3); WEIGHT is given.
-        groups: int64 (g, 5); ON, HOME_ON, GROUP_FIRST and GROUP_END are given, ON holds the answer afterwards.
-        flips: moves at most.
-        target: an objective that none exceeds; the search ends there.
-        sample: number of the moves that gain that are looked at.
-        rest: moves for which a bit that was flipped stays, unless it makes the best record so far.
-        by_chance: how many in 2^16 of the moves at a local maximum are random ones.
+        occurs: int32, 2 query + required bit, listed for one attribute after another.
+        members: int32, attributes, listed for one group after another.
+        attributes: int64 (v, 8), one row for each attribute. The columns GROUP, BIT, HOME, FIRST and END are inputs,
+            and BIT holds the answer afterwards.
+        queries: int64 (t, 3), one row for each query. The column WEIGHT is an input.
+        groups: int64 (g, 5), one row for each group. The columns ON, HOME_ON, GROUP_FIRST and GROUP_END are inputs, and
+            ON holds the answer afterwards.
+        flips: largest number of moves.
+        target: value that no objective exceeds; the search ends when it is reached.
+        sample: number of improving moves that are compared at each step.
+        rest: number of moves for which a flipped bit is not flipped again, unless the flip makes the best record so
+            far.
+        by_chance: probability of a random move at a local maximum, times 2^16.
         seed: seed of the random numbers.
 
     Returns:
-        The objective, a sum of weights of queries that hold.
+        The objective: the sum of the weights of the queries that hold.
     """
     sizes = np.zeros(4, dtype=np.int64)
     rising = np.zeros(len(attributes), dtype=np.int32)
@@ -396,21 +402,22 @@ _Local = NDArray[np.int64]
 @wire("LocalSearch", "flips_per_variable flips sample rest random_moves coins certify", random_starts="coins")
 @dataclass(frozen=True, kw_only=True)
 class LocalSearch(Declared):
-    """One-flip search with incremental gains for any number of attributes; swaps within declared one-hot groups.
+    """An oracle that searches by single flips, and by swaps within one-hot groups. The gains of all flips are updated
+    incrementally, and any number of attributes is possible.
 
-    From each start: the best of 15 random flips that gain (ties: the oldest flip); at a local maximum a flip that mends
-    a random failing query. A bit that was flipped rests for 3 moves, unless flipping it makes the best record so far:
-    without this a local maximum is left and entered again at once. The best record found then returns to the default,
-    bit by bit, where that costs no clause: on sparse workloads this lowers the average error by some 10 %. Attributes
-    in no sampled query keep their default.
+    From each start record the search takes the best of 15 random improving flips, with ties broken in favour of the
+    oldest flip. At a local maximum the search takes a flip that repairs a random failing query. A flipped bit rests for
+    3 moves, unless flipping it makes the best record so far. Without this pause of flipped bits the search would leave
+    a local maximum and return to it at once. The best record found then moves to the default record, bit by bit, as
+    long as no satisfied clause is lost. On sparse workloads the move to the default lowers the average error by some 10
+    %. Attributes in no sampled query keep their default.
 
-    The budget counts flips, not seconds, so an answer depends on the terms, the starts and the seed alone.
-
-    All starts share the budget. With `certify` a linear program (`upper_bound`) bounds the optimum beforehand, and the
-    search stops where it reaches the bound.
+    The budget counts flips, not seconds, so an answer depends only on the terms, the start records and the seed. All
+    starts share the budget. With `certify` a linear program (`upper_bound`) bounds the optimum before the search, and
+    the search stops when it reaches the bound.
 
     Raises:
-        InvalidInput: a parameter out of range.
+        InvalidInput: a parameter is out of range.
 
     Source: spec query_release E2.3 and D4, last sentence; parities: E3. The rest is ours: without it, 38 of 600 random
     parity instances of at most 12 bits missed the optimum, with it none; conjunctions are searched as well as before.
@@ -434,15 +441,16 @@ class LocalSearch(Declared):
     certify: Annotated[bool, Parameter("whether the optimum has a bound before the search")] = False
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
-        """The best record over all starts; of equals, the one that differs least from the default.
+        """Find the best record over all starts. Among equally good records the one that differs least from the default
+        is returned.
 
         Args:
             terms: the netted samples.
             start: records of d bits; the first one is the default record.
-            seed: public, >= 0.
+            seed: public seed, >= 0.
 
         Raises:
-            InvalidInput: an argument that is not as described.
+            InvalidInput: an argument is not as described.
         """
         records = checked_start(terms, start)
         seed = whole("seed", seed)
@@ -451,7 +459,7 @@ class LocalSearch(Declared):
         return answered(terms, record, upper_bound=bound)
 
     def towards(self, terms: Terms, records: tuple[Bits, ...], seed: int, target: int) -> Bits:
-        """`solve`, from valid records, up to a value that no record exceeds."""
+        """The search of `solve` from valid start records, up to a target value that no record exceeds."""
         layout = _Layout(terms, records[0])
         places = [layout.place(record) for record in {record.tobytes(): record for record in records}.values()]
         places += [layout.random_bits(_mixed(seed, 2 * k)) for k in range(self.random_starts)]
@@ -466,7 +474,7 @@ class LocalSearch(Declared):
 
 
 class _Found(NamedTuple):
-    """Where a search ended: the value, how many bits differ from the default, the local bits."""
+    """The end of a search: the value, the number of bits that differ from the default, and the local bits."""
 
     value: int
     away: int
@@ -474,7 +482,9 @@ class _Found(NamedTuple):
 
 
 def _mixed(seed: int, stream: int) -> int:
-    """64 bits for one stream of a seed of any size (the finaliser of splitmix64, once for each 64 bits)."""
+    """A 64-bit seed for one stream of random numbers, from a seed of any size. The finaliser of splitmix64 is applied
+    once for each 64 bits of the seed.
+    """
     z = (stream + 1) * 0x9E3779B97F4A7C15 & _MASK
     while True:
         z = (z + seed) & _MASK
@@ -487,10 +497,11 @@ def _mixed(seed: int, stream: int) -> int:
 
 
 class _Layout:
-    """The active part of the terms in local numbers; the rest of a record is the default's.
+    """The active attributes of the terms in a local numbering. All other attributes of a record have the default's
+    values.
 
-    Of a group with an active attribute, one that stands for all others takes part too: the default's, where that is
-    not active, or else the first.
+    For a group with an active attribute, one inactive attribute takes part too and stands for all inactive ones. The
+    chosen attribute is the default's if that is inactive, and otherwise the group's first inactive attribute.
     """
 
     def __init__(self, terms: Terms, default: Bits) -> None:
@@ -550,7 +561,7 @@ class _Layout:
         return x, on
 
     def random_bits(self, seed: int) -> tuple[_Local, _Local]:
-        """Fair coins, and for each group an attribute of it."""
+        """Random start: fair bits, and for each group a random attribute that is on."""
         words = [_mixed(seed, k) for k in range(len(self._groups) + -(-self.variables.size // 64))]
         stream = np.array(words[len(self._groups):], dtype="<u8")
         x = np.unpackbits(stream.view(np.uint8), bitorder="little")[: self.variables.size].astype(np.int64)
@@ -565,7 +576,7 @@ class _Layout:
     def climb(
         self, place: tuple[_Local, _Local], flips: int, target: int, rules: tuple[int, int, int], seed: int
     ) -> _Found:
-        """Search from one place."""
+        """Search from one start."""
         attributes, queries, groups = self._attributes.copy(), self._queries.copy(), self._one_hot.copy()
         attributes[:, BIT], groups[:, ON] = place
         value = self._shift + climb(self._parity, self.literals, self.occurs, self.members, attributes, queries,
@@ -575,7 +586,7 @@ class _Layout:
         return _Found(int(value), away, bits.astype(np.bool_))
 
     def record(self, bits: Bits) -> Bits:
-        """The whole record: default where free, the local bits where active."""
+        """The complete record: the default's values for free attributes, and the local bits for active attributes."""
         record = self._default.copy()
         for members in self._groups:
             record[members] = False

@@ -1,26 +1,26 @@
-"""The input of a best-response oracle: netted samples and public facts, and nothing else.
+"""The input of a best-response oracle: netted samples and public facts.
 
-A round of DualQuery draws s queries or negations. A query q and its negation 1 - q cancel, repeats add:
+A round of DualQuery draws s queries or negations. A query q and its negation 1 - q cancel, and repeated draws add up:
 
-    clauses satisfied by x = sum over draws = constant + sum_q w_q q(x),   w_q = #(q drawn) - #(1 - q drawn),
+    clauses satisfied by x = sum over draws = constant + sum_q w_q q(x),   w_q = #(q drawn) - #(1 - q drawn).
 
-with `constant` the number of negations drawn. `Terms` holds w and the drawn queries. No data can reach an oracle
-through it: the samples are what was paid for.
+Here `constant` is the number of drawn negations. `Terms` holds the weights w and the drawn queries. No private data can
+reach an oracle through `Terms`, since the samples were already charged.
 
-One-hot groups: valid records, and queries rewritten so that no two literals share a group.
-
-On valid records exactly one attribute of a group is on. So "b off and c off" is 1 - x_b - x_c there, and a parity over
-several attributes B of a group is a sum of parities over one of them each,
+The second part handles one-hot groups: the validity of records, and a rewriting of queries so that no two literals
+share a group. In a valid record exactly one attribute of a group is on. So for attributes b and c of a group, "b off
+and c off" equals 1 - x_b - x_c. A parity over a set R and several attributes B of a group is a sum of parities with one
+attribute of B each:
 
     p_{R + B} = (1 - |B|) p_R + sum over b in B of p_{R + b}.
 
-After rewriting, what a swap (one attribute off, another on) gains is the sum of what the two flips gain.
+After the rewriting, the gain of a swap (one attribute off, another on) is the sum of the gains of the two flips.
 
 Source: spec query_release E2 (one-hot groups, swap moves).
 
-Parities: the rows that tie a parity to its bits, and marginals from parities.
-
-A parity query is 1 where the number of ones in S is even, so p_S(x) = prod over S of (1 - 2 x_i) is 2 q(x) - 1.
+The third part handles parities: the row of an integer program that ties a parity to its bits, and marginals from
+parities. A parity query q on a set S is 1 if the number of ones in S is even. So p_S(x) = prod over S of (1 - 2 x_i)
+equals 2 q(x) - 1.
 
 Source: spec query_release E3, errata 4 and 5.
 """
@@ -61,11 +61,11 @@ Kind = Literal["conjunctions", "parities"]
 Bits = NDArray[np.bool_]
 
 MOST_CLAUSES = 2**40
-"""Clauses of one round at most, so that every sum of weights stays far within 64 bits."""
+"""Largest number of clauses of one round, so that every sum of weights stays far within 64 bits."""
 
 
 class Draws(Protocol):
-    """The parts of a workload that `Terms.netted` reads, all of them public."""
+    """The public parts of a workload that `Terms.netted` reads."""
 
     @property
     def kind(self) -> str: ...
@@ -82,20 +82,20 @@ class Draws(Protocol):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Terms:
-    """A weighted sum of queries over records of d bits, to be maximised.
+    """A weighted sum of queries over records of d bits, which an oracle maximises.
 
     Args:
-        kind: "conjunctions" (1 where every literal holds) or "parities" (1 where the number of ones is even).
-        attributes: d >= 1.
-        index: int32 (t, r), the attributes of each query, ascending, padded with -1 at the end.
-        bits: bool (t, r), the bit that each literal requires; of no meaning for parities and for padding.
-        weights: int64 (t,), not zero, negative where negations prevail.
-        constant: negations drawn, >= 0.
-        groups: declared one-hot groups, each an array of attributes of which exactly one is on in a valid record.
+        kind: "conjunctions" (1 if every literal holds) or "parities" (1 if the number of ones is even).
+        attributes: number of attributes, d >= 1.
+        index: attributes of each query, int32 (t, r), ascending, padded with -1 at the end.
+        bits: bit that each literal requires, bool (t, r); without meaning for parities and for padding.
+        weights: weights of the queries, int64 (t,), not zero; negative if negations prevail.
+        constant: number of drawn negations, >= 0.
+        groups: declared one-hot groups. Each is an array of attributes of which exactly one is on in a valid record.
 
     Raises:
-        InvalidInput: arrays of another shape or type, attributes out of range or not ascending, a zero weight, groups
-            that overlap or are empty.
+        InvalidInput: an array has another shape or type, attributes are out of range or not ascending, a weight is
+            zero, or groups overlap or are empty.
 
     Source: spec query_release D1 (netting) and E2.
 
@@ -139,18 +139,19 @@ class Terms:
     def netted(
         cls, workload: Draws, queries: ArrayLike, negated: ArrayLike, *, groups: Sequence[NDArray[np.int32]] = ()
     ) -> Terms:
-        """The terms of s draws: q and 1 - q cancel, repeats add. An oracle imports nothing that sees data, so this does
-        again, for whoever has draws without a game, what the game does before it asks.
+        """The terms of s draws: a query and its negation cancel, and repeated draws add up. DualQuery nets its draws
+        before it calls an oracle. The method repeats the netting for users who have draws but no game, because an
+        oracle imports no module that reads data.
 
         Args:
-            workload: the queries, public (`kind`, `attributes`, `index`, `bits`).
+            workload: the public queries (`kind`, `attributes`, `index`, `bits`).
             queries: (s,) positions of the drawn queries in the workload.
-            negated: (s,) true where the negation 1 - q was drawn.
+            negated: (s,) True if the negation 1 - q was drawn.
             groups: declared one-hot groups.
 
         Raises:
-            InvalidInput: positions out of range, or arrays that do not go together.
-            Unsupported: a workload of predicates; they have no literals.
+            InvalidInput: positions are out of range, or the arrays do not fit together.
+            Unsupported: the workload has predicates, which have no literals.
 
         Source: spec query_release D1.
 
@@ -189,11 +190,11 @@ class Terms:
 
     @property
     def clauses(self) -> int:
-        """The value of a record that satisfies every netted clause; no record has more."""
+        """The largest possible value: that of a record that satisfies every netted clause."""
         return self.constant + int(self.weights[self.weights > 0].sum())
 
     def active(self) -> NDArray[np.int64]:
-        """The attributes in some query, ascending; the others are free."""
+        """The attributes that are in some query, ascending. Attributes in no query are free."""
         seen = np.zeros(self.attributes, dtype=np.bool_)
         seen[self.index[self.index >= 0]] = True
         return np.flatnonzero(seen)
@@ -208,7 +209,7 @@ class Terms:
         return np.asarray(((x[self.index] == self.bits) | (self.index < 0)).all(axis=1))
 
     def value(self, record: ArrayLike) -> int:
-        """Clauses that a record of d bits satisfies."""
+        """The number of clauses that a record of d bits satisfies."""
         return self.constant + int(self.weights[self.holds(record)].sum())
 
 
@@ -248,7 +249,7 @@ def _disjoint(groups: Sequence[ArrayLike], d: int) -> tuple[NDArray[np.int32], .
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy that nobody can write to."""
+    """A read-only copy of an array."""
     copy = np.array(array, order="C")
     copy.flags.writeable = False
     return copy
@@ -260,7 +261,9 @@ _Literals = tuple[tuple[int, bool], ...]
 
 
 class Clauses(NamedTuple):
-    """Weighted queries, as in `Terms`, whose sum is the objective on valid records; `shift` is added to it."""
+    """Weighted queries, as in `Terms`. On valid records the sum of the weighted queries and of `shift` is the
+    objective.
+    """
 
     attributes: NDArray[np.int32]
     bits: Bits
@@ -269,7 +272,7 @@ class Clauses(NamedTuple):
 
 
 def group_of(terms: Terms) -> NDArray[np.int32]:
-    """The group that each attribute belongs to, (d,), -1 for an attribute of its own."""
+    """The one-hot group of each attribute, (d,); -1 for an attribute in no group."""
     home = np.full(terms.attributes, -1, dtype=np.int32)
     for g, members in enumerate(terms.groups):
         home[members] = g
@@ -277,12 +280,14 @@ def group_of(terms: Terms) -> NDArray[np.int32]:
 
 
 def is_valid(terms: Terms, record: Bits) -> bool:
-    """Whether each group has exactly one attribute on."""
+    """Whether a record is valid: each group has exactly one attribute on."""
     return all(int(record[members].sum()) == 1 for members in terms.groups)
 
 
 def repaired(terms: Terms, record: ArrayLike) -> Bits:
-    """A valid copy: in a group without exactly one attribute on, the first one that is on, or else its first one."""
+    """A valid copy of a record. In a group without exactly one attribute on, only the first attribute that is on stays
+    on; if none is on, the group's first attribute is turned on.
+    """
     x = np.array(record, dtype=np.bool_)
     for members in terms.groups:
         if int(x[members].sum()) != 1:
@@ -293,9 +298,10 @@ def repaired(terms: Terms, record: ArrayLike) -> Bits:
 
 
 def separated(terms: Terms) -> Clauses:
-    """The objective as queries of which no two literals share a group.
+    """The objective rewritten as queries of which no two literals share a group.
 
-    Weights grow at most by the number of literals in a group, and 2^r-fold in all for queries of width r.
+    A weight grows at most by the number of literals in a group for each group, and at most 2^r-fold in total for
+    queries of width r.
     """
     plain = Clauses(terms.index, terms.bits, terms.weights, terms.constant)
     if not terms.groups or not len(terms):
@@ -325,12 +331,12 @@ def separated(terms: Terms) -> Clauses:
 
 
 def most_clauses(index: NDArray[np.int32], groups: Sequence[NDArray[np.int32]], attributes: int) -> int:
-    """The largest number of clauses into which `separated` may write one of some conjunctions or parities.
+    """The largest number of clauses into which `separated` may rewrite one of the given conjunctions or parities.
 
     Args:
-        index: (k, r) attributes of each, -1 where there is none.
+        index: (k, r) attributes of each query, -1 for padding.
         groups: the one-hot groups.
-        attributes: d.
+        attributes: number of attributes, d.
     """
     home = np.full(attributes + 1, -1, dtype=np.int64)
     for g, members in enumerate(groups):
@@ -346,7 +352,7 @@ def most_clauses(index: NDArray[np.int32], groups: Sequence[NDArray[np.int32]], 
 
 
 def _by_group(literals: list[tuple[int, bool]], home: NDArray[np.int32]) -> Mapping[int, list[tuple[int, bool]]]:
-    """Literals by group; an attribute of its own stands under a key of its own, below 0."""
+    """The literals of a query by group. An attribute in no group has its own key, below 0."""
     parts: dict[int, list[tuple[int, bool]]] = {}
     for attribute, bit in literals:
         group = int(home[attribute])
@@ -392,11 +398,11 @@ def _products(choices: list[list[tuple[_Literals, int]]]) -> Iterator[tuple[_Lit
 
 
 class ParityRow(NamedTuple):
-    """The row `sum x + half * d + clause * c = total`, with d in 0..most and c in {0, 1}.
+    """The row `sum x + half * d + clause * c = total` of a parity, with an integer d in 0..most and c in {0, 1}.
 
     Args:
         half: coefficient of the number of pairs d.
-        clause: coefficient of the satisfied clause c.
+        clause: coefficient of c, which is 1 if the clause is satisfied.
         total: right-hand side.
         most: the largest d.
     """
@@ -411,8 +417,8 @@ def parity_row(size: int, *, positive: bool) -> ParityRow:
     """The row of a parity query, or of its negation, over `size` attributes.
 
     Args:
-        size: size of S, >= 0.
-        positive: the query (an even number of ones counts), else its negation.
+        size: number of attributes of the parity, >= 0.
+        positive: whether the clause is the query (an even number of ones) rather than its negation.
 
     Example:
         >>> parity_row(3, positive=True), parity_row(3, positive=False)
@@ -423,14 +429,15 @@ def parity_row(size: int, *, positive: bool) -> ParityRow:
 
 
 def all_on_from_parities(size: int, parity: Callable[[tuple[int, ...]], Any]) -> Any:
-    """The marginal that all attributes of S are on: 2^-|S| sum over subsets U of S of (-1)^|U| p_U.
+    """The marginal that all attributes of a set S are on, from parities: 2^-|S| sum over subsets U of S of (-1)^|U|
+    p_U.
 
-    Without the signs the sum is that all of them are off. Errors of at most a in every p make an error of at most
-    (1 - 2^-|S|) a, because p of the empty set is 1.
+    Without the signs the sum is the marginal that all attributes are off. If each p_U has an error of at most a, the
+    marginal has an error of at most (1 - 2^-|S|) a, because p of the empty set is exactly 1.
 
     Args:
         size: size of S, >= 0.
-        parity: the value of p_U, on the scale from -1 to 1, for a subset U of 0..size-1; not asked for the empty one.
+        parity: function that returns p_U, on the scale from -1 to 1, for a non-empty subset U of 0, ..., size-1.
 
     Source: spec query_release E3, erratum 5.
 
