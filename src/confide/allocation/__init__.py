@@ -1,7 +1,7 @@
 """Scarce goods when values are secret: private auctions under joint differential privacy.
 
-Everybody else together, and the public, learn almost nothing of what a bidder would give; bidders find their own goods
-from a public billboard and their own row.
+The public, and all other bidders together, learn almost nothing about any one bidder's values. Each bidder finds the
+good that they were assigned from a public billboard and their own row of values.
 
 >>> from confide.allocation import PMatch, instance_a
 >>> from confide.privacy.noise import Noise

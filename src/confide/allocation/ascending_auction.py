@@ -1,11 +1,10 @@
-"""An auction in progress: rounds of slots, and a release of all counts after each batch of them.
+"""An ascending auction in progress: bidders bid batch by batch, and all noisy bid counts are released after each batch.
 
-Between two releases nobody's bid depends on another's, so bidders of a batch may bid in any order. What they see of
-each other is the published counts alone. The counts tick at every batch, zeros included: the clock is public.
+Between two releases of the counts no bidder's bid depends on any other bidder's bid, so the bidders of a batch may bid
+in any order. Bidders learn about each other from the published counts alone. Counts are released after every batch,
+even a batch without a bid, so the times of the releases are public.
 
-Source: Wu 2017, Algorithm 4, corrected; spec allocation 3.1.
-
-The auction of single goods: the steps of a bidder in their slot, compiled, and a run of all rounds.
+The module holds the compiled steps of a bidder who bids on single goods, and the run of all rounds.
 
 Source: Wu 2017, Algorithm 4, corrected; spec allocation 3.1.
 """
@@ -32,10 +31,14 @@ __all__ = ["COUNTS", "FREE", "OUT", "Auction", "Changes", "Rules", "Running", "b
 # ---- running
 
 COUNTS = "counts"
-"""The line of the charge that pays for the counters of bids, and the first word of their draws' names."""
+"""Name of the line of the charge that pays for the counters of bids. The names of the counters' draws begin with the
+same word.
+"""
 
 _STEPWISE = 2**12
-"""Steps up to which each release is drawn around its true sums: an audit can walk a neighbour along one history."""
+"""Largest number of releases at which each release is drawn around its true sums. An audit can then replay a neighbour
+along the same history.
+"""
 _BLOCK = 2**20  # noises that are held at once
 
 _Integers = NDArray[np.int64]
@@ -43,10 +46,10 @@ _Reals = NDArray[np.float64]
 
 
 def many_steps(horizon: int) -> bool:
-    """Whether noise is drawn in blocks, and added by the run.
+    """Whether a run with `horizon` releases draws its noise in blocks and adds the noise itself.
 
     Args:
-        horizon: releases of all rounds; public.
+        horizon: public number of releases in all rounds.
     """
     return horizon > _STEPWISE
 
@@ -54,17 +57,19 @@ def many_steps(horizon: int) -> bool:
 @wire("Rules", "people goods supply increment rounds batch bid_cap charge")
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """The public rules that everybody bids by.
+    """The public rules of an auction, by which every bidder bids.
 
     Args:
-        people: n, public slots in a fixed order.
-        goods: k.
-        supply: s'_j, the effective supply: a holder is outbid when more than s'_j bids were counted after theirs.
-        increment: alpha, from one price to the next.
-        rounds: R, at most.
-        batch: g, how many bidders in a row bid between two releases.
-        bid_cap: C, bids of one bidder at most.
-        charge: whether the final price is charged: then nobody takes a good that is worth less to them.
+        people: number n of public slots, in a fixed order.
+        goods: number k of goods.
+        supply: effective supply s'_j of each good j. A holder is outbid when more than s'_j bids were counted after
+            theirs.
+        increment: step alpha from one price to the next.
+        rounds: largest number R of rounds.
+        batch: number g of bidders in a row who bid between two releases.
+        bid_cap: largest number C of bids of one bidder.
+        charge: whether holders pay the final price. With charged prices no bidder takes a good that is worth less to
+            them than its final price.
     """
 
     people: int
@@ -78,19 +83,19 @@ class Rules:
 
     @property
     def slots(self) -> int:
-        """Releases of a round: ceil(n/g)."""
+        """Number of releases in one round, ceil(n/g), for n bidders in batches of g."""
         return -(-self.people // self.batch)
 
     @property
     def horizon(self) -> int:
-        """N, releases of all rounds."""
+        """Number N of releases in all rounds."""
         return self.rounds * self.slots
 
     def prices(self, counts: NDArray[Any]) -> _Reals:
-        """The prices p_j = alpha floor(count_j / s'_j), rounded once.
+        """The prices p_j = alpha floor(count_j / s'_j) at given counts, each rounded once.
 
         Args:
-            counts: (k,) published counts.
+            counts: published counts of bids, shape (k,).
         """
         prices: _Reals = self.increment * (np.asarray(counts) // np.array(self.supply, dtype=np.int64)).astype(float)
         return prices
@@ -98,12 +103,12 @@ class Rules:
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """Published counts, where they changed.
+    """The published counts, listed only at the releases where they changed.
 
     Args:
-        step: release, from 1.
-        good: the good that is counted.
-        count: its published count from this step on.
+        step: number of the release, from 1.
+        good: good whose bids are counted.
+        count: published count of the good from this release on.
     """
 
     step: _Integers
@@ -117,7 +122,9 @@ def publish(
     sums: _Integers, noisy: _Integers, published: _Integers, before: _Integers, prices: _Reals, changes: _Integers,
     found: int,
 ) -> int:
-    """One release within a block, and the prices that follow; returns how many changes there are by then."""
+    """Make one release within a block, and update the prices that depend on the counts. Returns the number of changes
+    recorded up to and including this release.
+    """
     before[:] = published
     advance(step, arity, grid, True, increments, drawn, sums, noisy, published)
     for j in range(len(prices)):
@@ -129,15 +136,15 @@ def publish(
 
 
 class Running(ABC):
-    """A run in progress. All of its state but the published counts is private.
+    """An auction run in progress. All of its state is private, except for the published counts.
 
     Args:
-        rules: public.
-        counter: the counters' public parameters.
-        noise: where the noise comes from.
+        rules: public rules of the auction.
+        counter: public parameters of the counters of bids.
+        noise: source of the noise.
         stream: first word of the draws' names.
-        stepwise: whether each release is drawn around its true sums; by default where there are few of them.
-        session: the session that pays for the noise; opened on the line `COUNTS` if it is left out.
+        stepwise: whether each release is drawn around its true sums. If left out, True for runs with few releases.
+        session: session that pays for the noise. If left out, a session is opened on the line `COUNTS`.
     """
 
     def __init__(
@@ -158,29 +165,34 @@ class Running(ABC):
 
     @abstractmethod
     def _bids(self) -> int:
-        """Bids so far."""
+        """Number of bids so far."""
 
     @abstractmethod
     def _slot(self, first: int, last: int, prices: _Reals) -> _Integers:
-        """Bidders `first` to `last` take their slots; (k,) how many bid on each good."""
+        """Let the bidders from `first` to before `last` bid. Returns the number of new bids on each good,
+        shape (k,).
+        """
 
     @abstractmethod
     def _play(self, slot: int, drawn: _Integers, prices: _Reals, changes: _Integers) -> int:
-        """Slots of this round with noise that is drawn, one release each; how many counts changed.
+        """Play some slots of the current round with noise that is already drawn, one release a slot. Returns the number
+        of changes of counts.
 
         Args:
-            slot: the first of them.
-            drawn: (k, slots) noise.
-            prices: (k,) at the counts; written.
-            changes: (.., 3) step, good and count of each change; written.
+            slot: first slot that is played.
+            drawn: noise, shape (k, slots).
+            prices: prices at the published counts, shape (k,), updated in place.
+            changes: output array of shape (.., 3), filled with release, good and count of each change.
         """
 
     @abstractmethod
     def _end(self, prices: _Reals) -> int:
-        """The end of a round; how many are unsatisfied."""
+        """Finish a round. Returns the number of unsatisfied bidders."""
 
     def play_round(self) -> tuple[int, int]:
-        """One round; returns how many bid in it, and how many are unsatisfied in the end (private)."""
+        """Play one round. Returns two private numbers: the bids of the round, and the bidders who are unsatisfied at
+        its end.
+        """
         before = self._bids()
         if self._running is not None:
             self._slots()
@@ -213,7 +225,7 @@ class Running(ABC):
 
     @property
     def changes(self) -> Changes:
-        """The counts that were published so far, by good and step."""
+        """All changes of published counts so far, ordered by good, then by release."""
         all_of = np.concatenate(self._changes) if self._changes else np.empty((0, 3), dtype=np.int64)
         order = np.lexsort((all_of[:, 0], all_of[:, 1]))
         return Changes(step=all_of[order, 0], good=all_of[order, 1].astype(np.int32), count=all_of[order, 2])
@@ -222,7 +234,7 @@ class Running(ABC):
 # ---- auction
 
 FREE, OUT = -1, -2
-"""States of a bidder who holds no good: she may bid, and she does not bid again."""
+"""Codes for bidders who hold no good: FREE may bid again, OUT does not bid any more."""
 
 
 @kernel
@@ -231,7 +243,9 @@ def bid(
     prices: _Reals, published: _Integers, cap: int, held: NDArray[np.int32], seen: _Integers,
     latest: NDArray[np.int32], bids: NDArray[np.int32], increments: _Integers,
 ) -> None:
-    """Everybody from `first` to `last` who is free bids on the good that is worth most above its price, if any is."""
+    """Let each free bidder from `first` to before `last` bid on the good with the largest value above its price, if
+    there is such a good.
+    """
     goods = len(prices)
     increments[:] = 0
     for i in range(first, last):
@@ -268,7 +282,9 @@ def _play(
     seen: _Integers, latest: NDArray[np.int32], bids: NDArray[np.int32], sums: _Integers, noisy: _Integers,
     published: _Integers, prices: _Reals, changes: _Integers,
 ) -> int:
-    """Some slots of a round, one release each; returns how many counts changed, written to `changes` (.., 3)."""
+    """Play some slots of a round, one release a slot. Returns the number of changes of counts, which are written to
+    `changes`, shape (.., 3).
+    """
     goods, people = len(prices), len(held)
     increments, before = np.zeros(goods, dtype=np.int64), np.empty(goods, dtype=np.int64)
     drawn = np.empty(goods, dtype=np.int64)
@@ -287,7 +303,9 @@ def _play(
 def outbid(
     held: NDArray[np.int32], seen: _Integers, published: _Integers, supply: _Integers
 ) -> int:
-    """Holders after whom too many bids were counted become free; returns how many."""
+    """Free each holder after whose bid more bids were counted than the effective supply. Returns the number of freed
+    holders.
+    """
     freed = 0
     for i in range(len(held)):
         j = held[i]
@@ -298,15 +316,15 @@ def outbid(
 
 
 class Auction(Running):
-    """A run in progress. All of its state but the published counts is private.
+    """An auction of single goods in progress. All of its state is private, except for the published counts.
 
     Args:
-        rules: public.
-        values: everybody's valuations.
-        counter: the counters' public parameters.
-        noise: where the noise comes from.
+        rules: public rules of the auction.
+        values: valuations of all bidders.
+        counter: public parameters of the counters of bids.
+        noise: source of the noise.
         stream: first word of the draws' names.
-        stepwise: whether each release is drawn around its true sums; by default where there are few of them.
+        stepwise: whether each release is drawn around its true sums. If left out, True for runs with few releases.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""The common part of auctions with noisy bid counts: how bids are counted, when it ends, how it is cleared.
+"""The common part of auctions with noisy bid counts: counting the bids, ending the auction, and clearing it.
 
-Whether a billboard of an auction can be one of a plan's: all that follows from its releases must follow, whoever wrote
-it.
+The module also checks billboards that somebody else wrote: every number on a billboard that follows from the releases
+must be the number that does follow.
 """
 
 from __future__ import annotations
@@ -45,14 +45,15 @@ __all__ = ["Ascending", "check_billboard", "tight_reserve"]
 
 
 def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
-    """Rounds, clearing, cuts and the certificate's numbers follow from what was released; nothing else is there.
+    """Check that the rounds, clearing, cuts and certificate on a billboard follow from its releases, and that nothing
+    else is on it.
 
     Args:
-        auction: the plan.
-        board: the billboard, of this auction's rules.
+        auction: plan of the auction.
+        board: billboard under the same rules as the plan.
 
     Raises:
-        InvalidInput: names the part that no run of this plan writes.
+        InvalidInput: a part of the billboard that no run of this plan writes. The message names the part.
     """
     for name in ("step", "good", "count", "reports"):
         _whole(name, getattr(board, name))
@@ -131,18 +132,24 @@ _MOST_DRAWS = 2.0**27
 
 @cache
 def tight_reserve(counter: TreeCounter, failure_probability: float, *, stopping: bool = False) -> int:
-    """The reserve m: no counter's max(0, max_t noise_t) - noise_N exceeds m - 1, but with the failure probability.
+    """The number m of copies of each good to hold in reserve against the noise of the counters.
 
-    The holders of a good are at most s' plus that, whatever was bid, since N, the number of releases, is fixed. The law
-    of the noise has nothing to do with anybody's bids; it is simulated with public randomness, and the quantile's upper
-    confidence bound is taken; a Chernoff bound, which is some 30% above, where that would take more than 2^27 draws.
-    Noise at a time that depends on the data has another law: where a run may end early, it is max over t of
-    max_{u <= t} noise_u - noise_t.
+    Let noise_t be the noise of a counter at release t, and N the last release. For a run of fixed length the reserve is
+    chosen such that, but for the failure probability, every counter satisfies
+
+        max(0, max_t noise_t) - noise_N <= m - 1
+
+    Whatever was bid, a good then has at most s' holders plus the left-hand side, where s' is the effective supply. The
+    law of the noise does not depend on the bids. Noise at a release that depends on the data has another law. Where a
+    run may end early, the left-hand side is therefore the maximum over t of max(0, max_{u <= t} noise_u) - noise_t.
+
+    The law is simulated with public randomness, and m uses an upper confidence bound of the quantile. If the simulation
+    would take more than 2^27 draws, m comes from a Chernoff bound, which is some 30% larger.
 
     Args:
-        counter: the tree counter of bids.
-        failure_probability: in (0, 1).
-        stopping: whether a run may end before the horizon.
+        counter: tree counter of bids.
+        failure_probability: probability in (0, 1) that some counter needs a larger reserve.
+        stopping: whether a run may end before the last release.
 
     Source: spec allocation 4 (tight reserve).
     """
@@ -164,7 +171,9 @@ def tight_reserve(counter: TreeCounter, failure_probability: float, *, stopping:
 
 
 def _by_chernoff(counter: TreeCounter, failure_probability: float, *, stopping: bool) -> int:
-    """The same by a union over times: a difference of two counts' noise is one of 2M blocks at most."""
+    """The reserve by a union bound over all releases, with a Chernoff bound at each. The noise of two counts differs in
+    at most 2M blocks of the tree, where M is the largest number of blocks in one count.
+    """
     times = counter.horizon**2 if stopping else counter.horizon
     bound = chernoff_bound if counter.law.endswith("laplace") else sub_gaussian_bound
     return math.floor(bound(counter.scale, 2 * counter.terms, times, counter.counters, failure_probability)) + 1
@@ -179,15 +188,16 @@ _MOST_STEPS = 2**30
 @renamed(held_back="effective_reserve", report_distance="report_l1_sensitivity", cell_distance="cell_sensitivities")
 @dataclass(frozen=True, kw_only=True)
 class Ascending(Market[AuctionBillboard]):
-    """Base of auctions in which everybody bids on one good at most in their slot of a round, `bid_cap` times at most.
+    """Base of auctions in which each bidder bids on at most one good in their slot of a round, and at most `bid_cap`
+    times in all.
 
-    The reserve is `needed_reserve` where it is left out: none beside a final clearing. With a smaller one nothing is
-    promised about how many copies are given.
+    If `reserve` is left out, it is `needed_reserve`, which is 0 for an auction with a final clearing. A smaller reserve
+    comes without any promise about the number of copies that are given.
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: the reserve leaves nothing of a good; Gaussian noise without a delta; truncation with a reserve that
-            is too small, which would cut off holders far more often than delta says.
+        Refused: a reserve that leaves no copy of a good; Gaussian noise without a delta; truncation with too small a
+            reserve, which would cut off holders far more often than delta allows.
     """
 
     increment: Annotated[float, Parameter("step from one price to the next", symbol="alpha", above=0, at_most=1)]
@@ -208,7 +218,9 @@ class Ascending(Market[AuctionBillboard]):
                                           above=0, below=1)] = 0.1
 
     _stepwise: ClassVar[bool | None] = None
-    """Whether each release is drawn around its true sums; None: where there are few of them. Audits play both ways."""
+    """Whether each release is drawn around its true sums. None means True for runs with few releases. Audits run both
+    ways.
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -233,24 +245,26 @@ class Ascending(Market[AuctionBillboard]):
 
     @property
     def report_l1_sensitivity(self) -> int:
-        """How far a neighbour step moves the reports of the halting test, in l1, along any history."""
+        """L1 sensitivity of the reports to the halting test: largest distance between neighbouring data sets along any
+        public history.
+        """
         return self.l1_sensitivity * self._bids
 
     @property
     def cell_sensitivities(self) -> tuple[int, int]:
-        """How far it moves the cells of the final clearing, in l1 and in squared l2."""
+        """Sensitivity of the cells of the final clearing: in l1, and in squared l2."""
         return self.l1_sensitivity, self.l1_sensitivity
 
     # ---- public arithmetic
 
     @property
     def slots(self) -> int:
-        """Releases of a round: ceil(n/g)."""
+        """Number of releases in one round, ceil(n/g), for n bidders in batches of g."""
         return -(-self.people // self.batch)
 
     @property
     def many_steps(self) -> bool:
-        """Whether there are so many releases that a run draws its noise in blocks, and adds it itself."""
+        """Whether a run draws its noise in blocks and adds the noise itself, because it makes many releases."""
         return many_steps(self.rounds * self.slots)
 
     @property
@@ -268,19 +282,21 @@ class Ascending(Market[AuctionBillboard]):
 
     @property
     def noise_law(self) -> Law:
-        """The law of all noise."""
+        """Law of all noise of the auction."""
         return self.law
 
     @cached_property
     def halting_plan(self) -> Halting:
-        """When it ends."""
+        """Plan of the test that ends the auction."""
         if self.halting == "sparse_vector" and self.law == "gaussian":  # epsilon is epsilon^2/2 of rho
             return self._halting(math.sqrt(2.0 * self.part_down(self.halt_with)) * (1.0 - 2.0**-40))
         return self._halting(self.part_down(self.halt_with))
 
     @cached_property
     def counter(self) -> TreeCounter:
-        """The counters of bids. A bidder bids C times at most in each of two worlds, in their slot of a round."""
+        """The counters of bids. In each of two neighbouring data sets a bidder bids at most C times, once in their slot
+        of a round.
+        """
         shares = (self.reclear, self.certify_with, self._halting_share)
         left = down(self.budget - sum(map(self.part, shares), Fraction(0)))
         horizon, absent = self.rounds * self.slots, self.neighbours == "add_or_remove"
@@ -294,34 +310,38 @@ class Ascending(Market[AuctionBillboard]):
 
     @cached_property
     def error(self) -> float:
-        """E: no published count is off by more at any time, but with the failure probability."""
+        """Bound E on the error of all published counts at all releases, except with the failure probability."""
         return self.counter.error_bound(self.failure_probability)
 
     @cached_property
     def effective_reserve(self) -> int:
-        """The reserve m, copies of each good that are not sold."""
+        """Number m of copies of each good that are held in reserve and not sold."""
         return self.needed_reserve if self.reserve is None else self.reserve
 
     @cached_property
     def needed_reserve(self) -> int:
-        """The least m with which every good is given s_j times at most, but with the failure probability."""
+        """The reserve at which every good j is given at most s_j times, except with the failure probability, where s_j
+        is its supply. An auction with a final clearing needs no reserve.
+        """
         if self.reclear or self.plentiful:
             return 0
         return tight_reserve(self.counter, self.failure_probability, stopping=self.halting != "fixed")
 
     @property
     def overflow_probability(self) -> float:
-        """Probability that some good is given to more than s_j, at most; 1 where nothing is known of it."""
+        """Upper bound on the probability that more copies of some good are given than its supply. The bound is 1 for a
+        reserve below `needed_reserve`.
+        """
         return super().overflow_probability if self.effective_reserve >= self.needed_reserve else 1.0
 
     @property
     def effective_supply(self) -> tuple[int, ...]:
-        """The effective supply s'_j = s_j - m."""
+        """The effective supply s'_j = s_j - m of each good j: its supply less the reserve."""
         return tuple(copy - self.effective_reserve for copy in self.copies)
 
     @cached_property
     def clearing(self) -> ClearingPlan | None:
-        """The final clearing; None where a reserve stands in its place."""
+        """Plan of the final clearing. An auction with a reserve in place of a clearing has None."""
         if not self.reclear:
             return None
         off = _REACH * usual_error(self.counter, self.failure_probability) / min(self.copies)
@@ -362,12 +382,12 @@ class Ascending(Market[AuctionBillboard]):
     @property
     @abstractmethod
     def rules(self) -> Rules:
-        """The public rules that everybody bids by."""
+        """The public rules of the auction, by which every bidder bids."""
 
     def _play(
         self, auction: Running, noise: Noise, progress: Progress | None
     ) -> NDArray[np.int64]:
-        """All rounds that there are; the running counts of the halting test."""
+        """Play rounds until the halting test ends the auction. Returns the running counts of the halting test."""
         test, ended = self._halting_test(auction, noise), False
         while not ended:
             bids, unsatisfied = auction.play_round()
@@ -380,22 +400,22 @@ class Ascending(Market[AuctionBillboard]):
         return self.halting_plan.start(noise)
 
     def _board(self, auction: Running, reports: NDArray[np.int64], **cleared: Any) -> AuctionBillboard:
-        """The billboard of a run."""
+        """The billboard of a finished run."""
         changes = auction.changes
         return AuctionBillboard(rules=self.rules, rounds=auction.round, step=changes.step, good=changes.good,
                          count=changes.count, reports=reports, **cleared)
 
     def _unplayed(self) -> AuctionBillboard:
-        """The billboard where there is enough of everything."""
+        """The billboard of a market with enough copies of every good, in which no round is played."""
         nothing = np.empty(0, dtype=np.int64)
         return AuctionBillboard(rules=self.rules, rounds=0, step=nothing, good=nothing.astype(np.int32), count=nothing,
                          reports=nothing)
 
     def check(self, billboard: AnyBillboard) -> None:
-        """Check that a billboard is of this plan: its rounds, its clearing and its cuts follow from what was released.
+        """Check that a billboard belongs to this plan: its rounds, clearing and cuts must follow from its releases.
 
         Raises:
-            InvalidInput: another plan's, or numbers that no run makes.
+            InvalidInput: a billboard of another plan, or one with numbers that no run writes.
         """
         check_billboard(self, self._own(billboard))
 

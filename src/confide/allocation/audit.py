@@ -1,4 +1,4 @@
-"""Old names of the audit of a matching; see `confide.allocation.audited`."""
+"""Former names of the audit of an auction; see `confide.allocation.audited`."""
 
 from confide.audit.old_audits import old_audits
 

@@ -1,20 +1,20 @@
-"""The facts that the audit harness needs of a market of goods: worst-case neighbours, parts of noise, faults.
+"""Audits of a market of goods: worst-case neighbours, the parts of its noise, and injected faults.
 
-No bidder's valuations are used. Privacy is attacked on markets of eight made-up bidders, where the loss is exact; what
-is given to whom, and what is claimed of it, on made-up bidders of the campaign's own number.
+No audit uses the valuations of real bidders. Privacy audits run on markets of eight synthetic bidders, for which the
+privacy loss is exact. Audits of the assignment and of the claims about it run on as many synthetic bidders as the
+campaign has.
 
-One run of a market at a campaign's own size, and what it tells of single bidders there.
+One privacy audit runs a market at the campaign's own size. Audits of tiny markets show the cost of a rule, but they
+miss effects that occur only among many bidders. The audit at full size keeps the campaign's bidders, noise and rounds,
+and as many goods as fit into a transcript of tolerable length. The audit records one run. For some of the bidders it
+replays the billboard with another row of values, or with none, and computes the exact loss along the transcript. The
+largest loss, as a share of the promised one, says how much smaller the noise could be before the audit flags it.
 
-Tiny twins show what a rule costs; what happens among many bidders only, they cannot show. Here bidders, noise and
-rounds are the campaign's own, and goods as many as a record of bearable length has. One run is listened to, and the
-exact loss along its record is computed for some bidders from their own walks: had their rows been others, or none. How
-much of the promise that reaches says how much too little noise would show.
+Tiny markets are audited on neighbouring data sets along one common transcript, in three ways, none of which samples:
 
-A mechanism's own run on tiny neighbours, along one and the same record: what others see, and what it tells.
-
-Three ways, of which none samples: the run on a neighbour with the same noisy answers must publish the same to all
-others; the loss along that record, from the true sums of both runs, must be within what each part is charged; and the
-same loss from the bidder's own walk along the billboard, which needs no second run.
+- The run on a neighbour with the same noisy answers must publish the same to all others.
+- The loss along the transcript, from the true sums of both runs, must be within the charge of each part.
+- The same loss is computed from the bidder's own replay of the billboard, which needs no second run.
 """
 
 from __future__ import annotations
@@ -122,22 +122,22 @@ _INJECTED = (0.05, 0.002)  # of the noise: each is one more run
 
 
 def full_size(mechanism: Market, seed: int = 0) -> FullSize:
-    """The run, and the same with noise that is too small at this size alone.
+    """Audit of one run at the campaign's own size, and of the same run with noise that is too small only at that size.
 
     Args:
-        mechanism: the campaign's mechanism.
-        seed: seed of bidders and noise.
+        mechanism: mechanism of the campaign.
+        seed: seed of the synthetic bidders and of the noise.
     """
     return FullSize(sound=mechanism, rows=lambda it: [full_size_row(it, seed)], factors=_INJECTED,
                     damped=lambda factor: inject_fault(mechanism, _drawn_at(factor)))
 
 
 def full_size_row(mechanism: Market, seed: int = 0) -> AuditRow:
-    """The largest loss of some bidders along one run, against what is promised of all that others see.
+    """Compare the largest loss of some bidders along one full-size run with the promise about all that others see.
 
     Args:
-        mechanism: the campaign's mechanism, sound or broken.
-        seed: seed of bidders and noise.
+        mechanism: mechanism of the campaign, sound or with an injected fault.
+        seed: seed of the synthetic bidders and of the noise.
 
     Example:
         >>> from confide.allocation import SinkhornMatch
@@ -175,13 +175,13 @@ def full_size_row(mechanism: Market, seed: int = 0) -> AuditRow:
 
 
 def _stated(own: Market) -> Privacy:
-    """What is promised of everything that others see."""
+    """The market's promise about everything that others see."""
     return next(each for each in own.guarantees().privacy if each.claimable and each.audience is Audience.OTHERS)
 
 
 def _in_the_number_of(stated: Privacy, own: Market, loss: float) -> float:
-    """A loss in the parameter of what all releases cost, in the promise's own; truncation has used up a part of its
-    delta.
+    """Convert a loss from the parameter that charges the releases into the parameter of the promise. Truncation uses up
+    a part of the promise's delta.
     """
     if not isinstance(stated.loss, Loss):
         return math.inf
@@ -196,18 +196,22 @@ def _in_the_number_of(stated: Privacy, own: Market, loss: float) -> float:
 
 
 def _others(own: Market, values: Any, index: int) -> list[Any]:
-    """Other rows of a bidder: none at all, and where rows are replaced her own turned around."""
+    """Alternative rows of a bidder: the empty row and, where neighbours replace rows, also the bidder's own row in
+    reverse order.
+    """
     absent = np.zeros_like(values[index])
     return [absent] if own.neighbours == "add_or_remove" else [absent, values[index][::-1]]
 
 
 def _numbers(own: Market) -> int:
-    """How many sums a run of an auction may release; of others few."""
+    """Largest number of sums that a run of an auction releases. Other mechanisms, whose runs release few sums, count as
+    0.
+    """
     return own.counter.counters * own.counter.horizon if isinstance(own, PMatch | PAlloc) else 0
 
 
 def _bearable(own: Market) -> Market:
-    """With fewer goods, where a record would be very long."""
+    """The market with fewer goods where the transcript would otherwise be very long."""
     numbers = _numbers(own)
     if numbers <= _NUMBERS:
         return own
@@ -216,7 +220,7 @@ def _bearable(own: Market) -> Market:
 
 
 def _drawn_at(factor: float) -> type[Any]:
-    """A market that draws noise at a part of its scale."""
+    """Class of a market whose noise has its scale multiplied by a factor."""
 
     class Part(_Market):
         def run(self, data: Any, noise: NoiseSource, **rest: Any) -> Any:
@@ -234,15 +238,19 @@ _SHOWN = 3  # neighbour steps that show noise that is far too small, or none
 
 CRAFTED = PMatch(people=8, goods=2, supply=7, epsilon=20.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2,
                  reclear=0.0, reserve=0, certify_with=0.0)
-"""An auction whose loss is attained exactly: eight slots, one round, a binary tree of four levels."""
+"""An auction in which some transcript attains the promised loss exactly: eight slots, one round, a binary tree of four
+levels.
+"""
 
 
 def jointly(mechanism: Market, seed: int = 0) -> Transcripts:
-    """The run of a tiny market on its neighbours: each part of its noise, and everything, against what is charged for
-    it, and everything against what the market promises.
+    """Audit of a tiny market's runs on neighbouring data sets along common transcripts.
+
+    The loss of each part of the noise, and of all parts together, is compared with its charge. The loss of all parts
+    together is also compared with the promise of the market.
 
     Args:
-        mechanism: a tiny, sound one.
+        mechanism: tiny mechanism without a fault.
         seed: seed of valuations and histories.
 
     Example:
@@ -264,11 +272,13 @@ def jointly(mechanism: Market, seed: int = 0) -> Transcripts:
 
 
 def asked(mechanism: Market, seed: int = 0) -> Examined:
-    """The cost of a test that only says which side of a threshold a number is on, by the noise that it asks for; and
-    the same with half of that noise.
+    """Audit of a test that publishes only whether a number is above a threshold: its cost follows from the scales of
+    its noise.
+
+    The audit is repeated with half of that noise, as a mutant.
 
     Args:
-        mechanism: a tiny one.
+        mechanism: tiny mechanism.
         seed: seed of valuations and noise.
     """
     tested = unreleased_parts(mechanism).keys() & charges(mechanism).keys()
@@ -280,14 +290,19 @@ def asked(mechanism: Market, seed: int = 0) -> Examined:
 def asked_rows(
     mechanism: Market, seed: int = 0, noise: Callable[[Noise], Noise] = lambda sound: sound
 ) -> list[AuditRow]:
-    """The cost of a test that only says which side of a threshold a number is on, by the noise that it asks for,
-    against its charge; empty without such a test.
+    """Compare the charge of a threshold test with the cost that follows from the scales of its noise. A mechanism
+    without a threshold test gives no rows.
 
-    Among eight bidders no number is so far on one side that a single one makes the whole difference. Among many it can,
-    and then the loss is that of the scales: 1/b of the threshold, and 2/b' of an answer.
+    A threshold test publishes only whether a number is above a threshold. Among eight bidders no number is so far from
+    the threshold that a single answer carries the whole loss. Among many bidders a single answer can carry the whole
+    loss. The loss of the test then follows from the noise scales alone:
+
+        1/b + 2/b'
+
+    where b is the noise scale of the threshold and b' that of an answer.
 
     Args:
-        mechanism: a tiny one.
+        mechanism: tiny mechanism.
         seed: seed of valuations and noise.
         noise: function that replaces the run's noise.
 
@@ -309,10 +324,11 @@ def asked_rows(
 
 
 def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
-    """The audits on all histories and by own walks with bidders who count goods, where the campaign's do.
+    """Privacy audits for bidders who value only the number of their goods, in campaigns with such bidders. The rows
+    include the audit along all histories and the audit by own replays.
 
     Args:
-        mechanism: the campaign's mechanism.
+        mechanism: mechanism of the campaign.
         seed: seed of valuations and histories.
     """
     own = counted(mechanism)
@@ -324,14 +340,14 @@ def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
 
 
 def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: int | None = None) -> AuditRow:
-    """The loss of its runs from each bidder's own walk along the billboard, against the promise.
+    """Compare the promise with the loss that each bidder's own replay of the billboard gives.
 
     Args:
-        mechanism: a tiny one; or one that draws its noise in blocks, of which its run on the neighbour is held to the
-            same releases besides.
+        mechanism: tiny mechanism. If it draws its noise in blocks, its run on the neighbour must also publish the same
+            for the same releases.
         seed: seed of valuations and histories.
         runs: number of runs of each market.
-        pairs: number of neighbour steps that are walked; None for all.
+        pairs: number of pairs of neighbouring data sets that are replayed; None for all.
     """
     worst, realised, replays = 0.0, 0.0, 0
     blocks = False
@@ -354,11 +370,13 @@ def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pair
 
 
 def blocks(mechanism: Market, seed: int = 0) -> list[Examined]:
-    """The audit by own walks once more, where the mechanism draws its noise as campaigns with many releases do; and the
-    same where that noise is not added, or too small. Empty where the mechanism never draws noise so.
+    """Audits by own replays for a mechanism that draws its noise in blocks, as campaigns with many releases do.
+
+    The mutants never add that noise, or draw too little of it. The list is empty for a mechanism that never draws its
+    noise in blocks.
 
     Args:
-        mechanism: a tiny one.
+        mechanism: tiny mechanism.
         seed: seed of valuations and histories.
     """
     if not _has_blocks(mechanism, seed):
@@ -374,7 +392,7 @@ def blocks(mechanism: Market, seed: int = 0) -> list[Examined]:
 
 
 def _has_blocks(mechanism: Market, seed: int) -> bool:
-    """Whether it can draw noise in blocks; auctions of programs do not."""
+    """Whether the mechanism can draw its noise in blocks. Auctions in which programs bid cannot."""
     if not isinstance(mechanism, PMatch | PAlloc):
         return False
     step = next(iter(steps(mechanism, seed)))
@@ -385,11 +403,13 @@ def _has_blocks(mechanism: Market, seed: int) -> bool:
 
 
 def crafted_row(mechanism: Market) -> AuditRow:
-    """The log ratio of a record that attains the promise: one bidder wants good 0 or good 1, nobody else wants any, and
-    noise is at least 0 on good 0 and at most 0 on good 1.
+    """Compare the promise with the log ratio of a transcript that attains it.
+
+    One bidder wants good 0, or good 1 in the neighbouring data set. No other bidder wants any good. The noise is at
+    least 0 on good 0 and at most 0 on good 1.
 
     Args:
-        mechanism: `CRAFTED`, or one that was broken.
+        mechanism: `CRAFTED`, or a mutant of it.
 
     Example:
         >>> crafted_row(CRAFTED).measured
@@ -406,7 +426,9 @@ def crafted_row(mechanism: Market) -> AuditRow:
 
 
 def crafted() -> Examined:
-    """The same record with less noise: 80, and 38.5 in place of 20."""
+    """Audit along the transcript that attains the promise of 20 nats. Mutants with too little noise show 80 and 38.5
+    nats.
+    """
     bugs = (("a quarter of the scale", QuarterOfTheScale), ("levels by the natural logarithm", NaturalLevels))
     return Examined(named="privacy, an auction of eight", sound=CRAFTED,
                     rows=lambda it: [crafted_row(it).smaller(_FEW)],
@@ -424,8 +446,8 @@ def matching(mechanism: Market, seed: int = 0) -> Audited:
     """The promises, charges and audits of one market.
 
     Args:
-        mechanism: as it will run.
-        seed: seed of made-up bidders and histories; noise from the operating system is tested on fresh draws.
+        mechanism: mechanism as the campaign will run it.
+        seed: seed of the synthetic bidders and histories. Noise from the operating system is tested on fresh draws.
     """
     if mechanism.plentiful:
         return _of_plenty(mechanism, seed)
@@ -452,7 +474,9 @@ def matching(mechanism: Market, seed: int = 0) -> Audited:
 
 
 def _of_plenty(mechanism: Market, seed: int) -> Audited:
-    """Where everybody gets her favourite, nothing of anybody is released."""
+    """Audits of a market with enough copies of every good. Every bidder gets their favourite, so nothing about any
+    bidder is released.
+    """
 
     def nothing(it: Market) -> Iterator[AuditRow]:
         drawn = len(recorded(it, run().values, Noise.simulated(seed)).draws)
@@ -472,13 +496,14 @@ def _of_plenty(mechanism: Market, seed: int) -> Audited:
 
 
 def releases(mechanism: Market) -> Examined:
-    """The cost of all releases of a run, held against what its parameters name, neither more nor less; and the same of
-    runs that release twice as much, or what they do not charge.
+    """Check that the cost of all releases of a run equals the cost by the named parameters, neither more nor less.
 
-    Truncation makes one release of all, charged as what is promised; its parts are held against what they share.
+    The mutants spend twice the budget, or release more than their parameters pay for. With truncation, all releases are
+    charged together as one release at the promised cost. The parts of that release are then compared with the budget
+    that they share.
 
     Args:
-        mechanism: a sound one.
+        mechanism: mechanism without a fault.
     """
     own: tuple[str, type[Any]] = ("the final count made twice", CountsTwice) \
         if isinstance(mechanism, SinkhornMatch) else ("a quarter of the scale", QuarterOfTheScale)
@@ -492,10 +517,11 @@ def releases(mechanism: Market) -> Examined:
 
 
 def reach_rows(mechanism: Market) -> list[AuditRow]:
-    """The distance that one bidder moves along the worst public history, against what the noise is calibrated for.
+    """Compare the sensitivity that the noise is calibrated for with the largest change by one bidder along the worst
+    public history.
 
     Args:
-        mechanism: an auction; other mechanisms give no rows.
+        mechanism: auction; other mechanisms give no rows.
     """
     if not isinstance(mechanism, PMatch | PAlloc):
         return []

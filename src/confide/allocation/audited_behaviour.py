@@ -1,6 +1,7 @@
-"""Audits of a mechanism at a campaign's own size, on made-up bidders: decodes, supply, certificate, and spies.
+"""Audits of a mechanism at the campaign's own size, on synthetic bidders: decoding, supply, certificate, and spies.
 
-The worth of a run to its bidders, one by one: promises about the final prices and about taking part.
+A further audit compares promises about the final prices and about participation with the utility of single bidders in a
+run.
 """
 
 from __future__ import annotations
@@ -53,14 +54,15 @@ _BETTER = "the gain of a bidder with a good from another good"
 def worth_rows(
     mechanism: Any, values: Any, outcome: Any, promised: Guarantees, paid: float | None = None
 ) -> list[AuditRow]:
-    """One row for each promise that a run of one good to each person can be held against; else none.
+    """Audit rows for the promises about prices and participation, one for each. A run that does not give each person
+    one good has no rows.
 
     Args:
-        mechanism: the mechanism that ran.
-        values: the values that it ran on.
-        outcome: the outcome of the run.
-        promised: guarantees of the campaign's own mechanism, of which the one that ran may be a smaller copy.
-        paid: payment by everybody, in place of the prices.
+        mechanism: mechanism that ran.
+        values: values of the bidders in the run.
+        outcome: outcome of the run.
+        promised: guarantees of the campaign's own mechanism, of which the mechanism that ran may be a smaller copy.
+        paid: payment of every bidder, in place of the prices.
     """
     if "good" not in outcome.shares.column_names:
         return []
@@ -83,17 +85,22 @@ def worth_rows(
 
 
 def dear(mechanism: Any) -> dict[str, float]:
-    """Payments where prices are above all values: a fault of a market that promises that nobody loses.
+    """Payments above all values: a mutant for markets that promise that no participant loses.
 
     Args:
-        mechanism: the audited mechanism.
+        mechanism: audited mechanism.
     """
     promised = isinstance(mechanism, PMatch | SinkhornMatch) and any(mechanism.guarantees().of(Participation))
     return {"a price above all values": 2.0} if promised else {}
 
 
 def _found(mechanism: Any, values: Any, outcome: Any, paid: Any) -> tuple[float, float | None, int]:
-    """The least utility at what is paid; by how much others' goods would be better at the public prices."""
+    """Three numbers about some bidders of a run: their least utility after payment, the largest gain from another good,
+    and how many bidders were asked.
+
+    The gain compares a bidder's good with their best good at the public prices. If no asked bidder holds a good, the
+    gain is None.
+    """
     rows = Valuations.of(values, people=mechanism.people, goods=mechanism.goods)
     good, prices = outcome.shares["good"].to_numpy(), np.asarray(outcome.billboard.prices, dtype=np.float64)
     places = np.unique(np.linspace(0, mechanism.people - 1, min(_ASKED, mechanism.people)).astype(np.int64))
@@ -112,10 +119,10 @@ def _found(mechanism: Any, values: Any, outcome: Any, paid: Any) -> tuple[float,
 # ---- audited behaviour
 
 SUPPLY = "copies of any good given beyond its supply"
-"""The measure of the promise that rows about supplies hold."""
+"""Measure that names the promise about supplies."""
 
 FALSE_ALARM = 1e-9
-"""Probability with which one statistical row says "broken" of a kept promise."""
+"""Probability that one statistical row says "broken" although the promise is kept."""
 
 _DECODED = 200  # bidders who decode for themselves
 _CELLS = 2 * 10**7  # valuations of made-up bidders at most
@@ -136,16 +143,16 @@ class _Run:
 
     @property
     def over(self) -> float:
-        """Copies that were given beyond the supply."""
+        """Number of copies that were given beyond the supply."""
         return float(self.outcome.diagnostics["over_allocated"])
 
 
 def scaled(mechanism: Market) -> Market:
-    """The same market for bidders with a row of values, or a smaller one, where it is very large, whose noise is the
-    same part of its supply.
+    """The market for bidders with one row of values each. A very large market is scaled down such that the noise is the
+    same share of its supply.
 
     Args:
-        mechanism: the campaign's mechanism.
+        mechanism: mechanism of the campaign.
     """
     mechanism = of_rows(mechanism, mechanism.goods)
     part = _CELLS / (mechanism.people * mechanism.goods)
@@ -162,24 +169,27 @@ def scaled(mechanism: Market) -> Market:
 
 
 def made_up(mechanism: Market, seed: int) -> NDArray[Any]:
-    """The values of instance A, (n, k); for bundles, with rows that are worth 1 at most."""
+    """Synthetic values of instance A, shape (n, k). For auctions of bundles, each row is scaled such that it is worth
+    at most 1.
+    """
     values = instance_a(mechanism.people, mechanism.goods, seed=seed)
     return values / np.float32(2 * mechanism.goods) if isinstance(mechanism, PAlloc) else values
 
 
 def run_of(mechanism: Market, seed: int, values: Any = None) -> _Run:
-    """One simulated run on made-up bidders."""
+    """One run with simulated noise on synthetic bidders, or on given values."""
     data = made_up(mechanism, seed) if values is None else values
     return _Run(mechanism=mechanism, values=data, outcome=mechanism.run(data, Noise.simulated(seed)))
 
 
 def behaviour(mechanism: Market, seed: int = 0) -> list[Examined]:
-    """One run at the campaign's own size, or near it: decodes, the supply, the certificate, what the run is worth, and
-    what spies guess; each of them also of something that was broken on purpose.
+    """Audits of one run at the campaign's own size, or near it, each with mutants.
+
+    The audits cover decoding, the supply, the certificate, the utility of bidders, and the guesses of spies.
 
     Args:
-        mechanism: as it will run.
-        seed: seed of bidders and noise.
+        mechanism: mechanism as the campaign will run it.
+        seed: seed of the synthetic bidders and of the noise.
     """
     own, promised = scaled(mechanism), mechanism.guarantees()
     fewer = f"{own.people:,} bidders" if own.people < mechanism.people else ""
@@ -212,22 +222,22 @@ def behaviour(mechanism: Market, seed: int = 0) -> list[Examined]:
 
 
 def decodes(run: Callable[[], _Run], seed: int = 0, among: str = "") -> Examined:
-    """Decodes of a run, and the same where everybody's share is another's.
+    """Audit of the decoding of a run. In the audit's mutant every bidder receives another bidder's share.
 
     Args:
-        run: function that gives a simulated run.
+        run: function that returns a simulated run.
         seed: seed of the choice of bidders who are asked.
-        among: bidders of a run that is smaller than the campaign, in words; else empty.
+        among: text that names the bidders of a run smaller than the campaign; empty for a run of the campaign's size.
     """
     return Examined(named="billboard", sound=run, rows=lambda it: [decode_row(it(), seed).smaller(among)],
                     faults={"everybody gets the neighbour's share": lambda: _shifted(run())})
 
 
 def decode_row(run: _Run, seed: int = 0) -> AuditRow:
-    """Whether shares are those that bidders find for themselves, from their own rows and the billboard.
+    """Check that the shares are those that bidders decode from their own rows and the billboard.
 
     Args:
-        run: a simulated run.
+        run: simulated run.
         seed: seed of the choice of bidders who are asked.
     """
     n = run.mechanism.people
@@ -245,14 +255,14 @@ def decode_row(run: _Run, seed: int = 0) -> AuditRow:
 
 
 def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
-    """Whether more is given than there is, more often than gamma allows.
+    """Check that a run exceeds the supply of a good at most as often as the failure probability gamma allows.
 
-    Where gamma is in the arithmetic of the last release alone, it is made so small that one run must not show any.
-    Else there are as many runs as it takes.
+    Where only the arithmetic of the last release depends on gamma, gamma is set so small that a single run must not
+    exceed the supply. Everywhere else the audit makes as many runs as the statistics need.
 
     Args:
-        mechanism: as it will run.
-        seed: seed of bidders and noise.
+        mechanism: mechanism as the campaign will run it.
+        seed: seed of the synthetic bidders and of the noise.
     """
     promise = "supply: runs that give more than there is"
     if mechanism.on_overflow == "truncate":
@@ -275,7 +285,9 @@ def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
 
 
 def _strict(mechanism: Market) -> Market | None:
-    """The same with a tiny gamma; None where a reserve would have to be found by simulation."""
+    """The mechanism with a tiny failure probability. A mechanism that would need a reserve found by simulation gives
+    None.
+    """
     if isinstance(mechanism, PMatch | PAlloc) and not mechanism.reclear:
         return None
     try:
@@ -288,11 +300,12 @@ def _strict(mechanism: Market) -> Market | None:
 
 
 def certificate_rows(run: _Run, *, forgetful: bool = False) -> list[AuditRow]:
-    """The billboard's claims about the welfare, against exact welfare and an exact upper bound of the optimum.
+    """Compare the billboard's claims about the welfare with the exact welfare and an exact upper bound on the optimum.
 
     Args:
-        run: a simulated run.
-        forgetful: whether the certificate leaves out what bidders gain at the prices: to show that this is seen.
+        run: simulated run.
+        forgetful: whether the certificate leaves out the bidders' gains at the prices. Such a certificate is a mutant
+            that the audit must flag.
     """
     plan, board = run.mechanism.certificate_plan, run.outcome.billboard
     if plan is None or board.surplus is None:
@@ -322,16 +335,20 @@ def certificate_rows(run: _Run, *, forgetful: bool = False) -> list[AuditRow]:
 
 
 def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = None) -> list[AuditRow]:
-    """How many of its neighbours' bits spies guess from their own goods, in one run of the mechanism.
+    """Count the secret bits of other bidders that spies guess right from the spies' own goods, in one run of the
+    mechanism.
 
-    Under joint privacy with a pure epsilon each fair bit is guessed right with probability e^epsilon/(1 + e^epsilon) at
-    most, whatever was guessed of the others, so the number of right guesses is dominated by a binomial one. It is no
-    promise of anything where that is near 1.
+    Under joint privacy with a pure epsilon each fair bit is guessed right with probability at most
+
+        e^epsilon/(1 + e^epsilon)
+
+    whatever was guessed about the other bits. So a binomial variable with that success probability dominates the number
+    of right guesses. Where the probability is near 1, the audit shows nothing, and its row says so.
 
     Args:
-        mechanism: the mechanism whose rules run; its sizes are those of the gadgets.
+        mechanism: mechanism whose rules run. The market with spies replaces the mechanism's sizes.
         seed: seed of bits, tastes and noise.
-        allocation: another one than the mechanism's.
+        allocation: allocation to use in place of the mechanism's.
 
     Source: spec allocation 8; domination by a binomial: Steinke, Nasr and Jagielski 2023.
     """
@@ -374,7 +391,7 @@ def _on_gadgets(mechanism: Market, market: SpyGadgets, seed: int) -> NDArray[Any
 
 
 def _shifted(run: _Run) -> _Run:
-    """The outcome with everybody's share moved by one place."""
+    """The run with every bidder's share moved to the next bidder."""
     order = np.roll(np.arange(run.mechanism.people), 1)
     outcome = run.outcome
     return replace(run, outcome=SimpleNamespace(billboard=outcome.billboard, shares=outcome.shares.take(order)))

@@ -1,6 +1,8 @@
-"""Mechanisms broken on purpose, in the ways in which they are usually broken: the audits must flag each.
+"""Mutants of allocation mechanisms, each with one fault that implementations commonly have. The audits must flag every
+mutant.
 
-A fault is written once, over what all auctions share, and put on top of the class of the one that is audited.
+Each fault is written once, as a class that overrides a part common to all auctions. `faults` pairs it with the class of
+the audited mechanism.
 """
 
 from __future__ import annotations
@@ -40,10 +42,11 @@ else:
 
 
 def faults(mechanism: Market) -> dict[str, type[Any]]:
-    """Faults that a mechanism can have: what is broken, in words -> the class that is put on top of the mechanism's.
+    """Mapping from the description of a fault to the class that adds it to the mechanism's class, for each fault that
+    the mechanism can have.
 
     Args:
-        mechanism: a tiny, sound one.
+        mechanism: tiny mechanism without a fault.
     """
     found: dict[str, type[Any]] = {
         "the number of those who want anything, told beside the billboard": Tells,
@@ -72,14 +75,16 @@ def faults(mechanism: Market) -> dict[str, type[Any]]:
 
 
 def _copies_count(mechanism: PAlloc) -> bool:
-    """Whether it makes a difference to what the clearing costs that one cell can hold several of a bidder's copies."""
+    """Whether several copies that one bidder holds in one cell of the final clearing raise the privacy cost of the
+    clearing.
+    """
     held = min(mechanism.largest_bundle, mechanism.bid_cap, mechanism.rounds)
     return mechanism.clearing is not None and mechanism.law == "gaussian" and mechanism.valuation.repeats and \
         held**2 > mechanism.largest_bundle
 
 
 class Tells(_Matching):
-    """A fault: the run tells how many want anything."""
+    """Mutant: the outcome reveals how many bidders want any good."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
@@ -88,7 +93,7 @@ class Tells(_Matching):
 
 
 class CertifiesTheTruth(_Matching):
-    """A fault: the certificate, which is in the public manifest, holds the number of those who want anything."""
+    """Mutant: the certificate in the public manifest reveals how many bidders want any good."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         reported = float(_wanting(data))
@@ -97,7 +102,9 @@ class CertifiesTheTruth(_Matching):
 
 
 class NotesOnTheBillboard(_Matching):
-    """An attribute of the billboard that is none of its fields."""
+    """Mutant: an extra attribute of the billboard, which is none of its fields, reveals how many bidders want any
+    good.
+    """
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
@@ -106,7 +113,7 @@ class NotesOnTheBillboard(_Matching):
 
 
 class MarksTheShares(_Matching):
-    """Metadata of the shares, which nobody reads as a share."""
+    """Mutant: metadata of the table of shares, which no share includes, reveals how many bidders want any good."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
@@ -123,7 +130,7 @@ def _wanting(data: Any) -> int:
 
 
 class TwiceTheBudget(_Any):
-    """All that is divided among the releases is doubled: their noise, and what is charged for it."""
+    """Mutant: the budget that the releases share is doubled, so their noise is too small and their charge too large."""
 
     @cached_property
     def budget(self) -> Fraction:
@@ -131,7 +138,7 @@ class TwiceTheBudget(_Any):
 
 
 class QuarterOfTheScale(_Matching):
-    """Four times too little noise."""
+    """Mutant: the counters' noise has a quarter of its scale."""
 
     @cached_property
     def counter(self) -> TreeCounter:
@@ -140,7 +147,9 @@ class QuarterOfTheScale(_Matching):
 
 
 class NaturalLevels(_Matching):
-    """The printed "log T" read as the natural logarithm, in place of the levels of a binary tree."""
+    """Mutant: the printed "log T" is read as the natural logarithm, in place of the number of levels of a
+    binary tree.
+    """
 
     @cached_property
     def counter(self) -> TreeCounter:
@@ -149,7 +158,7 @@ class NaturalLevels(_Matching):
 
 
 class BidsOnce(_Matching):
-    """Each counter's noise is that of a bidder who bids once."""
+    """Mutant: each counter's noise suffices only for a bidder who bids once."""
 
     @cached_property
     def counter(self) -> TreeCounter:
@@ -161,7 +170,7 @@ class BidsOnce(_Matching):
 
 
 class SkipsIdleSteps(_Matching):
-    """The clock of the counters tells when nobody bid."""
+    """Mutant: the counters make no release when no bidder bids, so the times of the releases reveal that."""
 
     @cached_property
     def counter(self) -> TreeCounter:
@@ -170,7 +179,7 @@ class SkipsIdleSteps(_Matching):
 
 
 class _IdleCounter(TreeCounter):
-    """A counter whose steps depend on what is counted."""
+    """A counter that makes a release only if there is something to count."""
 
     def start_within(self, session: NoiseSession, part: str, stream: Stream) -> RunningCounter:
         return _Idle(self, session, as_stream(stream), part)
@@ -182,7 +191,7 @@ class _Idle(RunningCounter):
 
 
 class DropsBlocks(_Matching):
-    """Noise that is drawn for many steps at once is asked for, and not added."""
+    """Mutant: noise in blocks is drawn and never added."""
 
     @cached_property
     def counter(self) -> TreeCounter:
@@ -203,7 +212,7 @@ class _DroppingCounter(TreeCounter):
 
 
 class LeavesAReport(_Matching):
-    """The counter of reports believes that a bidder reports once in all."""
+    """Mutant: the counter of reports takes a bidder to report only once in all."""
 
     @cached_property
     def halting_plan(self) -> Any:
@@ -211,7 +220,7 @@ class LeavesAReport(_Matching):
 
 
 class ForgetsCopies(_Matching):
-    """The cells of the final clearing, as if copies of one good could not lie in one cell."""
+    """Mutant: the sensitivity of the final clearing assumes that two copies of a good never lie in one cell."""
 
     @property
     def cell_sensitivities(self) -> tuple[int, int]:
@@ -227,7 +236,7 @@ class _Bare(ClearingPlan):
 
 
 class ClearsBare(_Matching):
-    """True cells on the billboard."""
+    """Mutant: the cells of the final clearing are published without noise."""
 
     @cached_property
     def clearing(self) -> ClearingPlan | None:
@@ -236,7 +245,7 @@ class ClearsBare(_Matching):
 
 
 class CertifiesTwice(_Matching):
-    """Surplus and welfare are two releases of a budget that is meant for both."""
+    """Mutant: surplus and welfare each use the whole budget that is meant for both."""
 
     @cached_property
     def certificate_plan(self) -> CertificatePlan | None:
@@ -247,7 +256,9 @@ class CertifiesTwice(_Matching):
 
 
 class CutsForFree(_Matching):
-    """The supply is kept by cutting off holders, which others' shares then tell of, under a pure label."""
+    """Mutant: holders beyond the supply are cut off, although the promise has no delta. The shares of others then
+    reveal the cut.
+    """
 
     def cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:
         found = np.full(self.goods, self.people, dtype=np.int64)
@@ -259,7 +270,7 @@ class CutsForFree(_Matching):
 
 
 class CountsTwice(_Scaling):
-    """A fault: those who ask for each good are counted a second time, at the same cost."""
+    """Mutant: the requests for each good are counted a second time at the same cost."""
 
     def _spent(self) -> tuple[Event, ...]:
         sound = super()._spent()
@@ -267,7 +278,7 @@ class CountsTwice(_Scaling):
 
 
 class FullBudgetEachRound(_Scaling):
-    """Composition forgotten."""
+    """Mutant: every round uses the budget of all rounds, without regard to composition."""
 
     @cached_property
     def budgets(self) -> tuple[Fraction, ...]:

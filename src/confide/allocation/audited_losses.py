@@ -1,13 +1,12 @@
-"""The exact privacy loss of a run: what was released, had one bidder's row been another, along the same record.
+"""The exact privacy loss of a run along its transcript, between one bidder's row and another row of that bidder.
 
-Given the record, every true sum is a function of the data, and only one bidder's part of it changes. So the log ratio
-of the densities of everything that was released is a finite sum, without sampling.
+Given the transcript, every true sum is a function of the data, and between neighbours only one bidder's part of it
+changes. So the log ratio of the densities of everything that was released is a finite sum, computed without sampling.
 
-The part of one bidder in each release of a run, from their own row, their place and the public record alone.
-
-Each release of a mechanism of the family is a sum over bidders of such parts, with noise. So what a neighbour's row
-would have added along the same record is known without running anything again, and the privacy loss follows exactly.
-A mechanism signs in with `signed_in`.
+Each release of an allocation mechanism is a sum over bidders, with noise. A bidder's part depends on their own row,
+their place and the public transcript alone. So the part that a neighbour's row would have added along the same
+transcript is known without another run. A function decorated with `signed_in` computes the bidders' parts for a
+mechanism.
 """
 
 from __future__ import annotations
@@ -59,23 +58,23 @@ __all__ = [
 # ---- audited parts
 
 Parts = Mapping[StreamName, NDArray[np.int64]]
-"""Name of a draw -> what she adds to its center, flattened."""
+"""Mapping from the name of a draw to the bidder's part of the draw's true sums, flattened."""
 
 _UNIT = 2.0**-20  # of the certificate's sums
 
 
 Rule = Callable[[Any, Any, int, Any, Sequence[Draw]], Parts]
-"""(mechanism, record, index, billboard, draws) -> her parts."""
+"""A function from (mechanism, record, index, billboard, draws) to the bidder's part of each draw."""
 
 OWN_PARTS: dict[type[Any], Rule] = {}
-"""The rule of each mechanism that signed in."""
+"""Mapping from a mechanism's class to its rule. The decorator `signed_in` adds entries."""
 
 
 def signed_in(kind: type[Any]) -> Callable[[Rule], Rule]:
-    """A decorator that enters the rule for mechanisms of a class.
+    """A decorator that registers a rule for the mechanisms of a class.
 
     Args:
-        kind: the class.
+        kind: class of the mechanisms.
     """
 
     def of(rule: Rule) -> Rule:
@@ -86,17 +85,17 @@ def signed_in(kind: type[Any]) -> Callable[[Rule], Rule]:
 
 
 def own_parts(mechanism: Any, record: Any, index: int, billboard: Any, draws: Sequence[Draw]) -> Parts:
-    """The part that a bidder with this record adds to each draw of a run.
+    """The part that a bidder with a given record adds to each draw of a run.
 
     Args:
-        mechanism: the mechanism that ran.
-        record: the bidder's valuations, as the mechanism has them; None for a slot without one.
-        index: the bidder's public place.
-        billboard: the run's billboard.
-        draws: the run's draws, for their names and sizes.
+        mechanism: mechanism that ran.
+        record: bidder's valuations in the mechanism's form; None for a slot without a bidder.
+        index: bidder's public place.
+        billboard: billboard of the run.
+        draws: draws of the run, of which names and sizes are used.
 
     Raises:
-        Unsupported: nobody has written down what this mechanism's bidders add.
+        Unsupported: a mechanism for which no rule is registered.
     """
     for kind, rule in OWN_PARTS.items():
         if isinstance(mechanism, kind):
@@ -109,9 +108,9 @@ def record_of(mechanism: Any, values: Any, index: int) -> Any:
     """One bidder's record among those of a run.
 
     Args:
-        mechanism: the mechanism that ran.
-        values: everybody's valuations, as it takes them.
-        index: the bidder's public place.
+        mechanism: mechanism that ran.
+        values: valuations of all bidders, in the mechanism's form.
+        index: bidder's public place.
     """
     if isinstance(mechanism, PAlloc):
         return values[index]
@@ -167,7 +166,7 @@ def _counted(
     counter: TreeCounter, slots: int, steps: Sequence[int], goods: Sequence[int], billboard: AuctionBillboard,
     draws: Sequence[Draw],
 ) -> dict[StreamName, NDArray[np.int64]]:
-    """Her bids in each block that was released."""
+    """The bidder's number of bids in each tree block that was released."""
     bids = np.zeros((counter.counters, counter.horizon), dtype=np.int64)
     np.add.at(bids, (np.array(goods, dtype=np.int64), np.array(steps, dtype=np.int64) - 1), 1)
     sums = counter.block_sums(bids)
@@ -198,7 +197,10 @@ def _halting(
 
 
 def _cells(held: Sequence[tuple[int, int]], billboard: AuctionBillboard) -> NDArray[np.int64]:
-    """Of each good that she may get and the count before her bid: the cell that it lies in, if any."""
+    """The bidder's part of the cells of the final clearing.
+
+    `held` lists each good that the bidder may get, with its published count before their bid.
+    """
     if billboard.clearing is None:
         return np.zeros(0, dtype=np.int64)
     cells = np.zeros(billboard.clearing.cells.shape, dtype=np.int64)
@@ -244,9 +246,9 @@ _PUBLIC = ("channel", "selection", "split")  # coins that protect nobody
 
 
 def promise(mechanism: Market) -> PureDP | ZCDP:
-    """The promise about all releases of a run together, before anything is cut off: pure, or zCDP for Gaussian noise.
+    """The promise about all releases of a run together, before any truncation: pure, or zCDP for Gaussian noise.
 
-    It follows from the parameters that are named, not from what a run divides among its releases.
+    The promise follows from the parameters that the user sets, not from the division of the budget among the releases.
     """
     if mechanism.noise_law == "laplace":
         return PureDP(mechanism.epsilon)
@@ -254,7 +256,7 @@ def promise(mechanism: Market) -> PureDP | ZCDP:
 
 
 def unreleased_parts(mechanism: Market) -> dict[str, UnreleasedIntermediate]:
-    """Draws of which only a comparison is published."""
+    """The parts of the noise whose draws are never published, except for the result of a comparison."""
     # Of a single round nothing is asked.
     if isinstance(mechanism, PMatch | PAlloc) and mechanism.halting == "sparse_vector" and mechanism.halting_plan.costs:
         return {"halting": SPARSE_VECTOR}
@@ -266,11 +268,12 @@ class HistoryLoss:
     """The privacy loss of one history between two rows of one bidder.
 
     Args:
-        log_ratio: ln(density under the bidder's row / density under the other), in nats; infinite where something that
-            the bidder changes was released without noise.
-        most: the largest loss that any answers with these true sums could have, in the parameter of `promise`.
-        promised: that parameter.
-        moved: first word of the draws' names -> l1 distance of their true sums.
+        log_ratio: ln(density under the bidder's row / density under the other row), in nats. The log ratio is infinite
+            if something that depends on the row was released without noise.
+        most: largest loss over all noisy answers around the same true sums, in the parameter of `promise`.
+        promised: promised value of the same parameter.
+        moved: mapping from the first word of the draws' names to the l1 distance between their true sums under both
+            rows.
     """
 
     log_ratio: float
@@ -281,14 +284,14 @@ class HistoryLoss:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class History:
-    """A run, with everything that was asked of its noise.
+    """The record of a run, with all draws of its noise.
 
     Args:
-        mechanism: the mechanism that ran.
-        values: everybody's valuations.
-        billboard: the published billboard.
-        draws: the draws, in the order in which they were asked for.
-        outcome: all that came of the run.
+        mechanism: mechanism that ran.
+        values: valuations of all bidders.
+        billboard: published billboard.
+        draws: draws in the order in which the run made them.
+        outcome: full outcome of the run.
     """
 
     mechanism: Market
@@ -299,14 +302,14 @@ class History:
 
     @property
     def in_blocks(self) -> bool:
-        """Whether noise was drawn around nothing, many releases at a time, and added by the run itself."""
+        """Whether the noise was drawn around zero, in blocks of many releases, and added by the run itself."""
         return any(_bare(draw) for draw in self.draws)
 
     def parts(self, index: int) -> Parts:
         """The part that a bidder adds to each draw.
 
         Args:
-            index: the bidder's place.
+            index: bidder's place.
         """
         return self._parts(index, record_of(self.mechanism, self.values, index))
 
@@ -315,9 +318,13 @@ class History:
 
     @cached_property
     def unexplained(self) -> int:
-        """The l1 distance of true sums from the sum of everybody's own parts, and of published counts from those of
-        these parts and the noise that was drawn; 0 where the record, own rows and noise say all. Noise that was drawn
-        around nothing has no true sums beside it: there the counts alone tell whether it was added.
+        """The amount, in l1, of the run's true sums and published counts that the bidders' own parts and the noise do
+        not explain.
+
+        The true sums are compared with the sum of all bidders' own parts. The published counts are compared with the
+        counts that follow from the bidders' parts and the drawn noise. The amount is 0 if records and noise explain
+        everything. Noise drawn around zero comes without true sums, and then only the counts show whether the noise was
+        added.
         """
         total: dict[Any, Any] = {}
         for index in range(self.mechanism.people):
@@ -332,7 +339,9 @@ class History:
         return wrong + self._miscounted(total)
 
     def _miscounted(self, total: Mapping[Any, Any]) -> int:
-        """By how much published counts differ from those that follow from sums of own parts and the drawn noise."""
+        """The l1 distance between the published counts and those that follow from the sums of own parts and the drawn
+        noise.
+        """
         mechanism, board = self.mechanism, self.billboard
         if not isinstance(mechanism, PMatch | PAlloc) or not board.rounds:
             return 0
@@ -351,13 +360,12 @@ class History:
         return int(np.abs(counts - board.counts(np.arange(1, board.steps + 1)).T).sum())
 
     def retold(self, index: int, other: Any, published: Callable[[Any, int], bytes]) -> bool:
-        """Whether others see the same where a bidder's record was another, and everything that was released was the
-        same.
+        """Whether others see the same when a bidder's record is replaced and every release stays the same.
 
         Args:
-            index: the bidder's place.
-            other: the bidder's record in the neighbouring world; None for none.
-            published: function from an outcome and the bidder's place to what others see, in bytes.
+            index: bidder's place.
+            other: bidder's record in the neighbouring data set; None for no record.
+            published: function from an outcome and the bidder's place to the bytes that others see.
         """
         before, after = self.parts(index), self._parts(index, other)
         # Noise alone is less by what her other record adds, so that the released sums stay as they are.
@@ -371,11 +379,11 @@ class History:
             published(outcome, index) == published(self.outcome, index)
 
     def loss(self, index: int, other: Any) -> HistoryLoss:
-        """The loss between a bidder's record and another one of theirs.
+        """The loss between a bidder's record and another record of that bidder.
 
         Args:
-            index: the bidder's place.
-            other: the bidder's record in the neighbouring world; None for none.
+            index: bidder's place.
+            other: bidder's record in the neighbouring data set; None for no record.
         """
         before, after = self.parts(index), self._parts(index, other)
         drawn = {draw.stream for draw in self.draws}
@@ -400,12 +408,12 @@ class History:
 
 
 def recorded(mechanism: Market, values: Any, noise: Noise) -> History:
-    """A run whose noise is written down.
+    """Run a mechanism, and record all draws of its noise.
 
     Args:
-        mechanism: to run.
-        values: everybody's valuations, as it takes them.
-        noise: `Noise.simulated`, `Noise.replayed`, or any other.
+        mechanism: mechanism to run.
+        values: valuations of all bidders, in the mechanism's form.
+        noise: source of the noise, such as `Noise.simulated` or `Noise.replayed`.
     """
     listening = RecordingNoise(noise)
     outcome = mechanism.run(values, listening)
@@ -414,18 +422,19 @@ def recorded(mechanism: Market, values: Any, noise: Noise) -> History:
 
 
 def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int) -> float:
-    """The |ln ratio| of everything that one simulated run released, had a bidder's record been another.
+    """The exact privacy loss |ln ratio| of everything that one simulated run released, between a bidder's record and
+    another one.
 
     Args:
-        mechanism: `PMatch`, `PAlloc`, `SinkhornMatch`, or what else has `own_parts`.
-        values: everybody's valuations, as it takes them.
+        mechanism: `PMatch`, `PAlloc`, `SinkhornMatch`, or another mechanism with a rule for `own_parts`.
+        values: valuations of all bidders, in the mechanism's form.
         index: place of the bidder whose record changes, from 0.
-        other: that bidder's record in the neighbouring world; None for none. Where neighbours differ by presence, one
-            of the two must be worth nothing.
+        other: that bidder's record in the neighbouring data set; None for no record. If neighbours differ by presence,
+            the record or the other record must be all zeros.
         seed: seed of the noise.
 
     Returns:
-        In nats. Of pure mechanisms it is at most epsilon, whatever the seed.
+        The loss in nats. For a mechanism with pure privacy it is at most epsilon, whatever the seed.
 
     Raises:
         InvalidInput: no such place, or two records that are no neighbours.
@@ -446,24 +455,26 @@ def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int
 
 
 def _empty(record: Any) -> bool:
-    """Whether it is no record, or one of zeros."""
+    """Whether a record is missing or all zeros."""
     return record is None or (not isinstance(record, dict) and not np.any(np.asarray(record, dtype=object)))
 
 
 def _bare(draw: Draw) -> bool:
-    """Whether it is noise alone, that an auction of many steps adds itself."""
+    """Whether a draw is a block of noise around zero, which an auction of many releases adds itself."""
     return draw.stream[0] == "counts" and len(draw.stream) == 3
 
 
 def _units(draw: Draw, grid: int) -> NDArray[np.int64]:
-    """(k, steps) its answer in whole units of 2^-grid."""
+    """Value of a draw in whole units of 2^-grid, shape (k, steps)."""
     value = np.asarray(draw.value)
     rows = value.reshape(draw.shape if len(draw.shape) == 2 else (-1, 1))
     return np.ldexp(rows.astype(np.float64), grid).astype(np.int64) if grid else rows.astype(np.int64)
 
 
 def _log_ratio(pairs: list[Pair], unreleased: Mapping[str, UnreleasedIntermediate]) -> float:
-    """Of the densities of what was released; of hidden draws, of the probabilities of what was said."""
+    """The log ratio of the densities of all released draws. For unreleased draws it uses the probabilities of the
+    published comparisons.
+    """
     terms: list[float] = []
     for one, other in pairs:
         if one.stream[0] in unreleased:

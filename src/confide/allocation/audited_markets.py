@@ -1,5 +1,5 @@
-"""Mechanisms with a campaign's own rules on markets of eight bidders, pairs of neighbours that stretch them, and what
-is charged for each part of their noise.
+"""Markets of eight bidders under a campaign's rules, their worst-case neighbours, and the charge for each part of their
+noise.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _COPIES = 4  # of each good, for each that one bidder may hold: so many that her
 _QUIET = (1.0, 2.0**-3, 2.0**-6)
 _LOW = -64.0
 HISTORIES = len(_QUIET) + 1
-"""Kinds of histories."""
+"""Number of kinds of histories."""
 
 
 _INCREMENT = 2.0**-8  # at most: prices that noise lifts out of reach at once would end all bidding
@@ -55,12 +55,12 @@ _Bids = TypeVar("_Bids", bound=PMatch | PAlloc)
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One neighbour step.
+    """A pair of neighbouring data sets, which differ in one row.
 
     Args:
-        values: (n, k) everybody's valuations, or (n, ...) records of their class.
+        values: valuations of all bidders, shape (n, k), or records of the valuation's class, shape (n, ...).
         index: place of the row that changes.
-        other: that row in the neighbouring world.
+        other: that row in the neighbouring data set.
     """
 
     values: NDArray[np.float64]
@@ -70,21 +70,25 @@ class Step:
 
 @singledispatch
 def tiny(mechanism: Market) -> Market:
-    """The mechanism for eight bidders and three goods of three copies. Nothing is cut off: what that costs is a delta.
+    """The mechanism for eight bidders and few goods with few copies each. The tiny mechanism cuts no holder off,
+    because truncation costs a delta.
 
     Args:
-        mechanism: the campaign's mechanism.
+        mechanism: mechanism of the campaign.
     """
     return replace(mechanism, people=PEOPLE, goods=GOODS, supply=SUPPLY, on_overflow="flag")
 
 
 def of_rows(mechanism: _Auction, goods: int) -> _Auction:
-    """The auction for bidders whose record is a row of values: bundles of another class are sums of the best goods.
-    Bids and reports of one bidder are the same in number whatever the class; cells are not, where copies count.
+    """The auction for bidders whose record is a row of values. Bundles of another class become capped sums of the best
+    goods.
+
+    The largest number of bids and reports of one bidder is the same under every class. Only the cells of the final
+    clearing may count several copies in some classes.
 
     Args:
-        mechanism: an auction with valuations of any class.
-        goods: number of goods that bundles are made of.
+        mechanism: auction with valuations of any class.
+        goods: number of goods that bundles consist of.
     """
     summed = (UnitDemandValuation, Additive, CappedAdditiveValuation)
     if not isinstance(mechanism, PAlloc) or isinstance(mechanism.valuation, summed):
@@ -94,10 +98,11 @@ def of_rows(mechanism: _Auction, goods: int) -> _Auction:
 
 
 def in_blocks(mechanism: _Auction) -> _Auction:
-    """The same, with noise that is drawn many releases at a time and added by the run, as where there are many.
+    """The auction with its noise drawn in blocks of many releases and added by the run, as in auctions of many
+    releases.
 
     Args:
-        mechanism: an auction.
+        mechanism: auction.
     """
     kind = type("InBlocks", (type(mechanism),), {"_stepwise": False})
     made: _Auction = kind(**{one.name: getattr(mechanism, one.name) for one in fields(mechanism)})
@@ -127,10 +132,13 @@ def _(mechanism: PMatch | PAlloc) -> PMatch | PAlloc:
 
 
 def counted(mechanism: Market) -> PAlloc | None:
-    """The tiny auction with bidders who count goods, where the campaign's do: other loops play it. None for others.
+    """A tiny auction whose bidders value only the number of their goods, if the campaign's bidders do. Other campaigns
+    give None.
+
+    Separate code plays auctions in which only the number of goods matters, so these auctions are audited separately.
 
     Args:
-        mechanism: the campaign's mechanism.
+        mechanism: mechanism of the campaign.
     """
     if not isinstance(mechanism, PAlloc) or not isinstance(mechanism.valuation, SymmetricConcave):
         return None
@@ -152,13 +160,15 @@ def _small(mechanism: _Bids, supply: int, goods: int = GOODS) -> _Bids:
 
 
 def steps(mechanism: Market, seed: int) -> Iterator[Step]:
-    """Neighbour steps that stretch a mechanism: an empty market, a crowded one, opposite tastes, presence.
+    """Worst-case neighbours for a mechanism: in an empty market, in a full one, with opposite tastes, and with an
+    absent bidder.
 
-    In the last market all others want one good, so that whoever comes first and wants it too is outbid, and bids again.
+    In one of the markets all other bidders want the same good. The first bidder, who also wants it, is then outbid and
+    bids again.
 
     Args:
-        mechanism: a tiny one.
-        seed: seed of the others' valuations.
+        mechanism: tiny mechanism.
+        seed: seed of the valuations of the other bidders.
     """
     n, k = mechanism.people, mechanism.goods
     draw = study_generator(seed, "neighbours")
@@ -184,8 +194,10 @@ def steps(mechanism: Market, seed: int) -> Iterator[Step]:
 
 
 def _records(mechanism: Market, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Records that the mechanism takes, of rows of values: a bundle of all goods is worth 1 at most. Who may want any
-    good counts the values in descending order; who has places wants the same in each.
+    """Convert rows of values into records of the mechanism, in which a bundle of all goods is worth at most 1.
+
+    A bidder who wants a number of any goods gets the row's values in descending order. A bidder with several places
+    gets the same row for each place.
     """
     if not isinstance(mechanism, PAlloc):
         return table
@@ -200,11 +212,11 @@ def _records(mechanism: Market, table: NDArray[np.float64]) -> NDArray[np.float6
 
 
 def neighbours(mechanism: Market, seed: int) -> Iterator[Neighbours]:
-    """The same steps as pairs of data sets; published is all but the changed bidder's own share.
+    """Pairs of worst-case neighbouring data sets. Everything except the changed bidder's own share counts as published.
 
     Args:
-        mechanism: a tiny one.
-        seed: seed of the others' valuations.
+        mechanism: tiny mechanism.
+        seed: seed of the valuations of the other bidders.
     """
     for step in steps(mechanism, seed):
         second = step.values.copy()
@@ -218,8 +230,10 @@ def neighbours(mechanism: Market, seed: int) -> Iterator[Neighbours]:
 
 
 def _beyond(mechanism: Market, seed: int) -> Iterator[Neighbours]:
-    """Values that no record may hold, in one row, and an empty row: both as a release reads them. Counts would not show
-    such a row, but sums of what goods are worth would.
+    """Pairs of neighbours in which one row holds values outside the allowed range and the other row is empty, both read
+    as in a release.
+
+    The bid counts would not reveal a row with too large values, but the sums of the goods' values would.
     """
     k = mechanism.goods
     crowd = study_generator(seed, "beyond").integers(0, 9, (mechanism.people, k)) / 8
@@ -241,7 +255,7 @@ def _beyond(mechanism: Market, seed: int) -> Iterator[Neighbours]:
 
 
 def _as_released(mechanism: Market, records: NDArray[np.float64]) -> Any:
-    """Records read as in a release, where a row that cannot be used counts as an empty one."""
+    """Read records as in a release, where an unusable row counts as an empty one."""
     people, goods = mechanism.people, mechanism.goods
     if isinstance(mechanism, PAlloc):
         return mechanism.valuation.population(records, people=people, goods=goods, unusable="null")
@@ -249,8 +263,10 @@ def _as_released(mechanism: Market, records: NDArray[np.float64]) -> Any:
 
 
 def histories(seed: int) -> Callable[[int], Noise]:
-    """Number of a history -> its noise. Any record that can happen counts, so they take turns: as noise is drawn; much
-    quieter, so that bids are seen; and so low that everybody waiting is admitted.
+    """Function from the number of a history to its noise.
+
+    The loss bound must hold on every possible transcript, so the histories alternate between three kinds of noise: as
+    it is drawn; much smaller, so that bids show; and so low that every waiting bidder is admitted.
     """
 
     def noise(number: int) -> Noise:
@@ -261,10 +277,11 @@ def histories(seed: int) -> Callable[[int], Noise]:
 
 
 def charges(mechanism: Market) -> dict[str, Loss]:
-    """First word of the draws' names -> what that part of the noise may cost; "" is everything together.
+    """Mapping from the first word of the draws' names to the charge for that part of the noise. The key "" stands for
+    all parts together.
 
     Args:
-        mechanism: a sound one.
+        mechanism: mechanism without a fault.
 
     Example:
         >>> from confide.allocation import SinkhornMatch
@@ -283,7 +300,7 @@ def charges(mechanism: Market) -> dict[str, Loss]:
 
 @singledispatch
 def _shares(mechanism: Market) -> Iterator[tuple[str, Fraction]]:
-    """Parts, and their shares of the budget."""
+    """The parts of the noise, each with its share of the budget."""
     if mechanism.certificate_plan is not None:
         yield "certificate", mechanism.part(mechanism.certify_with)
 

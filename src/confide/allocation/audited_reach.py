@@ -1,10 +1,12 @@
-"""How far one bidder can move everything that is counted, along any public history: the numbers that noise rests on.
+"""The largest change of all counts by one bidder, along any public history. The noise is calibrated to that change.
 
-Two worlds differ in one bidder's row. Whatever is published, the bidder sees the same prices in both, bids where they
-are free, and is outbid or not: so an adversary who writes the public history decides, in each round, what becomes of
-the bidder in either world. All that the adversary can do is gone through here, by dynamic programming over the bidder's
-two states. The adversary may do more than counts allow, so nothing beyond what is found is possible; that it is
-attained is shown by histories for a bidder's own walk, which `staggered_auction` and `staggered_bundles` write.
+Two neighbouring data sets, called worlds, differ in one bidder's row. Along one public history the bidder sees the same
+prices in both worlds, bids only while free, and is outbid or not. So an adversary who writes the history decides, in
+each round, what happens to the bidder in either world.
+
+Dynamic programming over the bidder's two states covers all choices of the adversary. The adversary here may do more
+than real counts allow, so the result is an upper bound. `staggered_auction` and `staggered_bundles` write histories
+that attain the bound, which the bidder's own replay confirms.
 
 Source: spec allocation 3.2 and 5 (what a replaced row moves), 13.6.
 """
@@ -30,10 +32,12 @@ __all__ = ["BundleBidder", "Counted", "Staggered", "Tested", "auction_reach", "b
            "staggered_auction", "staggered_bundles"]
 
 Counted = Literal["bids", "unsatisfied", "bidding"]
-"""What is counted: bids alone; bids, and after each round her report; bids, and whether she bid."""
+"""The counted quantity: bids alone; bids and each round's report of being unsatisfied; or bids and a report of having
+bid in the round.
+"""
 
 Tested = Literal["slot", "round_end"]
-"""When goods that were outbid are dropped."""
+"""The time at which a bidder drops outbid goods: in the bidder's own slot, or at the end of a round."""
 
 _COUNTED: tuple[Counted, ...] = ("bids", "unsatisfied", "bidding")
 _Free, _Held, _Out = 0, 1, 2
@@ -46,15 +50,15 @@ def auction_reach(
     rounds: int, counted: Counted = "bids", *, bid_cap: int | None = None, absent: bool = False,
     last_report: bool = True, bids_count: bool = True,
 ) -> int:
-    """How far a bidder of `PMatch` moves all counts together, in l1, along the worst public history.
+    """The largest change of all counts together by one bidder of `PMatch`, in l1, along the worst public history.
 
     Args:
-        rounds: T or R.
-        counted: reports that are counted beside bids: "unsatisfied", who was outbid.
-        bid_cap: C, bids in each world at most; None for no cap.
-        absent: whether the bidder is not there in one of the worlds.
+        rounds: number of rounds, T or R.
+        counted: reports that are counted besides bids. An "unsatisfied" bidder is one who was outbid.
+        bid_cap: largest number C of bids of the bidder in each world; None for no cap.
+        absent: whether the bidder is absent from one of the worlds.
         last_report: whether the report of the last round is released too.
-        bids_count: False for the reports alone.
+        bids_count: whether bids count; False for the reports alone.
 
     Example:
         >>> [auction_reach(4, counted) for counted in ("bids", "unsatisfied", "bidding")]
@@ -85,21 +89,21 @@ def bundle_reach(
     rounds: int, counted: Counted = "unsatisfied", *, tested: Tested, bid_cap: int | None = None,
     absent: bool = False, last_report: bool = True, bids_count: bool = True,
 ) -> int:
-    """How far a bidder of `PAlloc` moves bids and reports together, in l1, along the worst public history.
+    """The largest change of bids and reports together by one bidder of `PAlloc`, in l1, along the worst public history.
 
-    After a round bidders report whether they would bid once more. Who declines, in their slot or in their report, does
-    not bid before they lose a good. Where goods that were outbid are dropped in a bidder's slot only, a content bidder
-    may bid all the same in the next round; where they are dropped at the end of a round, before the report, a content
-    bidder does not.
+    After a round bidders report whether they would bid once more. A bidder who declines, in their slot or in their
+    report, does not bid until they lose a good. If outbid goods are dropped only in the bidder's slot, a bidder who
+    reported to be content may still bid in the next round. If outbid goods are dropped at the end of a round, before
+    the report, a bidder who reported to be content does not bid in the next round.
 
     Args:
-        rounds: T or R.
-        counted: reports that are counted beside bids: "unsatisfied", who would bid once more.
-        tested: when outbid goods are dropped, in the bidder's "slot" or at the end of a round.
-        bid_cap: C, bids in each world at most; None for no cap.
-        absent: whether the bidder is not there in one of the worlds.
+        rounds: number of rounds, T or R.
+        counted: reports that are counted besides bids. An "unsatisfied" bidder is one who would bid once more.
+        tested: time at which outbid goods are dropped: in the bidder's "slot" or at the end of a round.
+        bid_cap: largest number C of bids of the bidder in each world; None for no cap.
+        absent: whether the bidder is absent from one of the worlds.
         last_report: whether the report of the last round is released too.
-        bids_count: False for the reports alone.
+        bids_count: whether bids count; False for the reports alone.
 
     Example:
         >>> bundle_reach(3, tested="slot"), bundle_reach(3, tested="round_end")
@@ -138,8 +142,8 @@ def _checked(rounds: int, counted: str, bid_cap: int | None) -> int:
 def _most(
     rounds: int, moves: _Moves, start: tuple[_World, _World], counted: Counted, *, last_report: bool, bids_count: bool,
 ) -> int:
-    """The largest sum over rounds of bids in both worlds, which are on different goods at worst, and reports that
-    differ.
+    """The largest sum over rounds of the bids in both worlds and the reports that differ. At worst the two worlds' bids
+    are on different goods.
     """
     known: dict[_World, tuple[tuple[int, int, _World], ...]] = {}
 
@@ -165,12 +169,12 @@ def _most(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Staggered:
-    """A public history, and two rows of one bidder that it drives apart.
+    """A public history, with two rows of one bidder that lead to far different bids along it.
 
     Args:
-        billboard: the billboard of one bidder's market; its counts rise whatever the bidder does.
-        first: (k,) the bidder's row in one world.
-        second: (k,) the bidder's row in the other.
+        billboard: billboard of a market with one bidder, whose counts rise whatever the bidder does.
+        first: bidder's row in one world, shape (k,).
+        second: bidder's row in the other world, shape (k,).
     """
 
     billboard: AuctionBillboard
@@ -181,14 +185,15 @@ class Staggered:
 def staggered_auction(
     rounds: int, *, bid_cap: int | None = None, apart: bool = False, last: bool = True
 ) -> Staggered:
-    """A history along which two worlds bid on different goods in every round, or one after the other.
+    """A history along which a bidder's two rows bid on different goods, in every round or one after the other.
 
     Args:
-        rounds: T or R.
-        bid_cap: C; None for no cap.
-        apart: False: both are outbid after each round, and bid on fresh goods. True: one of them is, until its bids are
-            used up, while the other holds its good; then the other.
-        last: whether, in the last round, only one of them is outbid (where they go together).
+        rounds: number of rounds, T or R.
+        bid_cap: largest number C of bids of one row; None for no cap.
+        apart: whether the rows take turns. If False, both rows are outbid after each round and bid on new goods. If
+            True, the first row is outbid until its bids are used up, while the second row holds its good. After that
+            the second row is outbid.
+        last: whether only one of the rows is outbid in the last round; used only if `apart` is False.
 
     Example:
         >>> history = staggered_auction(4)
@@ -217,12 +222,12 @@ def staggered_auction(
 
 def bids_and_reports(first: NDArray[np.float64], second: NDArray[np.float64],
                      billboard: AuctionBillboard) -> tuple[int, int]:
-    """How far two rows are apart in bids, and in reports of being outbid, in l1, by own walks along a history.
+    """The l1 distances between two rows in bids, and in reports of being outbid, by the rows' own replays of a history.
 
     Args:
-        first: (k,) the bidder's row in one world.
-        second: (k,) the bidder's row in the other.
-        billboard: the history.
+        first: bidder's row in one world, shape (k,).
+        second: bidder's row in the other world, shape (k,).
+        billboard: billboard that holds the history.
     """
     rules = billboard.rules
     counted = []
@@ -235,12 +240,13 @@ def bids_and_reports(first: NDArray[np.float64], second: NDArray[np.float64],
 
 
 def reports_of(steps: Sequence[int], goods: Sequence[int], billboard: AuctionBillboard) -> NDArray[np.int64]:
-    """Reports of being outbid after each round, (rounds,), from a bidder's bids and the public counts.
+    """A bidder's reports of being outbid after each round, shape (rounds,), from the bidder's bids and the public
+    counts.
 
     Args:
-        steps: steps of the bids, from 1.
+        steps: releases of the bids, from 1.
         goods: goods of the bids.
-        billboard: the history.
+        billboard: billboard that holds the history.
     """
     rules = billboard.rules
     out = np.zeros(billboard.rounds, dtype=np.int64)
@@ -256,14 +262,14 @@ def reports_of(steps: Sequence[int], goods: Sequence[int], billboard: AuctionBil
 
 @dataclass(kw_only=True, eq=False)
 class BundleBidder:
-    """One bidder of `PAlloc` with capped additive valuations, along a public history: a reference to measure with.
+    """Reference implementation of one bidder of `PAlloc` with capped additive valuations, along a public history.
 
     Args:
-        row: (k,) what each good is worth; a bundle is worth its `most` best ones.
-        most: number of goods of use to the bidder.
-        supply: s', a held good is outbid when more bids than this were counted after theirs.
-        increment: alpha.
-        tested: when outbid goods are dropped, in the bidder's "slot" or at the end of a round.
+        row: value of each good, shape (k,). A bundle is worth the sum of its `most` best goods.
+        most: number of goods that the bidder can use.
+        supply: effective supply s'. A held good is outbid when more than s' bids were counted after the bidder's own.
+        increment: step alpha from one price to the next.
+        tested: time at which outbid goods are dropped: in the bidder's "slot" or at the end of a round.
     """
 
     row: NDArray[np.float64]
@@ -274,10 +280,10 @@ class BundleBidder:
     held: dict[int, int] = field(default_factory=dict)
 
     def bid(self, counts: NDArray[np.int64]) -> int:
-        """The bidder's slot: the good that they bid on, -1 for none.
+        """Take the bidder's slot. Returns the good that the bidder bids on, or -1 for none.
 
         Args:
-            counts: (k,) counts as published before the slot.
+            counts: counts published before the slot, shape (k,).
         """
         if self.tested == "slot":
             self._drop(counts)
@@ -287,10 +293,10 @@ class BundleBidder:
         return good
 
     def report(self, counts: NDArray[np.int64]) -> bool:
-        """The end of a round: whether the bidder wants to bid on.
+        """Finish a round. Returns whether the bidder would bid once more.
 
         Args:
-            counts: (k,) counts as published then.
+            counts: counts published at the end of the round, shape (k,).
         """
         if self.tested == "round_end":
             self._drop(counts)
@@ -300,7 +306,7 @@ class BundleBidder:
         self.held = {good: seen for good, seen in self.held.items() if counts[good] - seen <= self.supply}
 
     def _wanted(self, counts: NDArray[np.int64]) -> int:
-        """The good that adds most to what she holds, if that is more than its price."""
+        """The good whose addition to the held goods gains most above its price, or -1 if no good gains."""
         worth = sorted((float(self.row[good]) for good in self.held), reverse=True)[: self.most]
         replaced = worth[-1] if len(worth) == self.most else 0.0
         gains = np.maximum(self.row - replaced, 0.0) - self.increment * (counts // self.supply)
@@ -310,14 +316,15 @@ class BundleBidder:
 
 
 def staggered_bundles(rounds: int, *, tested: Tested) -> int:
-    """The distance of bids and reports along one history: an additive bidder against one who wants one good.
+    """The distance in bids and reports, along one history, between an additive bidder and a bidder who wants one good.
 
-    The additive one goes on bidding; the other is content until their good is outbid, which happens between the end of
-    a round and their slot. With tests at the end of a round it happens before they report.
+    The additive bidder bids in every round. The other bidder is content until their good is outbid, which happens
+    between the end of a round and their next slot. With tests at the end of a round, the good is already outbid before
+    that bidder reports.
 
     Args:
-        rounds: T; the market has 2T goods.
-        tested: when outbid goods are dropped.
+        rounds: number T of rounds; the market has 2T goods.
+        tested: time at which outbid goods are dropped.
 
     Example:
         >>> staggered_bundles(3, tested="slot"), staggered_bundles(3, tested="round_end")

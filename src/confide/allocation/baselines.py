@@ -1,7 +1,8 @@
-"""Rules of thumb, and the auction without noise, to compare a private matching with. None of them is private.
+"""Baselines for a private matching: simple rules, and the ascending auction without noise. None of the baselines is
+private.
 
-Each looks at everybody's values and hands out goods at once; what one bidder gets tells of the others' values without
-any bound. They are for studies with made-up bidders, and for an operator's own eyes.
+Each baseline sees all bidders' values and assigns goods at once, so one bidder's good may reveal any amount about the
+values of others. The baselines serve studies with synthetic bidders, and an operator's own comparisons.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _NO_CAP = 2**31 - 1
 
 
 def _order(order: ArrayLike | None, seed: int, people: int) -> _Integers:
-    """A public order of all places."""
+    """The public order of all places: the given order, checked, or one drawn from the seed."""
     if order is None:
         return study_generator(seed, "order of bidders").permutation(people)
     found = np.asarray(order)
@@ -43,16 +44,16 @@ def _order(order: ArrayLike | None, seed: int, people: int) -> _Integers:
 
 
 def lottery(values: Any, supply: ArrayLike, *, order: ArrayLike | None = None, seed: int = 0) -> Handout:
-    """Each good is raffled among those who like it best; who loses goes without. Not private.
+    """Raffle each good among the bidders who like it best. Losers get no good. Not private.
 
-    Welfare is .488 OPT on instance A with 10^5 bidders, 20 goods and 4,000 copies of each: nearly all like the same few
-    goods.
+    Welfare is .488 OPT on instance A with 10^5 bidders, 20 goods and 4,000 copies of each, because nearly all bidders
+    like the same few goods best.
 
     Args:
-        values: (n, k) numbers in [0, 1], dense or scipy sparse, or `Valuations`.
-        supply: s_j >= 1, one whole number or k.
-        order: (n,) a permutation of the bidders: of those whose favourite a good is, the first s_j get it; by default
-            one drawn from the seed.
+        values: valuations in [0, 1], shape (n, k), dense or scipy sparse, or `Valuations`.
+        supply: number of copies s_j >= 1 of each good, one whole number for all or k numbers.
+        order: permutation of the n bidders. Of the bidders with the same favourite good j, the first s_j in this order
+            get it. If left out, the order is drawn from the seed.
         seed: seed of the order.
 
     Raises:
@@ -94,15 +95,15 @@ def _one_by_one(
 
 
 def serial_dictatorship(values: Any, supply: ArrayLike, *, order: ArrayLike | None = None, seed: int = 0) -> Handout:
-    """One after another, in a public order, everybody takes the best of what is left. Truthful, but not private.
+    """Let the bidders take turns in a public order, each taking their best remaining good. Truthful, but not private.
 
-    Welfare is .916 OPT on instance A and .780 on B, with 10^5 bidders, 20 goods and 4,000 copies of each: an order does
-    not know who needs a good most.
+    Welfare is .916 OPT on instance A and .780 OPT on instance B, with 10^5 bidders, 20 goods and 4,000 copies of each.
+    The order ignores how much a bidder needs a good.
 
     Args:
-        values: (n, k) numbers in [0, 1], dense or scipy sparse, or `Valuations`.
-        supply: s_j >= 1, one whole number or k.
-        order: (n,) a permutation of the bidders; by default one drawn from the seed.
+        values: valuations in [0, 1], shape (n, k), dense or scipy sparse, or `Valuations`.
+        supply: number of copies s_j >= 1 of each good, one whole number for all or k numbers.
+        order: permutation of the n bidders. If left out, the order is drawn from the seed.
         seed: seed of the order.
 
     Raises:
@@ -126,7 +127,9 @@ def _largest_first(
     values: NDArray[Any], starts: _Integers, named: _Goods, dense: bool, left: _Integers, held: _Goods, keys: _Reals,
     heap: _Integers, place: _Integers,
 ) -> None:
-    """Bidders wait in a queue by the best of what is left to them when they were last asked."""
+    """Serve bidders from a priority queue. A bidder's key is the value of their best remaining good, as of the last
+    look at their row.
+    """
     goods, people, size = len(left), len(held), 0
     for turn in range(2):  # all enter, then all are taken
         number = 0
@@ -153,14 +156,16 @@ def _largest_first(
 
 
 def greedy(values: Any, supply: ArrayLike) -> Handout:
-    """The largest value of all is served first, then the largest of what is left. Neither truthful nor private.
+    """Serve the largest value of all bidders and goods first, then the largest remaining value, and so on. Neither
+    truthful nor private.
 
-    Of equal values the earlier bidder's comes first, and of one bidder's values the earlier good. Welfare is at least
-    OPT/2, and .994 OPT on instance A and .977 on B, with 10^5 bidders, 20 goods and 4,000 copies of each.
+    Among equal values the earlier bidder comes first, and among equal values of one bidder the earlier good. Welfare is
+    at least OPT/2. Measured welfare is .994 OPT on instance A and .977 OPT on instance B, with 10^5 bidders, 20 goods
+    and 4,000 copies of each.
 
     Args:
-        values: (n, k) numbers in [0, 1], dense or scipy sparse, or `Valuations`.
-        supply: s_j >= 1, one whole number or k.
+        values: valuations in [0, 1], shape (n, k), dense or scipy sparse, or `Valuations`.
+        supply: number of copies s_j >= 1 of each good, one whole number for all or k numbers.
 
     Raises:
         InvalidInput: no such table or supply.
@@ -178,14 +183,14 @@ def greedy(values: Any, supply: ArrayLike) -> Handout:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AuctionRun(Handout):
-    """The auction with true counts, and how it went. Not private.
+    """The result of the auction with true counts. Not private.
 
     Args:
-        prices: (k,) final prices.
-        counts: (k,) bids on each good.
-        bids: (n,) number of bids of each bidder.
+        prices: final prices, shape (k,).
+        counts: number of bids on each good, shape (k,).
+        bids: number of bids of each bidder, shape (n,).
         rounds: number of rounds played.
-        unsatisfied: bidders who would still bid: they were outbid last, or had no bid left.
+        unsatisfied: number of bidders who would still bid: they were outbid last, or had no bid left.
     """
 
     prices: _Reals
@@ -201,7 +206,7 @@ def _round(
     supply: _Integers, cap: int, prices: _Reals, counts: _Integers, held: _Goods, seen: _Integers, latest: _Goods,
     bids: NDArray[np.int32], increments: _Integers,
 ) -> int:
-    """One round with true counts; returns how many were outbid."""
+    """Play one round with true counts. Returns the number of holders who were outbid."""
     people = len(held)
     for start in range(0, people, batch):
         bid(start, min(people, start + batch), values, starts, named, dense, prices, counts, cap, held, seen, latest,
@@ -218,19 +223,23 @@ def exact_auction(
 ) -> AuctionRun:
     """The ascending auction of `PMatch` without noise and without a reserve. Not private.
 
-    Without a cap and a last round it ends when nobody is outbid. Then no good has more holders than copies, every good
-    with a price of more than 0 lacks fewer than `batch` holders (none with batch = 1), every bidder is within one
-    increment of their best good at the final prices, and
+    Without a cap on bids and without a last round, the auction ends when no bidder is outbid. At that end:
 
-        welfare >= OPT - alpha n - sum over goods with a price of p_j times the copies that have no holder.
+    - No good has more holders than copies.
+    - Every good with a positive price lacks fewer than `batch` holders, so with batch = 1 it lacks none.
+    - Every bidder is within one increment of their best good at the final prices.
+    - The welfare is bounded from below, where the sum is over goods j with a positive price, p_j is the price, and u_j
+      is the number of copies without a holder:
+
+          welfare >= OPT - alpha n - sum p_j u_j
 
     Args:
-        values: (n, k) numbers in [0, 1], dense or scipy sparse, or `Valuations`.
-        supply: s_j >= 1, one whole number or k.
-        increment: alpha in (0, 1].
-        batch: g >= 1, bidders who bid between two counts.
-        bid_cap: C >= 1; None for none.
-        rounds: R >= 1; None to play until nobody is outbid.
+        values: valuations in [0, 1], shape (n, k), dense or scipy sparse, or `Valuations`.
+        supply: number of copies s_j >= 1 of each good, one whole number for all or k numbers.
+        increment: step alpha from one price to the next, in (0, 1].
+        batch: number g >= 1 of bidders who bid between two counts.
+        bid_cap: largest number C >= 1 of bids of one bidder; None for no cap.
+        rounds: largest number R >= 1 of rounds; None to play until no bidder is outbid.
 
     Raises:
         InvalidInput: no such table or supply, or a number out of range.

@@ -1,6 +1,7 @@
-"""The public record of an auction: every published count, as it changed, and how the goods were cleared in the end.
+"""The public record of an auction: every change of a published count, and the final clearing of the goods.
 
-Prices follow from counts. Bidders find their own good from this and their own valuations alone (`decoding`).
+Prices follow from the counts. Each bidder finds the good that they were assigned from the billboard and their own
+valuations alone; see `decoding`.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ _Integers = NDArray[np.int64]
 @wire("Clearing", "edges cells cuts")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Clearing:
-    """The final clearing: of each good, those are admitted after whose last bid few enough others were counted.
+    """The final clearing. The age of a bidder is the number of bids on their good that were counted after their last
+    bid. Each good admits the bidders up to some age.
 
     Args:
-        edges: (k, B) public ages, ascending for each good.
-        cells: (k, B) noisy numbers of bidders by good and age.
-        cuts: (k,) the age up to which bidders are admitted; -1 for none.
+        edges: public bounds of the ages, ascending for each good, shape (k, B).
+        cells: noisy numbers of bidders by good and age, shape (k, B).
+        cuts: age up to which each good admits bidders, shape (k,); -1 for none.
     """
 
     edges: _Integers
@@ -45,18 +47,19 @@ class AuctionBillboard(AnyBillboard):
     """The public record of an auction.
 
     Args:
-        rules: the rules that everybody bid by.
+        rules: public rules of the auction.
         rounds: number of rounds played.
-        step: (c,) the release at which a count changed, from 1; by good, then by step.
-        good: (c,) the good that is counted.
-        count: (c,) its count from then on.
-        reports: (rounds but the last,) running counts of the halting test; empty without a counter of its own.
-        clearing: the final clearing; None where whoever holds a good keeps it.
-        cutoffs: (k,) of each good's holders, those from this place on go without: n, unless there were too many; None
-            where nobody is ever cut off.
-        surplus: noisy sum of what everybody would gain at the final prices, on the certificate's grid; None without
-            one.
-        welfare: noisy sum of the worth of everybody's good to its holder; None without a certificate.
+        step: releases at which a count changed, from 1, ordered by good, then by release; shape (c,).
+        good: goods whose counts changed, shape (c,).
+        count: published counts from these releases on, shape (c,).
+        reports: running counts of the halting test after each round but the last. Empty if the test has no counter of
+            its own.
+        clearing: final clearing; None if every holder keeps their good.
+        cutoffs: place for each good from which on its holders go without it, shape (k,). The place is n unless a good
+            had too many holders. None if the mechanism never cuts holders off.
+        surplus: noisy sum of all bidders' best gains at the final prices, on the certificate's grid; None without a
+            certificate.
+        welfare: noisy sum of the values of all assigned goods to their holders; None without a certificate.
     """
 
     rules: Rules
@@ -84,7 +87,7 @@ class AuctionBillboard(AnyBillboard):
 
     @property
     def steps(self) -> int:
-        """Releases there were."""
+        """Number of releases in the run."""
         return self.rounds * self.rules.slots
 
     @cached_property
@@ -92,18 +95,18 @@ class AuctionBillboard(AnyBillboard):
         return self.good.astype(np.int64) * (self.rules.horizon + 1) + self.step
 
     def after_rounds(self) -> _Integers:
-        """Published counts, (rounds + 1, k), before the first round and after each."""
+        """Published counts before the first round and after each round, shape (rounds + 1, k)."""
         return self.counts(np.arange(self.rounds + 1, dtype=np.int64) * self.rules.slots)
 
     def counts(self, steps: _Integers, goods: _Integers | None = None) -> _Integers:
         """Published counts after some releases.
 
         Args:
-            steps: (s,) 0 is before the first.
-            goods: (g,) some goods; all where left out.
+            steps: numbers of the releases, shape (s,); 0 stands for the time before the first release.
+            goods: goods of interest, shape (g,). If left out, all goods.
 
         Returns:
-            Shape (s, g).
+            Published counts, shape (s, g).
         """
         rules = self.rules
         wanted = np.arange(rules.goods, dtype=np.int64) if goods is None else np.asarray(goods, dtype=np.int64)
@@ -116,13 +119,13 @@ class AuctionBillboard(AnyBillboard):
 
     @property
     def final_counts(self) -> _Integers:
-        """Published counts after the last release, (k,)."""
+        """Published counts after the last release, shape (k,)."""
         last: _Integers = self.counts(np.array([self.steps]))[0]
         return last
 
     @property
     def prices(self) -> NDArray[np.float64]:
-        """Prices after the last release, (k,)."""
+        """Prices after the last release, shape (k,)."""
         return self.rules.prices(self.final_counts)
 
 
@@ -130,13 +133,13 @@ class AuctionBillboard(AnyBillboard):
 @wire("WelfareCertificate", "ratio welfare optimum gamma", failure_probability="gamma")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WelfareCertificate(Certificate):
-    """Bounds of the welfare by weak duality, at any prices, from two noisy sums.
+    """Bounds on the welfare by weak duality, which hold at any prices, from two noisy sums.
 
     Args:
-        ratio: share of the optimum that the welfare reaches at least.
-        welfare: lower bound of the welfare, in value.
-        optimum: upper bound of the optimum, in value.
-        failure_probability: failure probability of all three together.
+        ratio: lower bound on the welfare's share of the optimum.
+        welfare: lower bound on the welfare, in value.
+        optimum: upper bound on the optimum, in value.
+        failure_probability: probability that any of the three bounds fails.
     """
 
     ratio: float
@@ -146,5 +149,5 @@ class WelfareCertificate(Certificate):
 
     @property
     def vacuous(self) -> bool:
-        """Whether it says nothing."""
+        """Whether the certificate claims nothing."""
         return self.ratio <= 0.0

@@ -1,4 +1,6 @@
-"""Everybody's rows, and what else goods could be handed out by: all of it private, for studies and audits alone."""
+"""The rows of all bidders, and the welfare of baseline rules on these rows. All of it is private, for studies and
+audits alone.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +36,13 @@ _Reals = NDArray[np.float64]
 
 
 def lottery_of_bundles(values: _Reals, supply: tuple[int, ...], most: int) -> float:
-    """The expected welfare where everybody asks for their best goods, and each good is raffled among those who ask.
+    """The expected welfare if every bidder asks for their best goods and each good is raffled among those who ask for
+    it.
 
     Args:
-        values: (n, k).
-        supply: (k,).
-        most: b.
+        values: value of each good to each bidder, shape (n, k).
+        supply: number of copies of each good, shape (k,).
+        most: largest number b of goods that one bidder asks for.
 
     Example:
         >>> lottery_of_bundles(np.array([[0.5, 0.25], [0.5, 0.0]]), (1, 1), most=2)
@@ -52,7 +55,9 @@ def lottery_of_bundles(values: _Reals, supply: tuple[int, ...], most: int) -> fl
 
 
 def _best(values: _Reals, most: int) -> NDArray[np.bool_]:
-    """(n, k) whose value is among the largest of its row; of equal ones the first."""
+    """Whether each value is among the `most` largest of its row, shape (n, k). Among equal values the first counts as
+    larger.
+    """
     order = np.argsort(-values, axis=1, kind="stable")
     found = np.zeros(values.shape, dtype=np.bool_)
     np.put_along_axis(found, order[:, :most], True, axis=1)
@@ -60,12 +65,12 @@ def _best(values: _Reals, most: int) -> NDArray[np.bool_]:
 
 
 def serial_bundles(values: _Reals, supply: tuple[int, ...], most: int, seed: int = 0) -> float:
-    """The welfare where one after another, in an order by lot, takes the best goods of what is left.
+    """The welfare if the bidders take turns in a random order, each taking their best remaining goods.
 
     Args:
-        values: (n, k).
-        supply: (k,).
-        most: b.
+        values: value of each good to each bidder, shape (n, k).
+        supply: number of copies of each good, shape (k,).
+        most: largest number b of goods of one bidder.
         seed: seed of the order.
 
     Example:
@@ -83,14 +88,16 @@ def serial_bundles(values: _Reals, supply: tuple[int, ...], most: int, seed: int
 
 
 def greedy_bundles(values: _Reals, supply: tuple[int, ...], most: int) -> float:
-    """The welfare where the largest value of all is served first, then the largest of what is left.
+    """The welfare if the largest value of all bidders and goods is served first, then the largest remaining value, and
+    so on.
 
-    At least half of the best: a greedy basis of an intersection of two matroids.
+    This greedy welfare is at least half of the optimum, since the allocation is a greedy basis of an intersection of
+    two matroids.
 
     Args:
-        values: (n, k).
-        supply: (k,).
-        most: b.
+        values: value of each good to each bidder, shape (n, k).
+        supply: number of copies of each good, shape (k,).
+        most: largest number b of goods of one bidder.
 
     Example:
         >>> greedy_bundles(np.array([[0.5, 0.375], [0.25, 0.0]]), (1, 1), most=1)
@@ -115,11 +122,13 @@ def greedy_bundles(values: _Reals, supply: tuple[int, ...], most: int) -> float:
 
 
 def counted_optimum(steps: NDArray[Any], copies: int) -> float:
-    """The best welfare: the largest steps of all, as many as there are copies. They fall in each row, so nobody's
-    second good comes before their first.
+    """The best welfare for counted goods: the sum of the largest steps of all bidders, as many as there are copies.
+
+    A step is the value that one more good adds. Steps fall along each row, so no bidder's second good is counted before
+    their first.
 
     Args:
-        steps: (n, L).
+        steps: value that each further good adds for each bidder, shape (n, L).
         copies: number of copies of all goods together.
 
     Example:
@@ -130,10 +139,11 @@ def counted_optimum(steps: NDArray[Any], copies: int) -> float:
 
 
 def counted_serially(steps: NDArray[Any], copies: int, seed: int = 0) -> float:
-    """The welfare where one after another, in an order by lot, takes as many as they want.
+    """The welfare for counted goods if the bidders take turns in a random order, each taking as many goods as they
+    want.
 
     Args:
-        steps: (n, L).
+        steps: value that each further good adds for each bidder, shape (n, L).
         copies: number of copies of all goods together.
         seed: seed of the order.
 
@@ -146,10 +156,11 @@ def counted_serially(steps: NDArray[Any], copies: int, seed: int = 0) -> float:
 
 
 def spread_evenly(steps: NDArray[Any], copies: int) -> float:
-    """The expected welfare where everybody gets as many, and a lot says who gets one of those that are left over.
+    """The expected welfare for counted goods if every bidder gets the same number, and the remaining copies go to
+    bidders chosen at random.
 
     Args:
-        steps: (n, L).
+        steps: value that each further good adds for each bidder, shape (n, L).
         copies: number of copies of all goods together.
 
     Example:
@@ -165,11 +176,11 @@ _STEPS = 120  # of prices towards those that bound the welfare best
 
 
 def lottery_welfare(values: Valuations, supply: tuple[int, ...]) -> float:
-    """The expected welfare of raffling each good among those who like it best, without a second choice. Private.
+    """The expected welfare if each good is raffled among the bidders who like it best, and losers get no good. Private.
 
     Args:
-        values: everybody's valuations.
-        supply: (k,).
+        values: valuations of all bidders.
+        supply: number of copies of each good, shape (k,).
 
     Example:
         >>> lottery_welfare(Valuations.of([[1.0, 0.5], [0.5, 0.0]], people=2, goods=2), (1, 1))
@@ -183,12 +194,12 @@ def lottery_welfare(values: Valuations, supply: tuple[int, ...]) -> float:
 
 
 def most_welfare(values: Valuations, supply: tuple[int, ...]) -> float:
-    """A bound that no allocation's welfare exceeds: the least by weak duality on a walk of prices after demand.
-    Private.
+    """An upper bound on the welfare of every allocation. The function returns the least bound by weak duality at a
+    sequence of prices that follow demand. Private.
 
     Args:
-        values: everybody's valuations.
-        supply: (k,).
+        values: valuations of all bidders.
+        supply: number of copies of each good, shape (k,).
 
     Example:
         >>> round(most_welfare(Valuations.of([[1.0], [0.5], [0.2]], people=3, goods=1), (1,)), 2)
@@ -207,58 +218,58 @@ def most_welfare(values: Valuations, supply: tuple[int, ...]) -> float:
 
 
 MOST_CELLS = 2_000_000
-"""Values up to which the best allocation is found exactly, and rules of thumb are tried out."""
+"""Largest number of values for which the best allocation is found exactly and all baselines are computed."""
 
 Compared = tuple[str, float]
-"""(what else there could have been, its welfare)."""
+"""Pair of the name of a baseline and its welfare."""
 
 
 class Crowd(Protocol):
-    """Everybody of a campaign. Private."""
+    """The rows of all bidders of a campaign. Private."""
 
     @property
     def data(self) -> Any:
-        """The data that a run takes."""
+        """The data set in the form that a run accepts."""
         ...
 
     def record(self, place: int) -> Any:
-        """One person's record, as they hand it in."""
+        """One person's record, as that person submits it."""
         ...
 
     def welfare(self, shares: pa.Table) -> float:
-        """The worth of everybody's shares to them, in total."""
+        """The total value of all shares to their holders."""
         ...
 
     def bound(self, supply: tuple[int, ...], prices: NDArray[Any]) -> float:
-        """No allocation is worth more: weak duality at these prices."""
+        """An upper bound on the welfare of every allocation, by weak duality at given prices."""
         ...
 
     def favourites(self) -> pa.Table:
-        """Shares as if there were enough of everything."""
+        """The shares of all bidders if there were enough copies of every good."""
         ...
 
     def best(self, supply: tuple[int, ...], prices: NDArray[Any]) -> tuple[float, bool]:
-        """The most welfare, and whether that is exact; else it is a bound."""
+        """The best welfare, and whether it is exact. If not, the number is an upper bound."""
         ...
 
     def baselines(self, supply: tuple[int, ...], seed: int) -> list[Compared]:
-        """The welfare of rules of thumb, none of them private; none where there are too many values."""
+        """The welfare of baseline rules, none of them private. With very many values some baselines are left out."""
         ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SingleCrowd:
-    """People who want one good each.
+    """The rows of bidders who want one good each.
 
     Args:
-        values: everybody's valuations.
+        values: valuations of all bidders.
     """
 
     values: Valuations
 
     @classmethod
     def of(cls, batches: Iterable[Rows], people: int, goods: int) -> SingleCrowd:
-        """The crowd of the rows that were collected."""
+        """Gather batches of collected rows."""
         return cls(gathered(batches, people, goods))
 
     @property
@@ -293,12 +304,12 @@ class SingleCrowd:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BundleCrowd:
-    """People who want bundles.
+    """The rows of bidders who want bundles of goods.
 
     Args:
-        valuation: their class.
-        rows: everybody's numbers.
-        goods: k.
+        valuation: class of the bidders' valuations.
+        rows: numbers of all bidders' rows.
+        goods: number k of goods.
     """
 
     valuation: BundleClass
@@ -307,7 +318,7 @@ class BundleCrowd:
 
     @classmethod
     def of(cls, valuation: BundleClass, batches: Iterable[Rows], people: int, goods: int) -> BundleCrowd:
-        """The crowd of the rows that were collected."""
+        """Gather batches of collected rows."""
         return cls(valuation, gathered(batches, people, width(valuation, goods)), goods)
 
     @cached_property
@@ -374,7 +385,7 @@ def _few(values: Valuations) -> bool:
 
 
 def _cells(rows: Valuations) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The places of numbers that are not 0."""
+    """Row and column of each nonzero number."""
     if rows.starts is None:
         row, named = np.nonzero(rows.values.reshape(rows.people, rows.goods))
         return row, named.astype(np.int32)
@@ -387,7 +398,7 @@ def _of(rows: Valuations, row: NDArray[np.int64], named: NDArray[np.int32]) -> N
 
 
 def _held(shares: pa.Table) -> NDArray[np.int32]:
-    """(n, b) goods of a column of bundles, -1 for none."""
+    """The goods in the column of bundles, shape (n, b), with -1 for none."""
     column = shares["bundle"].combine_chunks()
     offsets, flat = column.offsets.to_numpy(), column.values.to_numpy()
     sizes = np.diff(offsets)
@@ -398,11 +409,11 @@ def _held(shares: pa.Table) -> NDArray[np.int32]:
 
 
 def counts(shares: pa.Table, goods: int) -> NDArray[np.int64]:
-    """The number of copies of each good in everybody's shares, (k,). Private.
+    """The number of copies of each good in all shares, shape (k,). Private.
 
     Args:
         shares: table with a column "good" or "bundle".
-        goods: k.
+        goods: number k of goods.
 
     Example:
         >>> counts(pa.table({"bundle": [[0, 2], [], [2]]}), 3).tolist()

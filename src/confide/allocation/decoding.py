@@ -1,9 +1,8 @@
-"""One bidder's good, from their own valuations, their public place and the billboard: on their own device.
+"""Decoding on a bidder's own device: the bidder's good or bundle, from their own valuation, public place and the
+billboard.
 
-It walks through the rounds as the auction did for the bidder, with one subtraction per value, so that it agrees with
-the run bit for bit.
-
-One bidder's bundle, from their own valuation, their public place and the billboard: on their own device.
+Decoding replays the rounds of the auction for one bidder, with one subtraction per value as in the run, so that it
+agrees with the run bit for bit.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ __all__ = ["BundleWalk", "Walk", "decode", "decode_bundle", "walk", "walk_bundle
 
 @dataclass(frozen=True, kw_only=True)
 class Walk:
-    """The bids of one bidder, and how they stand at the end.
+    """The bids of one bidder in an auction of single goods, and the bidder's state at the end.
 
     Args:
-        good: the good held at the end, -1 for none, before any clearing.
-        out: whether the bidder left: no price suits them, or they have no bid left.
-        latest: the good of the last bid; -1 where the bidder made none, or no price suits them.
-        seen: its count just before that bid.
-        steps: steps of the bids, from 1.
+        good: good held at the end, before any clearing; -1 for none.
+        out: whether the bidder left, because no price suits them or no bid is left.
+        latest: good of the last bid; -1 if the bidder made no bid, or no price suits them any more.
+        seen: published count of that good just before the last bid.
+        steps: releases of the bids, from 1.
         goods: goods of the bids.
     """
 
@@ -51,18 +50,19 @@ class Walk:
 
 
 def decode(record: Any, index: int, billboard: AuctionBillboard) -> int:
-    """The good of one bidder.
+    """The good that one bidder was assigned in an auction of single goods.
 
     Args:
-        record: (k,) the bidder's valuations in [0, 1], or a mapping of goods to them; None for a slot without a record.
-        index: the bidder's public place, from 0.
-        billboard: the run's billboard.
+        record: bidder's valuations in [0, 1], shape (k,), or a mapping from good to valuation; None for a slot without
+            a record.
+        index: bidder's public place, from 0.
+        billboard: billboard of the run.
 
     Returns:
         The good, or -1 for none.
 
     Raises:
-        InvalidInput: not a row, no such place.
+        InvalidInput: a record that is no row, no such place, or another mechanism's billboard.
     """
     if not isinstance(as_billboard(billboard), AuctionBillboard):
         raise InvalidInput("billboard", f"{type(billboard).__name__} is no auction's billboard",
@@ -81,12 +81,12 @@ def decode(record: Any, index: int, billboard: AuctionBillboard) -> int:
 
 
 def walk(row: NDArray[np.float64], index: int, billboard: AuctionBillboard) -> Walk:
-    """One bidder's part of the auction.
+    """Replay one bidder's part of an auction of single goods.
 
     Args:
-        row: (k,) the bidder's valuations, checked.
-        index: the bidder's public place.
-        billboard: the run's billboard.
+        row: bidder's valuations, already checked, shape (k,).
+        index: bidder's public place, from 0.
+        billboard: billboard of the run.
     """
     rules = billboard.rules
     if not 0 <= whole("index", index, at_least=-1) < rules.people:
@@ -125,14 +125,17 @@ def walk(row: NDArray[np.float64], index: int, billboard: AuctionBillboard) -> W
 
 @dataclass(frozen=True, kw_only=True)
 class BundleWalk:
-    """The bids of one bidder, and the goods that they hold before the last ones are dropped.
+    """The bids of one bidder in an auction of bundles, and the goods that the bidder holds at the end, before any
+    clearing.
 
     Args:
-        goods: goods that the bidder holds, in the order in which they were won.
-        seen: the count of each just before the bid on it.
-        steps: steps of the bids, from 1.
+        goods: goods that the bidder holds, in the order in which they were won. They may include goods that were outbid
+            since the bidder last dropped goods.
+        seen: published count of each held good just before the bid on it.
+        steps: releases of the bids, from 1.
         bid_on: goods of the bids.
-        reports: rounds after which the bidder would have bid once more; none where nobody asks.
+        reports: rounds after which the bidder reported that they would bid once more. Empty in auctions without
+            reports.
     """
 
     goods: tuple[int, ...]
@@ -143,16 +146,16 @@ class BundleWalk:
 
 
 def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[int]:
-    """The goods of one bidder.
+    """The goods that one bidder was assigned in an auction of bundles.
 
     Args:
-        record: a record of the class that the billboard's rules name, or a row in whatever form a run takes rows; None
-            for a slot without one.
-        index: the bidder's public place, from 0.
-        billboard: the run's billboard.
+        record: record of the class that the billboard's rules name, or a row in any form that a run accepts; None for a
+            slot without a record.
+        index: bidder's public place, from 0.
+        billboard: billboard of the run.
 
     Returns:
-        Goods in ascending order, one for each copy.
+        Goods in ascending order, one entry for each copy.
 
     Raises:
         InvalidInput: not a record of that class, no such place, a billboard of another kind.
@@ -170,12 +173,12 @@ def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[
 
 
 def walk_bundle(bidder: Bidder, index: int, billboard: AuctionBillboard) -> BundleWalk:
-    """One bidder's part of the auction.
+    """Replay one bidder's part of an auction of bundles.
 
     Args:
-        bidder: the bidder's valuation.
-        index: the bidder's public place.
-        billboard: the run's billboard.
+        bidder: valuation of the bidder.
+        index: bidder's public place, from 0.
+        billboard: billboard of the run.
     """
     rules = cast("BundleRules", billboard.rules)
     if not 0 <= index < rules.people:

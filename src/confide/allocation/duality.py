@@ -1,23 +1,26 @@
-"""Weak duality: any prices bound the best welfare from above, and what that tells after a run.
+"""Weak duality: any prices bound the optimal welfare OPT from above. The bounds certify a run's welfare.
 
-OPT <= sum_j s_j p_j + sum_i max(0, max_j v_ij - p_j) for any p >= 0: whoever holds good j in the optimum has v_ij <=
-p_j + (v_ij - p_j).
+For single goods and any prices p >= 0, where s_j is the supply of good j and v_ij its value to bidder i,
 
-Source: spec allocation 4.2.
+    OPT <= sum_j s_j p_j + sum_i max(0, max_j v_ij - p_j)
 
-Weak duality for bundles: what prices say of the best welfare, and what that tells after a run.
+because the holder of good j in the optimum has v_ij = p_j + (v_ij - p_j).
 
-OPT <= sum_j s_j p_j + sum_i max_S (v_i(S) - p(S)) for any p >= 0: in the optimum bidder i's bundle O_i is worth
-v_i(O_i) = (v_i(O_i) - p(O_i)) + p(O_i), and no good is in more than s_j of them. Each bidder's surplus and value lie in
-[0, 1], so either sum moves by one bidder's at most.
+For bundles and any prices p >= 0, where p(S) is the price of a bundle S,
 
-Source: spec allocation 4.2 and 5.
+    OPT <= sum_j s_j p_j + sum_i max_S (v_i(S) - p(S))
 
-What any prices prove of an allocation, computed exactly: no allocation has more welfare than the dual bound.
+because the bundle O_i of bidder i in the optimum is worth v_i(O_i) = (v_i(O_i) - p(O_i)) + p(O_i), and good j is in at
+most s_j of these bundles. The surplus max_S (v_i(S) - p(S)) and the value of each bidder lie in [0, 1], so one bidder
+moves the sum of surpluses and the sum of values by at most 1 each.
+
+For bidders who want b goods with additive values, `exact_sums` computes the bound
 
     OPT <= sum_j s_j p_j + sum_i (sum of the b largest of max(0, v_ij - p_j))
 
-Every difference is kept as two doubles, which together are exact, and all are summed exactly and rounded once.
+exactly: it keeps every difference as two doubles, which are exact together, sums all of them exactly, and rounds once.
+
+Source: spec allocation 4.2 and 5.
 """
 
 from __future__ import annotations
@@ -55,7 +58,7 @@ __all__ = [
 _GRID = 20
 _UNIT = 2.0**-_GRID
 CERTIFIED = (2 << _GRID, 2 << 2 * _GRID)
-"""How far a neighbour step moves both sums, in units of the grid: in l1, and in squared l2."""
+"""Sensitivity of surplus and welfare together for single goods, in units of the grid: in l1, and in squared l2."""
 
 
 @kernel
@@ -76,19 +79,19 @@ def _surpluses(
 
 
 def surpluses(values: Valuations, prices: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The gain of each bidder at some prices, (n,); private."""
+    """The best gain of each bidder at given prices, or 0 if no good gains; shape (n,). Private."""
     out = np.empty(values.people)
     _surpluses(*values.rows, np.ascontiguousarray(prices, dtype=np.float64), out)
     return out
 
 
 def dual_bound(values: Any, supply: ArrayLike, prices: ArrayLike) -> float:
-    """An upper bound on the welfare of any allocation, at any prices. Private.
+    """An upper bound on the welfare of any allocation of single goods, which holds at any prices. Private.
 
     Args:
-        values: (n, k) valuations, dense or sparse, or `Valuations`.
-        supply: (k,) or one number.
-        prices: (k,) >= 0.
+        values: valuations, shape (n, k), dense or sparse, or `Valuations`.
+        supply: number of copies of each good, shape (k,), or one number for all.
+        prices: price >= 0 of each good, shape (k,).
 
     Example:
         >>> round(dual_bound([[1.0, 0.5], [0.9, 0.5]], 1, [0.4, 0.0]), 6)
@@ -104,14 +107,16 @@ def dual_bound(values: Any, supply: ArrayLike, prices: ArrayLike) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class CertificatePlan:
-    """How surplus and welfare are measured: together, each moved by one at most.
+    """Plan of the measurement of surplus and welfare, together in one release. One bidder changes surplus and welfare
+    by at most 1 each.
 
-    Each bidder's two terms are rounded to the grid, surplus up and welfare down, so that the bound stays one.
+    Each bidder's surplus is rounded up to the grid and their value is rounded down, so that rounding never breaks the
+    bounds.
 
     Args:
-        supply: s_j.
-        measure: the noise of both, in units of the grid.
-        failure_probability: failure probability of the claims.
+        supply: number s_j of copies of each good j.
+        measure: noise of both sums, in units of the grid.
+        failure_probability: failure probability of the certificate's claims.
     """
 
     supply: tuple[int, ...]
@@ -121,14 +126,16 @@ class CertificatePlan:
     def reported(
         self, values: Valuations, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
     ) -> tuple[float, float]:
-        """Noisy surplus and welfare."""
+        """Draw the noisy surplus and the noisy welfare."""
         surplus = int(np.ceil(surpluses(values, prices) / _UNIT).astype(np.int64).sum())
         welfare = int(np.floor(values.of_goods(held) / _UNIT).astype(np.int64).sum())
         drawn = self.measure.draw(np.array([surplus, welfare]), noise, "certificate")
         return float(drawn[0]) * _UNIT, float(drawn[1]) * _UNIT
 
     def certificate(self, prices: NDArray[np.float64], surplus: float, welfare: float) -> WelfareCertificate:
-        """The certificate that follows from these numbers, with probability 1 - failure_probability."""
+        """The certificate that follows from prices and noisy sums. The certificate holds with probability 1 -
+        failure_probability.
+        """
         off = self.measure.reach(self.failure_probability / 2) * _UNIT  # one tail of each
         most = math.fsum(np.array(self.supply) * prices) + surplus + off
         least = max(0.0, welfare - off)
@@ -141,19 +148,20 @@ class CertificatePlan:
 
 _SURPLUS, _WELFARE = (1 << _GRID) + 1, 1 << _GRID
 BUNDLES_CERTIFIED = (_SURPLUS + _WELFARE, _SURPLUS**2 + _WELFARE**2)
-"""How far one bidder moves both sums, in units of the grid: in l1, and in squared l2. What a record may be worth
-beyond 1 is half a unit, so her surplus, rounded up, is one unit more at most."""
+"""Sensitivity of surplus and welfare together for bundles, in units of the grid: in l1, and in squared l2. A record may
+be worth half a unit more than 1, so a bidder's surplus, rounded up, is at most one unit more than 1.
+"""
 
 _ROUNDING = 2.0**-40  # more than that of a sum of doubles below 1
 
 
 def bundle_dual_bound(population: Population, supply: ArrayLike, prices: ArrayLike) -> float:
-    """An upper bound on the welfare of any allocation of bundles, at any prices. Private.
+    """An upper bound on the welfare of any allocation of bundles, which holds at any prices. Private.
 
     Args:
-        population: everybody's valuations; of programs, gross substitutes.
-        supply: (k,) or one number.
-        prices: (k,) >= 0.
+        population: valuations of all bidders. Programs must have gross substitutes.
+        supply: number of copies of each good, shape (k,), or one number for all.
+        prices: price >= 0 of each good, shape (k,).
 
     Example:
         >>> from confide.allocation.bundles import CappedAdditiveValuation
@@ -170,19 +178,21 @@ def bundle_dual_bound(population: Population, supply: ArrayLike, prices: ArrayLi
 
 @dataclass(frozen=True, kw_only=True)
 class BundleCertificatePlan(CertificatePlan):
-    """How surplus and welfare of bundles are measured: each bidder's on the grid, surplus up and welfare down, and
-    within [0, 1] whatever a program says.
+    """Plan of the measurement of surplus and welfare in an auction of bundles.
+
+    Each bidder's surplus is rounded up to the grid and their value is rounded down. Surplus and value are clipped to
+    the range of a valid record, [0, 1] up to rounding, whatever a program answers.
     """
 
     def reported_of(
         self, population: Population, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
     ) -> tuple[float, float]:
-        """Noisy surplus and welfare.
+        """Draw the noisy surplus and the noisy welfare.
 
         Args:
-            population: everybody's valuations. Private.
-            prices: (k,) final prices.
-            held: (n, b) goods, -1 for none. Private.
+            population: valuations of all bidders. Private.
+            prices: final prices, shape (k,).
+            held: goods of each bidder, shape (n, b), with -1 for none. Private.
             noise: source of the noise.
         """
         gained, worth = population.surpluses(prices), population.worth(held)
@@ -206,7 +216,9 @@ def _terms(
     values: NDArray[Any], starts: NDArray[np.int64], named: NDArray[np.int32], dense: bool, prices: _Reals,
     held: NDArray[np.int32], surplus: _Reals, rest: _Reals, worth: _Reals,
 ) -> None:
-    """Of each row the b largest surpluses, what they lack of being exact, and what her goods are worth to her."""
+    """Write each row's b largest surpluses to `surplus`, their rounding errors to `rest`, and the values of the held
+    goods to `worth`.
+    """
     people, each = held.shape
     goods = len(prices)
     surplus[:], rest[:], worth[:] = 0.0, 0.0, 0.0
@@ -234,13 +246,14 @@ def _terms(
 def exact_sums(
     values: Valuations, supply: NDArray[np.int64], prices: _Reals, held: NDArray[np.int32]
 ) -> tuple[float, float, float]:
-    """The dual bound at some prices, the welfare of an allocation, and their difference; each rounded once.
+    """Three exact sums, each rounded once: the dual bound at given prices, the welfare of an allocation, and their
+    difference.
 
     Args:
-        values: everybody's valuations.
-        supply: (k,) copies.
-        prices: (k,) >= 0.
-        held: (n, b) goods of each bidder, all different, -1 for none.
+        values: valuations of all bidders.
+        supply: number of copies of each good, shape (k,).
+        prices: price >= 0 of each good, shape (k,).
+        held: goods of each bidder, all different, shape (n, b), with -1 for none.
     """
     surplus, rest, worth = (np.empty(held.shape) for _ in range(3))
     _terms(*values.rows, prices, held, surplus, rest, worth)

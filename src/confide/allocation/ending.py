@@ -1,17 +1,17 @@
-"""When an auction ends before its last round: a public test after each round, and what it costs.
+"""The end of an auction: the public test that may end it before its last round, and the final clearing.
 
-A fixed number of rounds costs nothing and is the usual choice. So does a look at the published counts: few new bids
-were counted. To count those who are outbid, or who bid, takes a counter of its own that ticks once a round; to ask
-only whether they are few, sparse vector, whose cost does not grow with the rounds.
+*Halting.* A fixed number of rounds costs nothing and is the usual choice. A look at the published counts costs nothing
+either: it ends the auction when few new bids were counted. A count of the outbid holders, or of the bidders, needs a
+counter of its own that releases once a round. A test that asks only whether outbid holders are few uses sparse vector,
+whose cost does not grow with the number of rounds.
 
 Source: Wu 2017, Algorithms 4 and 5 (CountUnsatisfied, CountBids), corrected; spec allocation 3.2.
 
-Final clearing: a fresh noisy histogram of who bid last on what, and how long ago, says who is admitted.
-
-A reserve is needed only because the number of holders is known through counters that count every bid. In the end each
-bidder lies in one cell at most: the good of their last bid, and its age, the bids that were counted since. Replacing a
-bidder moves two cells by one, however often they bid. Whoever is admitted sees it from the public cut and their own
-cell.
+*Final clearing.* A fresh noisy histogram of the bidders, by the good of their last bid and its age, decides which
+bidders are admitted. The age of a bid is the number of bids on the same good that were counted since. Without the
+clearing a reserve is needed, only because the number of holders is known through counters that count every bid. In the
+histogram each bidder lies in at most one cell, so replacing a bidder moves two cells by one each, however often the
+bidder bids. A bidder sees from the public cut and their own cell whether they are admitted.
 
 Source: ours; spec allocation 4.1.
 """
@@ -46,25 +46,27 @@ __all__ = ["HALTING", "HALTING_TEST", "ClearingPlan", "Halting", "HaltingTest", 
 Reports = Literal["fixed", "published", "unsatisfied", "bids", "sparse_vector"]
 
 HALTING: tuple[Reports, ...] = ("fixed", "published", "unsatisfied", "bids", "sparse_vector")
-"""The rules: never early; few bids by the published counts; few outbid holders, or few bids, by a counter of its own;
-few outbid holders, by sparse vector.
+"""The halting rules. "fixed" never ends early. "published" ends at few new bids by the published counts. "unsatisfied"
+and "bids" end at few outbid holders or few bids, by a counter of their own. "sparse_vector" ends at few outbid holders,
+by sparse vector.
 """
 
 HALTING_TEST = "halting"
-"""The line of the charge that pays for it."""
+"""Name of the line of the charge that pays for the halting test."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Halting:
-    """The public half of the test.
+    """The public parameters of the halting test.
 
     Args:
-        rule: one of `HALTING`.
-        below: the auction ends after a round with fewer reports than this, noise included.
-        rounds: R, the number of rounds at most.
-        l1_sensitivity: how far one neighbour step moves the reports of all rounds together, in l1, along any history.
-        law: law of a counter's noise.
-        cost: epsilon, or rho, of the test; of sparse vector epsilon under both laws.
+        rule: one of the rules in `HALTING`.
+        below: number of reports, noise included, below which a round ends the auction.
+        rounds: largest number R of rounds.
+        l1_sensitivity: l1 distance between the reports of neighbouring data sets, over all rounds together, along any
+            history.
+        law: law of the counter's noise.
+        cost: epsilon, or rho, of the test. For sparse vector it is epsilon under both laws.
     """
 
     rule: Reports
@@ -83,12 +85,14 @@ class Halting:
 
     @property
     def costs(self) -> bool:
-        """Whether it looks at anything that is not public."""
+        """Whether the test uses private numbers, so that it costs privacy."""
         return self.rule in ("unsatisfied", "bids", "sparse_vector") and self.rounds > 1
 
     @cached_property
     def counter(self) -> TreeCounter | None:
-        """The counter of the reports, one tick a round; nobody asks after the last one."""
+        """The counter of the reports, with one release a round except for the last round, whose reports decide
+        nothing.
+        """
         if not self.costs or self.rule == "sparse_vector":
             return None
         # Each round moves the report of a neighbour by one at most.
@@ -103,22 +107,24 @@ class Halting:
 
     @cached_property
     def vector(self) -> SparseVector | None:
-        """Asked for below - (those who are outbid) > 0, of which one bidder moves each by one."""
+        """The sparse vector that asks after each round whether below - (number of outbid holders) > 0. One bidder
+        changes the number of outbid holders by at most 1.
+        """
         if not self.costs or self.rule != "sparse_vector":
             return None
         return SparseVector(threshold=0, epsilon=self.cost)
 
     def events(self, unit: Relation) -> tuple[Event, ...]:
-        """The events that the test spends."""
+        """The privacy events of the test."""
         if self.counter is not None:
             return self.counter.events(unit)
         return self.vector.events(unit) if self.vector is not None else ()
 
     def start(self, noise: Noise) -> HaltingTest:
-        """A test for one run, on a line of its own.
+        """Start the test for one run, paid for by a line of its own.
 
         Raises:
-            Overspent: the line does not pay for it.
+            Overspent: a line that does not pay for the test.
         """
         counter, vector = self.counter, self.vector
         return HaltingTest(
@@ -126,17 +132,17 @@ class Halting:
             None if vector is None else vector.arm(noise, "halting", line=HALTING_TEST))
 
     def start_within(self, session: NoiseSession, part: str) -> HaltingTest:
-        """A test whose counter is paid for together with the counters of bids.
+        """Start a test whose counter is paid for together with the counters of bids.
 
         Args:
-            session: the session that pays for these counters.
+            session: session that pays for the counters of bids.
             part: name of the part that the session declared for the test.
         """
         return HaltingTest(self, None if self.counter is None else self.counter.start_within(session, part, "halting"),
                            None)
 
     def halts(self, counts: Sequence[int]) -> bool:
-        """Whether the auction ends after as many rounds as there are reports, by the last one.
+        """Whether the auction ends after the latest round, by the published reports of that round.
 
         Args:
             counts: running counts of the reports that were published after rounds 1, 2, ...
@@ -145,7 +151,7 @@ class Halting:
 
 
 class HaltingTest:
-    """A test at work. It draws in every round, whatever comes out."""
+    """A halting test during a run. The test draws noise in every round, whatever the results are."""
 
     def __init__(self, plan: Halting, running: RunningCounter | None, armed: ArmedSparseVector | None) -> None:
         self._plan, self._round = plan, 0
@@ -154,16 +160,16 @@ class HaltingTest:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Running counts of the reports, as published; of the rules without a counter, none."""
+        """Published running counts of the reports. Empty for rules without a counter."""
         return np.array(self._counts if self._running is not None else [], dtype=np.int64)
 
     def ends(self, *, bids: int, unsatisfied: int, published: int) -> bool:
-        """Whether the auction ends after this round.
+        """Whether the auction ends after the current round.
 
         Args:
-            bids: number of bids in this round. Private.
-            unsatisfied: holders that this round left without their good. Private.
-            published: the sum of all published counts, so far.
+            bids: number of bids in the current round. Private.
+            unsatisfied: number of holders who lost their good in the current round. Private.
+            published: sum of all published counts so far.
         """
         plan = self._plan
         self._round += 1
@@ -185,14 +191,15 @@ _Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class ClearingPlan:
-    """The public half of the clearing.
+    """The public parameters of the final clearing.
 
     Args:
-        supply: s_j.
-        edges: (k, B) ages, ascending for each good; whoever's is above the last is in no cell.
-        measure: the noise of the cells, of which one neighbour step moves two by one each: one of a bidder who is
-            replaced by zeros.
-        failure_probability: probability that some good is given to more than s_j bidders.
+        supply: number s_j of copies of each good j.
+        edges: bounds of the ages in each cell, ascending for each good, shape (k, B). A bidder with an age above the
+            last bound is in no cell.
+        measure: noise of the cells. Replacing a bidder moves two cells by one each; replacing a bidder by zeros moves
+            one cell.
+        failure_probability: probability that some good j is given to more than s_j bidders.
     """
 
     supply: tuple[int, ...]
@@ -202,18 +209,20 @@ class ClearingPlan:
 
     @cached_property
     def slacks(self) -> _Integers:
-        """How far a sum of the first b cells of any good may fall short of the truth, together, (B,)."""
+        """Bounds, for b = 1..B, on how far the noisy sum of a good's first b cells falls short of the true sum; shape
+        (B,). Except with the failure probability, all bounds hold for all goods together.
+        """
         goods, buckets = len(self.edges), len(self.edges[0])
         return np.array([self.measure.reach(self.failure_probability / (goods * buckets),
                                             b) for b in range(1, buckets + 1)],
                         dtype=np.int64)
 
     def clear(self, latest: NDArray[np.int32], ages: _Integers, noise: Noise, stream: str = "clearing") -> Clearing:
-        """Noisy cells, and the cuts that follow from them.
+        """Draw the noisy cells, and compute the cuts that follow from them.
 
         Args:
-            latest: (n,) the good of each one's last bid, -1 for none. Private.
-            ages: (n,) bids on it that were counted since. Private.
+            latest: good of each bidder's last bid, shape (n,), with -1 for none. Private.
+            ages: number of bids on that good that were counted since, shape (n,). Private.
             noise: source of the noise.
             stream: name of the draw.
         """
@@ -223,10 +232,11 @@ class ClearingPlan:
         return Clearing(edges=edges, cells=cells, cuts=self.cuts(cells))
 
     def cuts(self, cells: _Integers) -> _Integers:
-        """The largest age up to which surely few enough wait, (k,); -1 where there is none.
+        """The largest age for each good up to which all waiting bidders surely fit into its supply, shape (k,); -1 if
+        there is no such age.
 
         Args:
-            cells: (k, B) noisy cells as released.
+            cells: noisy cells as released, shape (k, B).
         """
         edges, most = np.array(self.edges, dtype=np.int64), np.array(self.supply, dtype=np.int64)
         goods, buckets = edges.shape
@@ -237,7 +247,7 @@ class ClearingPlan:
 
 @kernel
 def _cells(latest: NDArray[np.int32], ages: _Integers, edges: _Integers) -> _Integers:
-    """(k, B) how many bidders there are of each good and age."""
+    """The number of bidders in each cell of good and age, shape (k, B)."""
     found = np.zeros(edges.shape, dtype=np.int64)
     for i in range(len(latest)):
         j = latest[i]

@@ -1,4 +1,6 @@
-"""Predictions of a market for made-up people who write what is asked for; and without asking them."""
+"""Predictions of a market's welfare on synthetic people who answer as asked, and of the welfare without asking
+anybody.
+"""
 
 from __future__ import annotations
 
@@ -32,43 +34,43 @@ _PRIOR = 4_000  # made-up orders
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """Means over all kinds of crowds of what made-up people would get, as shares of the best that is possible.
+    """Predicted welfare of synthetic people as a share of the optimum, averaged over all kinds of populations.
 
     Args:
-        crowds: kind of crowd -> its prediction.
+        crowds: mapping from kind of population to its prediction.
     """
 
     crowds: Mapping[str, CrowdPrediction]
 
     @property
     def share(self) -> float:
-        """The share from the market."""
+        """Share of the optimal welfare that the market reaches."""
         return self._mean(lambda one: one.welfare)
 
     @property
     def span(self) -> tuple[float, float]:
-        """The same in the worst and in the best of all runs."""
+        """The market's share of the optimal welfare in the worst and in the best of all runs."""
         return min(one.lowest for one in self.crowds.values()), max(one.highest for one in self.crowds.values())
 
     @property
     def runs(self) -> int:
-        """The number of runs of all kinds together."""
+        """Number of runs of all kinds of populations together."""
         return sum(one.runs for one in self.crowds.values())
 
     @property
     def baseline(self) -> float:
-        """The share from handing out the goods without asking anybody."""
+        """Share of the optimal welfare if the goods are assigned without asking anybody."""
         return self._mean(lambda one: one.baseline)
 
     @property
     def baselines(self) -> Mapping[str, float]:
-        """The shares from rules that are not private, by name."""
+        """Mapping from the name of a rule that is not private to its share of the optimal welfare."""
         names = next(iter(self.crowds.values())).baselines
         return {name: self._mean(lambda one, name=name: one.baselines[name]) for name in names}  # type: ignore[misc]
 
     @property
     def worth_it(self) -> bool:
-        """Whether each kind of crowd does better than if nobody of it were asked."""
+        """Whether in each kind of population the market does better than an assignment without asking anybody."""
         return worth_it(self.crowds)
 
     def _mean(self, of: Callable[[CrowdPrediction], float]) -> float:
@@ -77,13 +79,13 @@ class Expected:
 
 @lru_cache(maxsize=64)
 def predicted(market: Market, scale: Scale, runs: int = simulation.RUNS) -> Expected:
-    """Predict a market on made-up people of the family's instances; where sizes are large, on smaller crowds
+    """Predict a market of single goods on synthetic people of instances A and B. A large market is scaled down
     (`reduced`).
 
     Args:
-        market: the market.
-        scale: how people's tastes become values.
-        runs: number of crowds of each kind.
+        market: market to predict.
+        scale: public rule that turns answers into values.
+        runs: number of populations of each kind.
     """
     rows = None
     if isinstance(scale, Ranks):
@@ -92,12 +94,13 @@ def predicted(market: Market, scale: Scale, runs: int = simulation.RUNS) -> Expe
 
 
 def made_up(people: int, goods: int, scale: Scale, seed: int) -> NDArray[np.float32]:
-    """The values of made-up people of instance A, (n, k), as they follow from what they would write.
+    """The values of synthetic people of instance A, as they follow from the answers that these people would give; shape
+    (n, k).
 
     Args:
-        people: n.
-        goods: k.
-        scale: the public rule; of ranks, everybody ranks all goods.
+        people: number n of people.
+        goods: number k of goods.
+        scale: public rule that turns answers into values. With ranks, all people rank all goods.
         seed: public seed.
 
     Example:
@@ -117,13 +120,15 @@ _CELLS = 250_000  # of the table that is made up
 
 @lru_cache(maxsize=64)
 def predicted_bundles(market: PAlloc, scale: Scale, runs: int = RUNS) -> Expected:
-    """Predict a market on made-up people whose tastes differ (A), and whose needs do too (B); of a large campaign, on a
-    smaller one whose noise is the same part of its supply.
+    """Predict a market of bundles on synthetic people whose tastes differ (instance A), and whose needs differ too
+    (instance B).
+
+    A large market is scaled down such that its noise is the same share of its supply.
 
     Args:
-        market: the market.
-        scale: how tastes become values.
-        runs: number of crowds of each kind.
+        market: market to predict.
+        scale: public rule that turns answers into values.
+        runs: number of populations of each kind.
     """
     small = _reduced(market)
     return Expected(crowds={name: CrowdPrediction.of([_run(small, scale, needs, seed) for seed in range(1, runs + 1)])
@@ -132,18 +137,18 @@ def predicted_bundles(market: PAlloc, scale: Scale, runs: int = RUNS) -> Expecte
 
 @lru_cache(maxsize=64)
 def second_bundles(market: PAlloc, scale: Scale) -> SecondIds:
-    """The gain from a second id of one person, on made-up people whose tastes and needs differ.
+    """The gain of one person from a second identity, on synthetic people whose tastes and needs differ.
 
     Args:
-        market: the market.
-        scale: how tastes become values.
+        market: market to measure.
+        scale: public rule that turns answers into values.
     """
     small = _reduced(market)
     crowds = [made_up_bundles(small.valuation, small.people, small.goods, scale, seed=seed, needs=True)
               for seed in range(1, CROWDS + 1)]
 
     def worth(record: Any, goods: tuple[int, ...]) -> float:
-        """A second copy of a good counts where copies do."""
+        """The value of goods to a bidder. A second copy of a good counts only in classes in which copies add value."""
         kept = goods if small.valuation.repeats else tuple(sorted(set(goods)))
         return small.valuation.bidder(record, small.goods).value(kept)
 
@@ -163,7 +168,9 @@ def _run(small: PAlloc, scale: Scale, needs: bool, seed: int) -> CrowdPrediction
 
 
 def _beside(crowd: BundleCrowd, supply: tuple[int, ...], seed: int) -> dict[str, float]:
-    """What rules give that look at everybody's numbers. Where any good will do there is no favourite to raffle."""
+    """The welfare of rules that see all numbers. Counted goods have no lottery, since no bidder has a
+    favourite good.
+    """
     table, most = crowd.rows.values.reshape(crowd.rows.people, -1), crowd.valuation.largest(crowd.goods)
     if crowd.valuation.repeats:
         return {SERIAL: counted_serially(table, sum(supply), seed)}
@@ -184,16 +191,17 @@ def _reduced(market: PAlloc) -> PAlloc:
 def made_up_bundles(
     valuation: BundleClass, people: int, goods: int, scale: Scale, *, seed: int, needs: bool = False
 ) -> BundleCrowd:
-    """Made-up people of the instances A and B, as they follow from what they would write: in proportion to their
-    tastes, and no more together than the public total.
+    """The rows of synthetic people of instance A or B, as they follow from the answers that these people would give.
+
+    The answers are in proportion to their tastes, and add up to at most the public total.
 
     Args:
-        valuation: the class.
-        people: n.
-        goods: k.
-        scale: the public rule.
+        valuation: class of the valuations.
+        people: number n of people.
+        goods: number k of goods.
+        scale: public rule that turns answers into values.
         seed: public seed.
-        needs: whether needs differ too (B).
+        needs: whether needs differ too (instance B).
     """
     most, size = valuation.largest(goods), width(valuation, goods)
     if isinstance(scale, Ranks):
@@ -213,7 +221,7 @@ def _rows(table: NDArray[np.float32]) -> Valuations:
 
 
 def _blind(crowd: BundleCrowd, supply: tuple[int, ...]) -> float:
-    """The expected welfare of goods that are handed out by lot, nobody with more than she may want."""
+    """The expected welfare if goods are assigned by lot, and no person gets more goods than they may want."""
     table = crowd.rows.values.reshape(crowd.rows.people, -1)
     if crowd.valuation.repeats:
         return spread_evenly(table, sum(supply))

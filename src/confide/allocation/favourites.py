@@ -1,11 +1,13 @@
-"""Everybody's favourite good at given prices, with the same subtraction as an auction and a decode.
+"""The favourite good of each bidder at given prices, with the same subtraction as in an auction and a decode.
 
-Public leanings: a small number for each bidder and good, that breaks ties among goods that they like as well.
+The module also computes public biases: a small number for each bidder and good, which breaks ties among goods that the
+bidder likes equally well.
 
-Values are often coarse: ranks, stars, yes and no. Then thousands of bidders like two goods exactly as well at some
-prices, and all of them move to the same good at once: no price sells either. With a bias of their own each of them
-likes one a little better. Leanings follow from the seed that is drawn when all bids are in; they protect nobody, and
-everybody may compute everybody's. A bidder may lose up to one spread by theirs.
+Values are often coarse, such as ranks, stars, or yes and no. At some prices thousands of bidders then like two goods
+equally well, and all of them move to the same good at once, so no price sells both goods. With a bias of their own,
+each bidder likes one of the two goods a little better. The biases follow from a seed that is drawn after all bids are
+in. The biases protect nobody, and everybody can compute the biases of all bidders. A bidder may lose at most one
+`spread` by their biases.
 """
 
 from __future__ import annotations
@@ -34,12 +36,13 @@ _UNIT = 2.0**-20
 
 @kernel
 def leaning(key: np.uint64, place: int, spread: float) -> float:
-    """A multiple of spread 2^-20 in [0, spread): the mixing function of SplitMix64, which is public.
+    """One bidder's bias for one good: a multiple of spread 2^-20 in [0, spread), by the public mixing function of
+    SplitMix64.
 
     Args:
-        key: 64 bits.
-        place: bidder times goods plus good.
-        spread: how far leanings lie apart at most.
+        key: key of 64 bits.
+        place: number of the bidder times the number of goods, plus the number of the good.
+        spread: upper bound of all biases.
 
     Source: Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators".
     """
@@ -52,11 +55,11 @@ def leaning(key: np.uint64, place: int, spread: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Leanings:
-    """Everybody's leanings.
+    """The biases of all bidders for all goods.
 
     Args:
-        key: 64 bits, from the seed.
-        spread: >= 0; 0 for none.
+        key: key of 64 bits, from the seed.
+        spread: upper bound >= 0 of all biases; 0 for no biases.
     """
 
     key: np.uint64
@@ -64,25 +67,25 @@ class Leanings:
 
     @classmethod
     def of(cls, seed: str, spread: float) -> Leanings:
-        """The leanings of a seed.
+        """The biases that follow from a seed.
 
         Args:
-            seed: 64 hexadecimal digits.
-            spread: how far leanings of two goods lie apart at most, in [0, 1].
+            seed: seed of 64 hexadecimal digits.
+            spread: upper bound of all biases, in [0, 1].
 
         Raises:
-            InvalidInput: no seed; a spread out of range.
+            InvalidInput: no such seed, or a spread out of range.
         """
         non_negative("spread", spread, at_most=1.0)
         digest = hashlib.sha256(key_of(seed) + b"leanings").digest()
         return cls(key=np.uint64(int.from_bytes(digest[:8], "little")), spread=spread)
 
     def row(self, index: int, goods: int) -> NDArray[np.float64]:
-        """One bidder's leanings, (k,), the same numbers as the kernels'.
+        """One bidder's biases for all goods, shape (k,), with the same numbers as in the compiled code.
 
         Args:
-            index: the bidder's place, from 0.
-            goods: k.
+            index: bidder's place, from 0.
+            goods: number k of goods.
 
         Example:
             >>> lean = Leanings.of("00" * 32, 0.5)
@@ -98,7 +101,7 @@ class Leanings:
 
 
 NONE = Leanings(key=np.uint64(0), spread=0.0)
-"""Nobody leans."""
+"""Biases that are all 0."""
 
 
 # ---- favourites
@@ -129,13 +132,14 @@ def _best(
 def best_goods(
     values: Valuations, prices: _Reals, leanings: Leanings = NONE, *, first: int = 0
 ) -> NDArray[np.int32]:
-    """The good that each bidder gains most from at some prices, (n,), the first of equals; -1 for none. Private.
+    """The good that each bidder gains most from at given prices, shape (n,), the first among equals; -1 for none.
+    Private.
 
     Args:
-        values: everybody's valuations.
-        prices: (k,) >= 0.
-        leanings: leanings that are added to what goods are worth to a bidder, if any.
-        first: place of the first row.
+        values: valuations of all bidders.
+        prices: price >= 0 of each good, shape (k,).
+        leanings: biases that are added to the bidders' values, if any.
+        first: place of the bidder in the first row.
     """
     out = np.empty(values.people, dtype=np.int32)
     _best(*values.rows, np.ascontiguousarray(prices), first, leanings.key,

@@ -1,23 +1,28 @@
-"""The promises of an auction beyond privacy: how much is sold, to whom, and how good that is.
+"""The promises of an auction beyond privacy: how many copies are sold, how well bidders do, and the gain from a lie.
 
-While no published count is off by more than E: no good is held more than s' + 2E times; of a good with a price few
-copies are left; every holder is within alpha of what they like best at the final prices; and by weak duality little
-welfare is lost, but for bidders who are still outbid, or out of bids, at the end. How many these are is not known in
-advance; the certificate of a run counts everything.
+*Sales and welfare.* Suppose that no published count is off by more than E. Let s' be the effective supply of a good,
+and alpha the step from one price to the next.
+
+- No good is held more than s' + 2E times.
+- Few copies are left of a good with a positive price.
+- Every holder's gain at the final prices is within alpha of their best gain.
+- By weak duality little welfare is lost, except by bidders who are still outbid, or out of bids, at the end.
+
+The number of bidders who are still outbid, or out of bids, is not known in advance. The certificate of a run takes
+their loss into account.
 
 Source: Wu 2017, Lemmas 4.3.7 and 4.3.8 and Theorem 4.3.5, for batches and any reserve; spec allocation 3.3.
 
-The gain from a lie where the final prices are charged. Without payments nothing is claimed.
-
-Whatever a bidder reports, they get at most u* = max(0, max_j v_ij - p_j) at the final prices, a number in [0, 1]. The
-prices are private, so their report moves the mean of u* by at most the total variation distance of two neighbouring
-price paths. Truth gives them u* less their regret, unless they end unsatisfied: outbid in the last round, out of bids,
-not admitted, or cut off. How likely that is for one bidder has no bound; it is added, and may be estimated on a public
-prior.
+*The gain from a lie*, if the final prices are charged. Without payments nothing is claimed about lies. Whatever bidder
+i reports, their utility is at most u* = max(0, max_j v_ij - p_j) at the final prices, a number in [0, 1], where v_ij is
+their value for good j and p_j its price. The prices are private, so the report moves the mean of u* by at most the
+total variation distance between two neighbouring price paths. A truthful bidder gets u* less their regret, unless they
+end unsatisfied: outbid in the last round, out of bids, not admitted, or cut off. The probability that one bidder ends
+unsatisfied has no bound. That probability is added to the gain, and may be estimated on a public prior.
 
 Source: spec allocation 7, with total variation in place of e^epsilon - 1, which is never less.
 
-The proven welfare of an auction of bundles: from its public numbers.
+*Bundles.* The proven welfare of an auction of bundles follows from its public numbers.
 """
 
 from __future__ import annotations
@@ -59,13 +64,18 @@ __all__ = [
 
 
 def mean_shift(loss: PureDP | ApproxDP | ZCDP) -> float:
-    """The largest shift of the mean of a number in [0, 1] between two neighbours: their total variation distance.
+    """The largest shift of the mean of a number in [0, 1] between two neighbours: their total variation distance,
+    rounded up.
 
-    (e^epsilon - 1 + 2 delta)/(e^epsilon + 1) for (epsilon, delta), which randomised response attains; for rho the
-    lesser of what zCDP gives at epsilon = 0 and Pinsker's sqrt(rho/2). Rounded up.
+    For (epsilon, delta) the distance is
+
+        (e^epsilon - 1 + 2 delta)/(e^epsilon + 1)
+
+    which randomised response attains. For zCDP with parameter rho the distance is the lesser of two bounds: the delta
+    of zCDP at epsilon = 0, and Pinsker's sqrt(rho/2).
 
     Args:
-        loss: privacy loss for records that are replaced.
+        loss: privacy loss when one record is replaced.
 
     Source: Kairouz, Oh and Viswanath 2015; Pinsker's inequality.
 
@@ -80,16 +90,16 @@ def mean_shift(loss: PureDP | ApproxDP | ZCDP) -> float:
 
 
 def regret(increment: float, *, supply: int = 1, cut: int | None = None) -> float:
-    """How much less a bidder may get at the final prices than what they like best at them.
+    """The largest amount by which a bidder's gain at the final prices falls short of their best gain at these prices.
 
     Args:
-        increment: alpha.
-        supply: s' of the bidder's good; it counts with a cut alone.
-        cut: the age up to which bidders are admitted after a final clearing; None without one.
+        increment: step alpha from one price to the next.
+        supply: effective supply s' of the bidder's good, which matters only with a cut.
+        cut: age up to which bidders are admitted after a final clearing; None without a clearing.
 
     Returns:
-        alpha: whoever holds a good saw at most s' bids counted since, so that its price rose once at most. After a
-        final clearing alpha ceil(cut/s').
+        The regret, which is alpha without a clearing: at most s' bids were counted after a holder's bid, so the good's
+            price rose at most once. After a final clearing it is alpha ceil(cut/s').
 
     Example:
         >>> regret(0.1), regret(0.1, supply=100, cut=130), regret(0.1, supply=100, cut=-1)
@@ -105,15 +115,16 @@ def lie_gain(
     epsilon: float, increment: float, *, delta: float = 0.0, unsatisfied: float = 0.0, supply: int = 1,
     cut: int | None = None,
 ) -> float:
-    """The largest gain from a lie, in the mean, whatever the others report, where final prices are charged.
+    """The largest gain from a lie in the mean, whatever the other bidders report, in an auction that charges the final
+    prices.
 
     Args:
-        epsilon: epsilon of the prices, for a record that is replaced, >= 0.
-        increment: alpha.
+        epsilon: privacy loss of the prices in nats when one record is replaced, >= 0.
+        increment: step alpha from one price to the next.
         delta: delta of the prices.
-        unsatisfied: the probability that a truthful bidder ends unsatisfied, in [0, 1].
-        supply: s', with a cut.
-        cut: see `regret`; whoever is not admitted is unsatisfied.
+        unsatisfied: probability that a truthful bidder ends unsatisfied, in [0, 1].
+        supply: effective supply s' of the bidder's good, which matters only with a cut.
+        cut: age up to which bidders are admitted, as in `regret`. A bidder who is not admitted is unsatisfied.
 
     Example:
         >>> round(lie_gain(1.0, 0.1), 3), round(lie_gain(0.1, 0.1, unsatisfied=0.05), 3)
@@ -124,27 +135,29 @@ def lie_gain(
 
 
 def participation(increment: float, *, returns: bool, supply: int = 1, cut: int | None = None) -> float:
-    """The least that a truthful bidder gets, after every run, where final prices are charged.
+    """The least utility of a truthful bidder, after every run, in an auction that charges the final prices.
 
     Args:
-        increment: alpha.
-        returns: whether a good that is not worth its final price is not taken, and not paid for.
-        supply: s', with a cut.
-        cut: see `regret`.
+        increment: step alpha from one price to the next.
+        returns: whether a bidder neither takes nor pays for a good that is worth less to them than its final price.
+        supply: effective supply s' of the bidder's good, which matters only with a cut.
+        cut: age up to which bidders are admitted, as in `regret`.
 
     Returns:
-        0 with returns, else -regret: their good was worth its price when they bid.
+        The utility: 0 with returns, and -regret without. When the bidder bid, the good was worth its price.
     """
     return 0.0 if returns else -regret(increment, supply=supply, cut=cut)
 
 
 def prices_loss(auction: PMatch) -> PureDP | ZCDP:
-    """The loss of the price path for a bidder who is replaced: all releases but the final clearing and the certificate.
+    """The privacy loss of the price path when one bidder is replaced. The price path covers all releases except the
+    final clearing and the certificate.
 
-    Under `add_or_remove` a replacement is two steps: twice epsilon, four times rho.
+    Under `add_or_remove` a replacement is two steps between neighbours, which cost twice epsilon, or four times rho.
 
     Args:
-        auction: an auction without plenty for all; with it nothing is released.
+        auction: auction with fewer copies of some good than bidders. With enough copies of every good nothing is
+            released.
     """
     spent = auction.part(1.0) - auction.part(auction.reclear) - auction.part(auction.certify_with)
     steps = 1 if auction.neighbours == "replace" else 2
@@ -165,9 +178,10 @@ _LEFT_OUT = "bidders who are outbid or out of bids at the end add at most 1 each
 @renamed(trivial_loss="baseline_loss")
 @dataclass(frozen=True, kw_only=True)
 class EquilibriumPromises(Declared):
-    """Statements that hold at the end of the corrected auction while no count is off by more than the error.
+    """Statements about the end of the corrected auction, which hold as long as no count is off by more than the error.
 
-    They are functions of public numbers. With a reserve of twice the error or more nothing is given beyond its supply.
+    The statements are functions of public numbers. With a reserve of at least twice the error no good is given beyond
+    its supply.
 
     Example:
         >>> promises = EquilibriumPromises(people=2000, supply=(500, 500), reserve=40, error=20.0, batch=10,
@@ -194,44 +208,56 @@ class EquilibriumPromises(Declared):
 
     @property
     def off(self) -> int:
-        """E as a whole number: counts are."""
+        """The error E rounded down to a whole number, since counts are whole numbers."""
         return math.floor(self.error)
 
     # ---- the four statements
 
     @property
     def most_held(self) -> tuple[int, ...]:
-        """Statement 1: N_j <= s'_j + 2E, for s' = s - m; shape (k,)."""
+        """Statement 1: the number N_j of holders of good j is at most s'_j + 2E, where s'_j = s_j - m is its effective
+        supply; shape (k,).
+        """
         return tuple(copies - self.reserve + 2 * self.off for copies in self.supply)
 
     @property
     def feasible(self) -> bool:
-        """Whether no good is held more than s_j times, by statement 1: m >= 2E."""
+        """Whether statement 1 keeps the number of holders of every good within its supply. It does so if the reserve m
+        is at least 2E.
+        """
         return self.reserve >= 2 * self.off
 
     @property
     def shortfall(self) -> int:
-        """Statement 2: of a good whose price is positive at most m + 2E + g - 1 copies are left; 4E + 1 as printed."""
+        """Statement 2: of a good with a positive price at most m + 2E + g - 1 copies are left, for reserve m, error E
+        and batches of g bidders. The bound printed in the source is 4E + 1.
+        """
         return self.reserve + 2 * self.off + self.batch - 1
 
     @property
     def least_held(self) -> tuple[int, ...]:
-        """Statement 2: N_j >= s_j - shortfall, if its price is positive; shape (k,)."""
+        """Statement 2: a good j with a positive price has at least s_j - shortfall holders; shape (k,)."""
         return tuple(max(0, copies - self.shortfall) for copies in self.supply)
 
     @property
     def regret(self) -> float:
-        """Statement 3: every holder is within alpha of their best, at the final prices; whatever the error."""
+        """Statement 3: at the final prices every holder's gain is within alpha of their best gain, whatever the error
+        of the counts.
+        """
         return regret(self.increment)
 
     def welfare_loss(self, prices: ArrayLike, unsatisfied: int) -> float:
-        """Statement 4: OPT - SW <= alpha (holders) + U + sum over p_j > 0 of p_j shortfall.
+        """Statement 4: an upper bound on the welfare that is lost against the optimum.
 
-        Nobody who left because no price suited them loses anything, so that alpha counts for holders alone.
+        Let H be the number of holders, U the number of unsatisfied bidders, and p_j the price of good j. Then
+
+            OPT - SW <= alpha H + U + sum over p_j > 0 of p_j shortfall
+
+        A bidder who left because no price suited them loses nothing, so alpha counts for holders alone.
 
         Args:
-            prices: (k,) final prices.
-            unsatisfied: U, bidders who are free or out of bids at the end.
+            prices: final prices, shape (k,).
+            unsatisfied: number U of bidders who are free or out of bids at the end.
         """
         at = np.asarray(prices, dtype=np.float64)
         if at.shape != (len(self.supply),) or not bool((at >= 0.0).all()):
@@ -246,7 +272,9 @@ class EquilibriumPromises(Declared):
 
     @cached_property
     def price_ceiling(self) -> float:
-        """No good that is held costs more: one increment above the last price below 1. The proofs take 1."""
+        """Upper bound on the price of a good that is held: one increment above the last price below 1. The printed
+        proofs use 1.
+        """
         steps = math.ceil(1.0 / self.increment)
         while steps > 1 and self.increment * (steps - 1) >= 1.0:
             steps -= 1
@@ -256,7 +284,9 @@ class EquilibriumPromises(Declared):
 
     @property
     def most_priced(self) -> int:
-        """How many goods can have a price: each is held `least_held` times, and by n bidders together."""
+        """Largest number of goods that can have a positive price. Each good with a positive price has at least
+        `least_held` holders, and there are only n bidders.
+        """
         held, found = 0, 0
         for least in sorted(self.least_held):
             held += least
@@ -264,10 +294,11 @@ class EquilibriumPromises(Declared):
         return found
 
     def most_loss(self, average_price: float | None = None) -> float:
-        """Statement 4 with U left out, whatever the prices are: infinite where some good may be sold out to nobody.
+        """Statement 4 without U, for any prices. The loss is infinite if some good with a positive price may have no
+        holder.
 
         Args:
-            average_price: an assumption on the prices of the goods that have one, in place of `price_ceiling`.
+            average_price: assumed average of the positive prices, in place of `price_ceiling`.
         """
         if min(self.least_held) < 1:
             return math.inf
@@ -276,25 +307,25 @@ class EquilibriumPromises(Declared):
 
     @property
     def baseline_loss(self) -> int:
-        """No optimum is above this: min(n, sum of s_j)."""
+        """Upper bound min(n, sum of s_j) on any optimal welfare."""
         return min(self.people, sum(self.supply))
 
     @property
     def vacuous(self) -> tuple[bool, bool, bool, bool]:
-        """Whether each of the four statements says nothing, before a run."""
+        """Whether each of the four statements claims nothing, before a run."""
         return (min(self.most_held) >= self.people, max(self.least_held) < 1, self.regret >= 1.0,
                 self.most_loss() >= self.baseline_loss)
 
 
 def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
-    """The promises of a `PMatch` in advance, beside privacy and feasibility.
+    """The promises of a `PMatch` before a run, besides privacy and feasibility.
 
-    With a final clearing nothing is promised of the welfare: the certificate of a run does that. Where prices are
-    charged nothing is either, since goods that are not worth their price stay on the shelf. Without charges nothing is
-    claimed about lies.
+    With a final clearing nothing is promised about the welfare in advance; the certificate of a run bounds it. With
+    charged prices nothing is promised about the welfare either, since goods that are not worth their price remain
+    unsold. Without charged prices nothing is claimed about lies.
 
     Args:
-        auction: the auction's public parameters.
+        auction: public parameters of the auction.
     """
     if auction.plentiful:
         return _plenty()
@@ -361,20 +392,27 @@ def _of_payments(auction: PMatch, missed: float) -> list[Guarantee]:
 
 
 def most_unsold(auction: PAlloc, error: float | None = None) -> int:
-    """How many copies of a good with a positive price stay unsold at most: fewer than m + 2E + g.
+    """The largest number of unsold copies of a good with a positive price. The number of unsold copies is less than m +
+    2E + g, for reserve m, error E and batches of g bidders.
 
-    The holders of good j are the bids from batch b0 on, the first with pub(b0 - 1) >= pub_end - s'. Its price is
-    positive, so pub_end >= s'. Either b0 = 1, and N_j >= pub_end - E; or true(b0 - 1) <= true(b0 - 2) + g
-    < pub_end - s' + E + g, and N_j = true_end - true(b0 - 1) > s' - 2E - g. A bidder of a batch bids on one good at
-    most, and copies that they hold of it are bids of their own, so nothing changes for bundles.
+    Let pub(b) and true(b) be the published and the true count of good j after batch b, pub_end and true_end the final
+    counts, and N_j the number of holders. The holders are the bids from batch b0 on, the first with pub(b0 - 1) >=
+    pub_end - s'. The price of the good is positive, so its final published count pub_end is at least its effective
+    supply s'. There are two cases:
+
+    - If b0 = 1, then N_j >= pub_end - E.
+    - Otherwise true(b0 - 1) <= true(b0 - 2) + g < pub_end - s' + E + g, so N_j = true_end - true(b0 - 1) > s' - 2E - g.
+
+    A bidder bids on at most one good in a batch, and each copy that a bidder holds comes from a bid of its own. So the
+    proof holds for bundles too.
 
     Args:
-        auction: an auction without a final clearing, whose cuts follow other counts.
-        error: E, the largest error of a published count; by default the one that holds but with the failure
+        auction: auction without a final clearing; a clearing cuts by other counts.
+        error: largest error E of a published count. If left out, the bound that holds except with the failure
             probability.
 
     Raises:
-        NotGuaranteed: it ends with a clearing.
+        NotGuaranteed: an auction with a final clearing.
     """
     if auction.reclear:
         raise NotGuaranteed("how many copies stay unsold", "the final clearing cuts by other counts")
@@ -385,27 +423,38 @@ def most_unsold(auction: PAlloc, error: float | None = None) -> int:
 def bundle_welfare_bound(
     auction: PAlloc, *, optimum: float, held: int, unsatisfied: int, prices: ArrayLike, error: float | None = None,
 ) -> float:
-    """SW >= OPT - alpha H - U - sum over j of p_j beta, beta = `most_unsold`; without noise and g = 1 the last is 0.
+    """A lower bound on the welfare SW of an auction of bundles:
 
-    Held goods are part of a most-preferred bundle at effective prices, those at which they were won, today's for all
-    others (gross substitutes). A good that is still held after the last ones were dropped costs alpha more today at
-    most. So whoever would add nothing, a satisfied bidder, is within alpha |S_i| of their best: v_i(S_i) - p(S_i) >=
-    v_i(O_i) - p(O_i) - alpha |S_i|. Whoever would, one of U, holds what was worth its price to them: v_i(S_i) >= p(S_i)
-    - alpha |S_i|, and v_i(O_i) <= 1. In sum, SW >= OPT - U - alpha H - sum_j p_j (s_j - N_j).
+        SW >= OPT - alpha H - U - sum over j of p_j beta
 
-    OPT is over bundles of b goods at most where b is less than the class wants.
+    where H is the number of held goods, U the number of unsatisfied bidders, p_j the price of good j, and beta =
+    `most_unsold`. Without noise and with g = 1 the last sum is 0.
+
+    Proof. By gross substitutes, a bidder's held goods S_i are part of a most-preferred bundle at effective prices: the
+    price at winning for held goods, and the current price for all others. A good that is still held after outbid goods
+    are dropped costs at most alpha more at current prices. Let O_i be the bidder's bundle in the optimum. A satisfied
+    bidder, who would add no good, is within alpha |S_i| of their best:
+
+        v_i(S_i) - p(S_i) >= v_i(O_i) - p(O_i) - alpha |S_i|
+
+    An unsatisfied bidder holds goods that were worth their price, so v_i(S_i) >= p(S_i) - alpha |S_i|, while v_i(O_i)
+    <= 1. The sum over all bidders, where N_j is the number of sold copies of good j, is
+
+        SW >= OPT - U - alpha H - sum_j p_j (s_j - N_j)
+
+    If the auction's bundle size b is less than the class could use, OPT is the optimum over bundles of at most b goods.
 
     Args:
-        auction: an auction without a final clearing.
-        optimum: OPT.
-        held: H, goods that all bidders hold together.
-        unsatisfied: U, those who would still add a good at the final prices.
-        prices: (k,) final prices.
-        error: E, the largest error of a published count; by default the one that holds but with the failure
+        auction: auction without a final clearing.
+        optimum: optimal welfare OPT.
+        held: number H of goods that all bidders hold together.
+        unsatisfied: number U of bidders who would still add a good at the final prices.
+        prices: final prices, shape (k,).
+        error: largest error E of a published count. If left out, the bound that holds except with the failure
             probability.
 
     Raises:
-        NotGuaranteed: it ends with a clearing: its certificate tells instead.
+        NotGuaranteed: an auction with a final clearing, whose certificate bounds the welfare instead.
 
     Source: Wu 2017, Theorem 4.4.2 (its proof); spec allocation 3.3, 5.
     """

@@ -1,11 +1,10 @@
-"""Instances to measure on: A, where tastes differ; B, where needs differ too; and bidders who name a few goods only.
+"""Synthetic instances for studies, benchmarks and predictions, and markets that measure how much a mechanism leaks.
 
-They are made up: studies and benchmarks are run on them, and so are predictions before any data is read.
+In instance A tastes differ. In instance B needs differ too. In sparse instances each bidder values only a few goods.
 
-Markets that tell on a mechanism: each holds one secret bit per gadget, and says how to guess it from an output.
-
-Of exact prices of single copies all bits follow; from an exact optimum, spies guess three in four. A private mechanism
-lets nobody guess much more than half.
+The markets that measure leaks consist of gadgets, each with one secret bit. For each market a rule guesses the bits
+from an output. Exact prices of single copies reveal all bits, and an exact optimum lets spies guess three bits in four.
+A private mechanism lets nobody guess much more than half.
 
 Source: Wu 2017, proofs of Theorems 4.5.2 and 4.5.4; spec allocation 8.
 """
@@ -34,18 +33,22 @@ _LEAST_NEED = 0.1
 
 
 def instance_a(people: int, goods: int, *, seed: int = 0) -> NDArray[np.float32]:
-    """Tastes differ: v_ij = 0.4 j/(k - 1) + 0.6 U_ij with U_ij uniform on [0, 1), all independent.
+    """Instance A, in which tastes differ. The value of good j to bidder i is
 
-    OPT/n, exact: .62588 with 10^5 bidders, 20 goods and 4,000 copies of each (seed 0; .62588 to .62602 on seeds 0 to
-    3), .63431 with 10^6, 50 and 16,000.
+        v_ij = 0.4 j/(k - 1) + 0.6 U_ij
+
+    with independent U_ij, uniform on [0, 1).
+
+    The exact OPT/n is .62588 with 10^5 bidders, 20 goods and 4,000 copies of each (seed 0; .62588 to .62602 on seeds 0
+    to 3). OPT/n is .63431 with 10^6 bidders, 50 goods and 16,000 copies of each.
 
     Args:
-        people: n >= 1.
-        goods: k >= 1; a single good has no common part.
+        people: number n >= 1 of bidders.
+        goods: number k >= 1 of goods. A single good has no common part.
         seed: seed of the draws.
 
     Returns:
-        (n, k), in [0, 1].
+        Values in [0, 1], shape (n, k).
 
     Raises:
         InvalidInput: a size below 1.
@@ -60,19 +63,20 @@ def instance_a(people: int, goods: int, *, seed: int = 0) -> NDArray[np.float32]
 
 
 def instance_b(people: int, goods: int, *, seed: int = 0) -> NDArray[np.float32]:
-    """Needs differ too: instance A with the row of bidder i times 0.1 + 0.9 theta_i, theta_i uniform on [0, 1).
+    """Instance B, in which needs differ too: instance A with the row of bidder i multiplied by 0.1 + 0.9 theta_i, where
+    theta_i is uniform on [0, 1).
 
-    Who goes without matters here: prices find those who need a good least, an order of arrival does not.
-    OPT/n, exact: .40424 with 10^5 bidders, 20 goods and 4,000 copies of each (seed 0; .40325 to .40424 on seeds 0 to
-    3), .26052 with 10^6, 50 and 8,000.
+    In this instance it matters which bidders go without a good. Prices find the bidders who need a good least, and an
+    order of arrival does not. The exact OPT/n is .40424 with 10^5 bidders, 20 goods and 4,000 copies of each (seed 0;
+    .40325 to .40424 on seeds 0 to 3). OPT/n is .26052 with 10^6 bidders, 50 goods and 8,000 copies of each.
 
     Args:
-        people: n >= 1.
-        goods: k >= 1.
-        seed: seed of the draws; the tastes are those of instance A.
+        people: number n >= 1 of bidders.
+        goods: number k >= 1 of goods.
+        seed: seed of the draws. The tastes are those of instance A with the same seed.
 
     Returns:
-        (n, k), in [0, 1].
+        Values in [0, 1], shape (n, k).
 
     Raises:
         InvalidInput: a size below 1.
@@ -108,18 +112,20 @@ def _common(goods: int) -> NDArray[np.float64]:
 
 
 def sparse_instance(people: int, goods: int, *, named: int = 20, seed: int = 0) -> scipy.sparse.csr_array:
-    """Each bidder names a few goods, every set of so many with the same probability; their values are as in A.
+    """A sparse instance: each bidder values `named` goods, drawn as a uniform random subset, with values as in instance
+    A.
 
-    OPT/n, exact: .62584 with 10^5 bidders, 1,000 goods and 80 copies of each (seed 0), .62585 with 10^6, 10^4 and 80.
+    The exact OPT/n is .62584 with 10^5 bidders, 1,000 goods and 80 copies of each (seed 0). OPT/n is .62585 with 10^6
+    bidders, 10^4 goods and 80 copies of each.
 
     Args:
-        people: n >= 1.
-        goods: k >= 1.
-        named: goods of one bidder, in 1..k.
+        people: number n >= 1 of bidders.
+        goods: number k >= 1 of goods.
+        named: number of goods that one bidder values, in 1..k.
         seed: seed of the draws.
 
     Returns:
-        (n, k) float32 in rows of `named` entries; what is left out is worth nothing.
+        Sparse float32 table, shape (n, k), with `named` entries in each row. All other values are 0.
 
     Raises:
         InvalidInput: a size out of range.
@@ -150,12 +156,12 @@ def sparse_instance(people: int, goods: int, *, named: int = 20, seed: int = 0) 
 
 
 def _seldom_twice(named: int, goods: int) -> bool:
-    """Whether so many independent choices are mostly of different goods."""
+    """Whether `named` independent choices among the goods seldom repeat a good."""
     return named * named <= goods
 
 
 def _subsets(draw: Any, rows: int, goods: int, named: int) -> NDArray[np.int64]:
-    """Rows of different goods, ascending; every set has the same probability."""
+    """Uniform random subsets of `named` goods, one for each row, in ascending order."""
     if not _seldom_twice(named, goods):
         keys = draw.random((rows, goods))
         return np.sort(np.argpartition(keys, named - 1, axis=1)[:, :named], axis=1)
@@ -180,18 +186,19 @@ def _bits(field: str, value: ArrayLike) -> _Bits:
 
 
 def _rows(goods: NDArray[np.int64], worth: NDArray[np.float64], columns: int) -> scipy.sparse.csr_array:
-    """A row for each bidder, who wants one good."""
+    """A table of values in which each bidder wants one good."""
     return scipy.sparse.csr_array((worth, goods, np.arange(len(goods) + 1)), shape=(len(goods), columns))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PriceGadgets:
-    """Two bidders and two goods of one copy for each bit; both bidders want the good of the bit, which is worth 1.
+    """A market with two bidders and two goods of one copy for each secret bit. Both bidders of a bit want the good that
+    stands for the bit, at value 1.
 
-    Bidders 2b and 2b + 1 and goods 2b (for a 0) and 2b + 1 (for a 1) are those of bit b.
+    The bidders of bit b are 2b and 2b + 1. Good 2b stands for a bit of 0, and good 2b + 1 for a bit of 1.
 
     Args:
-        bits: (b,).
+        bits: secret bits, shape (b,).
 
     Raises:
         InvalidInput: not bits.
@@ -211,7 +218,7 @@ class PriceGadgets:
 
     @classmethod
     def drawn(cls, gadgets: int, *, seed: int = 0) -> PriceGadgets:
-        """Gadgets with fair bits."""
+        """Draw gadgets with fair bits."""
         return cls(bits=study_generator(seed, "price gadgets").random(whole("gadgets", gadgets, at_least=1)) < 0.5)
 
     @property
@@ -226,22 +233,22 @@ class PriceGadgets:
 
     @property
     def supply(self) -> int:
-        """Copies of each good."""
+        """Number of copies of each good."""
         return 1
 
     @property
     def values(self) -> scipy.sparse.csr_array:
-        """The valuations, (n, k)."""
+        """Valuations of all bidders, shape (n, k)."""
         wanted = np.repeat(2 * np.arange(len(self.bits)) + self.bits, 2)
         return _rows(wanted, np.ones(self.people), self.goods)
 
     def recovered(self, prices: ArrayLike) -> float:
-        """The share of bits that prices tell, counting a toss of a coin as a half.
+        """The share of bits that prices reveal. A bit that they do not show counts as one half.
 
-        A bit is read where one price of a gadget is above 1/2 and the other is not.
+        The prices show a bit if one price of its gadget is above 1/2 and the other is not.
 
         Args:
-            prices: (k,).
+            prices: price of each good, shape (k,).
         """
         at = np.asarray(prices, dtype=np.float64)
         if at.shape != (self.goods,):
@@ -252,11 +259,14 @@ class PriceGadgets:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SpyGadgets(Declared):
-    """A real bidder, s spies and two goods of s copies for each bit.
+    """A market with one real bidder, s spies and two goods of s copies for each secret bit.
 
-    The good of the bit is worth 1 to the real bidder. All spies of a gadget want one good, drawn fairly. Spies who all
-    hold one good guess the bit of the other: where they got what the real bidder wants, that bidder did not. Bidders b
-    (s + 1) to b (s + 1) + s are those of bit b, the real one first; goods are 2b for a 0 and 2b + 1 for a 1.
+    The good that stands for the bit is worth 1 to the real bidder. All spies of a gadget want the same one of the two
+    goods, drawn fairly. If all spies hold the same good, they guess that the bit is the other good: had the real bidder
+    wanted the spies' good, one spy would have missed it.
+
+    The bidders of bit b are b (s + 1) to b (s + 1) + s, the real bidder first. Good 2b stands for a bit of 0, and good
+    2b + 1 for a bit of 1.
 
     Raises:
         InvalidInput: not bits, or a number out of range.
@@ -285,7 +295,7 @@ class SpyGadgets(Declared):
 
     @classmethod
     def drawn(cls, gadgets: int, supply: int, *, worth: float | None = None, seed: int = 0) -> SpyGadgets:
-        """Gadgets with fair bits and fair tastes."""
+        """Draw gadgets with fair bits and fair tastes of the spies."""
         draw = study_generator(seed, "spy gadgets").random((2, whole("gadgets", gadgets, at_least=1))) < 0.5
         return cls(supply=supply, bits=draw[0], tastes=draw[1], worth=worth)
 
@@ -301,7 +311,7 @@ class SpyGadgets(Declared):
 
     @property
     def values(self) -> scipy.sparse.csr_array:
-        """The valuations, (n, k)."""
+        """Valuations of all bidders, shape (n, k)."""
         gadgets, s = len(self.bits), self.supply
         real = (np.arange(self.people) % (s + 1)) == 0
         wanted = np.repeat(2 * np.arange(gadgets), s + 1) + np.where(
@@ -309,10 +319,10 @@ class SpyGadgets(Declared):
         return _rows(wanted, np.where(real, 1.0, float(self.worth or 0.0)), self.goods)
 
     def right(self, allocation: ArrayLike) -> NDArray[np.float64]:
-        """How surely each bit is guessed right, (b,): 1, 0, or 1/2 for a toss of a coin.
+        """The probability that each bit is guessed right, shape (b,): 1, 0, or 1/2 for a random guess.
 
         Args:
-            allocation: (n,) everybody's good, -1 for none; only the spies' are looked at.
+            allocation: good of each bidder, shape (n,), with -1 for none. Only the spies' goods are used.
         """
         held = np.asarray(allocation)
         if held.shape != (self.people,):
@@ -322,16 +332,16 @@ class SpyGadgets(Declared):
         return np.where(together, ((spies[:, 0] == 0) == self.bits).astype(np.float64), 0.5)
 
     def recovered(self, allocation: ArrayLike) -> float:
-        """The share of bits that the spies guess, counting a toss of a coin as a half.
+        """The share of bits that the spies guess right. A random guess counts as one half.
 
         Args:
-            allocation: (n,) everybody's good, -1 for none.
+            allocation: good of each bidder, shape (n,), with -1 for none.
         """
         return float(self.right(allocation).mean())
 
     @property
     def optimum(self) -> NDArray[np.int64]:
-        """A best allocation, (n,): every real bidder is served, and as many spies as copies are left."""
+        """An optimal allocation, shape (n,): every real bidder gets a good, and as many spies as copies are left."""
         held = np.repeat(2 * np.arange(len(self.bits)) + self.tastes, self.supply + 1)
         held[:: self.supply + 1] = 2 * np.arange(len(self.bits)) + self.bits
         last = np.flatnonzero(self.bits == self.tastes) * (self.supply + 1) + self.supply

@@ -1,9 +1,8 @@
-"""The common part of all matchings: who bids for what, how private it is, and what may be claimed of the welfare.
+"""The common part of all markets of goods: their sizes and supplies, their privacy, and the claims about welfare.
 
-The common part of markets that give each bidder one good at most: their run, and what is published and charged in its
-end.
-
-A method says how everybody comes to their good (`_matched`), and what is published where there is enough of everything.
+The module includes the base of markets that give each bidder at most one good, with the run, the publication, and the
+charge at the end. A subclass defines how each bidder gets their good (`_matched`), and the billboard of a market with
+enough copies of every good.
 """
 
 from __future__ import annotations
@@ -50,15 +49,15 @@ Overflow = Literal["flag", "truncate"]
 
 _MOST_COPIES = 2**53
 NEIGHBOURS_WRITTEN: Mapping[str, str] = {"replace": "substitution", "add_or_remove": "add_remove"}
-"""What packs and first campaign files call the neighbouring relation."""
+"""Mapping from the name of a neighbouring relation to its name in packs and in the first campaign files."""
 
 
 def neighbours_today(called: str, given: Any) -> Any:
-    """The neighbouring relation in today's words; an old word is taken with a warning.
+    """The current name of a neighbouring relation. A former name is accepted with a warning.
 
     Args:
-        called: name of the class that has it.
-        given: value given by a caller.
+        called: name of the class that has the option.
+        given: value that the caller passed.
     """
     if isinstance(given, Relation):
         return given.value
@@ -73,14 +72,15 @@ def neighbours_today(called: str, given: Any) -> Any:
          unit="relation")
 @dataclass(frozen=True, kw_only=True)
 class Market(Mechanism[B_co, WelfareCertificate | None]):
-    """Base of mechanisms that hand out goods in several copies to bidders.
+    """Base of mechanisms that assign goods in several copies to bidders.
 
-    The overflow of a good is what is given of it beyond its supply. With on_overflow = "flag" it is given all the same:
-    the operator, who sees all shares, must have it in stock. To break the promise to one person would tell others
-    something. With "truncate" the last holders in the public order go without, which costs (1 + e^epsilon) times the
-    failure probability of delta.
+    The overflow of a good is the number of its copies that are given beyond its supply. With on_overflow = "flag" these
+    copies are given anyway, and the operator, who sees all shares, must have them in stock. Breaking the promise to one
+    person would reveal something about others. With "truncate" the last holders in the public order go without a good.
+    Truncation costs a delta of (1 + e^epsilon) times the failure probability.
 
-    With neighbours = "replace" the row of one bidder is replaced by any other, with "add_or_remove" by a row of zeros.
+    With neighbours = "replace" the row of one bidder is replaced by any other row, with "add_or_remove" by a row of
+    zeros.
 
     Raises:
         InvalidInput: a number out of range.
@@ -130,7 +130,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
     def recommended(
         cls, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, **options: Any,
     ) -> Self:
-        """The old name of `for_budget`; it goes with confide 1.0.0."""
+        """Former name of `for_budget`, to be removed in confide 1.0.0."""
         warn_of_old(cls.__name__, "recommended", "for_budget")
         made: Any = cls
         found: Self = made.for_budget(epsilon=epsilon, people=people, goods=goods, supply=supply, **options)
@@ -138,70 +138,76 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
 
     @property
     def copies(self) -> tuple[int, ...]:
-        """The supply s_j of each good, (k,)."""
+        """Supply s_j of each good j, shape (k,)."""
         return tuple(self.supply)  # type: ignore[arg-type]
 
     @property
     def relation(self) -> Relation:
-        """The neighbouring relation, as promises and events name it."""
+        """Neighbouring relation, in the form that promises and events use."""
         return Relation(self.neighbours)
 
     @property
     def l1_sensitivity(self) -> int:
-        """How far a neighbour step moves counts to which each bidder adds one at most: 2, or 1 of a row of zeros."""
+        """L1 sensitivity of counts to which each bidder adds at most 1: 2, or 1 if neighbours replace a row
+        by zeros.
+        """
         return 2 if self.neighbours == "replace" else 1
 
     @property
     def plentiful(self) -> bool:
-        """Whether everybody can have what they like best: there is a copy of every good for everybody."""
+        """Whether every bidder can have their favourite, because each good has at least as many copies as there are
+        bidders.
+        """
         return min(self.copies) >= self.people
 
     @property
     def overflow_delta(self) -> float:
-        """The delta that truncation costs: both mechanisms agree but with the failure probability in each world."""
+        """The delta that truncation costs. With and without truncation the outcomes agree, except with the failure
+        probability in each of two neighbouring data sets.
+        """
         return added_delta(self.epsilon, self.failure_probability) if self.on_overflow == "truncate" else 0.0
 
     @property
     def noise_law(self) -> Law:
-        """The law of all noise."""
+        """Law of all noise of the mechanism."""
         return "laplace"
 
     @cached_property
     def budget(self) -> Fraction:
-        """The budget of all releases together: epsilon as it is written, or rho."""
+        """Budget of all releases together: epsilon as the exact decimal that was written, or rho."""
         if self.noise_law == "laplace":
             return written(self.epsilon)
         return Fraction(ZCDP.within(self.epsilon, self.delta - self.overflow_delta).rho)
 
     @property
     def overflow_probability(self) -> float:
-        """Probability that some good is given to more than s_j, at most."""
+        """Upper bound on the probability that more copies of some good are given than its supply."""
         return 0.0 if self.on_overflow == "truncate" else self.failure_probability
 
     def part(self, share: float) -> Fraction:
-        """A share of the budget, as it is written."""
+        """A share of the budget, computed exactly from the share's decimal digits."""
         return written(share) * self.budget
 
     def part_down(self, share: float) -> float:
-        """The same as a double that is not above."""
+        """A share of the budget, rounded down to a double."""
         return down(self.part(share))
 
     @renamed(distance="l1_sensitivity", squared="squared_l2_sensitivity")
     def measure(self, label: str, share: float, l1_sensitivity: int, squared_l2_sensitivity: int) -> Measure:
-        """A release with a share of the budget.
+        """A release of whole numbers that is paid for by a share of the budget.
 
         Args:
-            label: name of what is measured.
-            share: in (0, 1).
-            l1_sensitivity: how far a neighbour step moves it, in l1.
-            squared_l2_sensitivity: the same in squared l2.
+            label: name of the release.
+            share: share of the budget, in (0, 1).
+            l1_sensitivity: l1 sensitivity of the numbers.
+            squared_l2_sensitivity: squared l2 sensitivity of the numbers.
         """
         return Measure(label=label, law=self.noise_law, cost=self.part_down(share), l1_sensitivity=l1_sensitivity,
                        squared_l2_sensitivity=squared_l2_sensitivity)
 
     @cached_property
     def certificate_plan(self) -> CertificatePlan | None:
-        """How the certificate is measured; None without one."""
+        """Plan of the measurement for the certificate; None without a certificate."""
         if not self.certify_with or min(self.copies) >= self.people:
             return None
         return CertificatePlan(supply=self.copies, failure_probability=self.failure_probability,
@@ -209,15 +215,13 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
 
     @property
     def loss(self) -> PureDP | ApproxDP:
-        """The privacy loss of the whole outcome; pure where neither the noise nor a truncation needs the delta that may
-        be spent.
-        """
+        """Privacy loss of the whole outcome. The loss is pure unless Gaussian noise or truncation needs the delta."""
         needed = self.noise_law == "gaussian" or self.on_overflow == "truncate"
         return ApproxDP(self.epsilon, self.delta) if self.delta and needed else PureDP(self.epsilon)
 
     def events(self) -> tuple[Event, ...]:
-        """The events that a run spends. With truncation it is one release: how often its delta counts depends on the
-        whole.
+        """The privacy events of a run. With truncation there is a single event, since the cost of its delta depends on
+        the whole run.
         """
         if self.on_overflow == "truncate" and self._spent():
             return (ApproxEvent(epsilon=self.epsilon, delta=self.delta, neighbours=self.relation, label="allocation"),)
@@ -232,11 +236,11 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return parts
 
     def _drawn(self) -> tuple[Line, ...]:
-        """What the releases of a run spend, as lines; `_spent` has their events."""
+        """The lines of the charge for the releases of a run, which correspond to the events in `_spent`."""
         return lines_of(self._spent())
 
     def _spent(self) -> tuple[Event, ...]:
-        """What the releases of a run spend, each alone."""
+        """The privacy events of a run's releases, one for each release."""
         raise NotImplementedError
 
     def guarantees(self) -> Guarantees:
@@ -256,18 +260,19 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return plan.certificate(board.prices, board.surplus, board.welfare)
 
     def check(self, billboard: AnyBillboard) -> None:
-        """Check that a billboard is of this plan, and that its derived numbers follow from the rest of it.
+        """Check that a billboard belongs to this plan, and that its derived numbers follow from its releases.
 
         Raises:
-            InvalidInput: another plan's, or numbers that no run makes.
+            InvalidInput: a billboard of another plan, or one with numbers that no run writes.
         """
         self._own(billboard)
 
     def cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:
-        """The place from which on holders of a good go without all its copies, so that it fits, (k,); None with "flag".
+        """The place for each good from which on its holders lose all their copies of it, such that the supply suffices;
+        shape (k,). None with "flag".
 
         Args:
-            held: (n,) or (n, b) goods, -1 for none. Private.
+            held: goods of each bidder, shape (n,) or (n, b), with -1 for none. Private.
         """
         if self.on_overflow == "flag":
             return None
@@ -278,11 +283,11 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return found
 
     def without_overflow(self, held: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
-        """The goods that are left to everybody, and the places from which on they are cut off. Private, but for the
-        places.
+        """The goods that bidders keep after truncation, and the places from which on holders are cut off. The goods are
+        private, the places public.
 
         Args:
-            held: (n,) or (n, b) goods, -1 for none.
+            held: goods of each bidder, shape (n,) or (n, b), with -1 for none.
         """
         cutoffs = self.cut_off(held)
         if cutoffs is None:
@@ -291,26 +296,26 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return np.where(places < cutoffs[np.maximum(held, 0)], held, -1), cutoffs
 
     def diagnose(self, values: Valuations, held: NDArray[Any]) -> dict[str, float]:
-        """Diagnostics that an operator may see of a study: welfare, and copies beyond the supply."""
+        """Diagnostics of a study that its operator may see: the welfare, and the number of copies beyond the supply."""
         return {"welfare": values.welfare(held), "over_allocated": float(self._over(held).sum())}
 
     def _over(self, held: NDArray[Any]) -> NDArray[np.int64]:
-        """(k,) copies of each good that are given beyond its supply."""
+        """Number of copies of each good that are given beyond its supply, shape (k,)."""
         given = np.bincount(held[held >= 0], minlength=self.goods)
         over: NDArray[np.int64] = np.maximum(0, given - np.array(self.copies))
         return over
 
     def _own(self, billboard: AnyBillboard) -> Any:
-        """The billboard, if it is of this mechanism.
+        """Return a billboard after a check that it belongs to this mechanism.
 
         Raises:
-            InvalidInput: it is another one's.
+            InvalidInput: a billboard of another mechanism.
         """
         raise NotImplementedError
 
 
 def down(exact: Fraction) -> float:
-    """A double that is not above a number, nor is it as it is written."""
+    """A double close to the given number, with its value and its shortest decimal form at most that number."""
     found = float(exact)
     return math.nextafter(found, 0.0) if max(written(found), Fraction(found)) > exact else found
 
@@ -319,25 +324,26 @@ def down(exact: Fraction) -> float:
 
 
 class OneGood(Market[B_co]):
-    """A market of single goods, with public prices that may be charged."""
+    """A market in which each bidder gets at most one good, with public prices that may be charged."""
 
     charge: bool
 
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[B_co, WelfareCertificate | None]:
-        """Run the market: its rounds, its clearing, and everybody's good.
+        """Run the market: its rounds, its clearing, and the good of each bidder.
 
         Args:
-            data: (n, k) valuations in [0, 1]: an array, a frame, an Arrow table or a file with a column for each good,
-                a sparse array, or `Valuations`. A row that cannot be used counts as zeros in a release, whoever's it
-                is; a study refuses it.
-            noise: `Noise.secure()` for a settlement.
-            progress: called with the rounds played and all rounds, as they are played; both are public.
+            data: valuations in [0, 1], shape (n, k): an array, a frame, an Arrow table or a file with a column for each
+                good, a sparse array, or `Valuations`. In a release any row that cannot be used counts as zeros; a study
+                refuses such a row.
+            noise: source of the noise; `Noise.secure()` for a settlement.
+            progress: function that is called after each round with the number of rounds played and the number of all
+                rounds, both public.
 
         Returns:
-            An outcome whose shares have the column "good", -1 for none, and "price", that of the good where prices are
-            charged, else 0.
+            An outcome whose shares have the columns "good" (-1 for none) and "price". The price is that of the good if
+            prices are charged, and 0 if not.
         """
         source = as_noise(noise)
         values = Valuations.of(data, people=self.people, goods=self.goods, unusable=unusable_in(source))
@@ -355,15 +361,17 @@ class OneGood(Market[B_co]):
                              diagnostics=self.diagnose(values, held))
 
     def _of_plenty(self) -> Any:
-        """The billboard where everybody gets her favourite."""
+        """The billboard of a market in which every bidder gets their favourite."""
         raise NotImplementedError
 
     def _matched(self, values: Valuations, source: Noise, progress: Progress | None) -> tuple[Any, NDArray[Any]]:
-        """The billboard, and (n,) everybody's good, -1 for none."""
+        """The billboard, and the good of each bidder, shape (n,), with -1 for none."""
         raise NotImplementedError
 
     def _worth_it(self, values: Valuations, prices: NDArray[np.float64], held: NDArray[Any]) -> NDArray[Any]:
-        """(n,) goods, but for those that are not worth the price that is charged."""
+        """The good of each bidder, shape (n,). If prices are charged, -1 replaces a good that is worth less to its
+        holder than its price.
+        """
         if not self.charge:
             return held
         return np.where(values.of_goods(held) >= prices[np.maximum(held, 0)], held, -1)
@@ -371,7 +379,9 @@ class OneGood(Market[B_co]):
     def _reported(
         self, values: Valuations, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
     ) -> dict[str, float | None]:
-        """The two noisy sums of the certificate, as billboards have them; None without one."""
+        """The two noisy sums of the certificate, by their names on the billboard; None for both without a
+        certificate.
+        """
         plan = self.certificate_plan
         surplus, welfare = (None, None) if plan is None else plan.reported(values, prices, held, noise)
         return {"surplus": surplus, "welfare": welfare}

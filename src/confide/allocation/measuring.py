@@ -1,4 +1,4 @@
-"""One release of whole numbers: its part of the budget, the noise that this asks for, and how far it may be off."""
+"""One release of whole numbers: its share of the budget, the noise scale that follows, and a bound on its error."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _ROUNDED_UP = 1.0 + 2.0**-40  # more than the rounding of a root
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """Discrete noise on whole numbers.
+    """A release of whole numbers with discrete noise.
 
     Args:
-        label: name of what is measured.
-        law: "laplace": pure; "gaussian": zCDP.
+        label: name of the release.
+        law: law of the noise: "laplace" for pure privacy, "gaussian" for zCDP.
         cost: epsilon, or rho, > 0.
-        l1_sensitivity: how far one neighbour step moves all numbers together, in l1.
-        squared_l2_sensitivity: the same in squared l2.
+        l1_sensitivity: l1 sensitivity of all numbers together.
+        squared_l2_sensitivity: squared l2 sensitivity of all numbers together.
 
     Example:
         >>> Measure(label="cells", law="laplace", cost=0.5, l1_sensitivity=2,
@@ -56,26 +56,26 @@ class Measure:
 
     @cached_property
     def scale(self) -> float:
-        """The scale of the noise: b of Laplace noise, sigma of Gaussian noise, rounded up."""
+        """Noise scale, rounded up: the scale b of Laplace noise, or the parameter sigma of Gaussian noise."""
         if self.law == "laplace":
             return float_up(self.l1_sensitivity / written(self.cost))
         return math.sqrt(Fraction(self.squared_l2_sensitivity) / (2 * Fraction(self.cost))) * _ROUNDED_UP
 
     def event(self, unit: Relation) -> Event:
-        """The event that the release spends.
+        """The privacy event of the release.
 
         Args:
-            unit: the relation for which the distances were shown.
+            unit: neighbouring relation for which the sensitivities hold.
         """
         if self.law == "laplace":
             return PureEvent(epsilon=self.cost, neighbours=unit, label=self.label)
         return ZCDPEvent(rho=self.cost, neighbours=unit, label=self.label)
 
     def draw(self, true: NDArray[np.int64], noise: Noise, stream: Stream) -> NDArray[np.int64]:
-        """The numbers with noise.
+        """Add noise to the numbers.
 
         Args:
-            true: any shape. Private.
+            true: true numbers, of any shape. Private.
             noise: source of the noise.
             stream: name of the draw.
         """
@@ -86,11 +86,12 @@ class Measure:
                                      l2_sensitivity_squared=self.squared_l2_sensitivity)
 
     def reach(self, failure_probability: float, terms: int = 1) -> int:
-        """A bound that a sum of so many noises exceeds with this probability at most; so it is for below its negative.
+        """A bound that the sum of `terms` independent noises exceeds with at most the failure probability. The sum
+        falls below minus the bound with at most the same probability.
 
         Args:
-            failure_probability: in (0, 1).
-            terms: number of noises, >= 1.
+            failure_probability: probability of each of the two failures, in (0, 1).
+            terms: number of noises in the sum, >= 1.
 
         Source: Chernoff; spec allocation 4.1.
         """

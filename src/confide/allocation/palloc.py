@@ -1,7 +1,7 @@
-"""`PAlloc`: an ascending auction of bundles that publishes noisy bid counts, from which everybody finds their own
+"""`PAlloc`: an ascending auction of bundles that publishes noisy bid counts, from which each bidder finds their own
 goods.
 
-For gross-substitutes valuations: a rise of other prices never makes anybody let go of a good that they hold.
+The auction is for gross-substitutes valuations: a rise of other prices never makes a bidder drop a good that they hold.
 
 Source: Wu 2017, Algorithm 6, with its errata corrected, and calibrated as `PMatch` is; spec allocation 5.
 """
@@ -61,27 +61,29 @@ _REPORTS = "report"  # part of the joint session
       words={"neighbours": NEIGHBOURS_WRITTEN})
 @dataclass(frozen=True, kw_only=True)
 class PAlloc(Ascending):
-    """Bundles of at most b goods for each bidder, out of goods with several copies each, by an ascending auction.
+    """An ascending auction that gives each bidder a bundle of at most b goods, out of goods with several copies each.
 
-    In their slot bidders drop the goods after which too many others bid, and bid on one more. Goods that they hold have
-    the price at which they won them. Who has made C bids bids no more, and keeps what nobody outbids. In the end what
-    was outbid is dropped, or the final clearing says what is.
+    In their slot bidders drop the goods on which they were outbid, and bid on one more good. Held goods keep the price
+    at which they were won. A bidder who has made C bids does not bid any more, and keeps the goods on which nobody
+    outbids them. At the end bidders drop outbid goods, or the final clearing decides which goods they keep.
 
-    Privacy: a bidder's bids are counted as in `PMatch`, one in a round at most. The cells of the final clearing are
-    (good, age) for each good that they hold, b at most, so a replaced bidder moves them by 2b; b of them may lie in one
-    cell where copies of a good count. Reports of who would bid once more: `bundle_exposure`.
+    Privacy. A bidder's bids are counted as in `PMatch`, at most one in a round. The final clearing has a cell for each
+    good and age. A bidder counts in one cell for each good that they hold, at most b, so a replaced bidder moves the
+    cells by 2b. If the valuation counts copies, b copies may lie in one cell. The module `bundles.auction` bounds the
+    reports of bidders who would bid once more.
 
-    A bidder's slots never depend on what a program computes elsewhere: who declines is idle until they lose a good.
+    A bidder who declines is idle until they lose a good, whatever their program would answer in between. So the bids
+    depend only on the program's answers in the bidder's own slots and reports.
 
-    Nothing is said of incentives.
+    The mechanism makes no promise about incentives.
 
-    Where `bundle` is smaller than the largest bundle that the class wants, v(S) counts the best goods of S. Where
-    halting is "unsatisfied", `outbid_tests` decides what reports cost and what they say: with tests in the slot nobody
-    is asked yet what they want in place of a good that they lost after their slot.
+    If `bundle` is smaller than the largest bundle that the class wants, v(S) counts the best goods of S. If halting is
+    "unsatisfied", `outbid_tests` decides the cost and the meaning of the reports. With tests in the slot a bidder who
+    loses a good after their slot has not yet been asked for a good in its place.
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: the reserve leaves nothing of a good; Gaussian noise without a delta.
+        Refused: a reserve that leaves no copy of a good, or Gaussian noise without a delta.
 
     Example:
         >>> from confide.allocation import instance_a
@@ -106,22 +108,23 @@ class PAlloc(Ascending):
         cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int | tuple[int, ...],
         valuation: BundleClass, highest: float | None = None, **options: Any,
     ) -> PAlloc:
-        """The auction with settings that measured well at these sizes.
+        """An auction of bundles with settings that measured well at the given sizes.
 
         Args:
             epsilon: privacy loss of the whole outcome, in nats, > 0.
-            delta: in [0, 1); 0 is pure privacy.
-            people: n, public slots, >= 1.
-            goods: k, >= 1.
-            supply: s_j >= 1, copies of each good: one number for all, or k.
-            valuation: the class of everybody's valuation.
-            highest: the largest worth of one good alone, in (0, 1], by a public promise; by default 1 over the goods
-                that one person wants.
-            options: further parameters, such as bundle or neighbours; they win over what is recommended.
+            delta: delta in [0, 1); 0 is pure privacy.
+            people: number n >= 1 of public slots.
+            goods: number k >= 1 of goods.
+            supply: number of copies s_j >= 1 of each good: one number for all, or k numbers.
+            valuation: class of all bidders' valuations.
+            highest: publicly promised upper bound on the value of one good alone, in (0, 1]. If left out, 1 over the
+                number of goods that one person wants.
+            options: further parameters, such as bundle or neighbours; they take precedence over the recommended
+                settings.
 
         Raises:
             InvalidInput: a number out of range.
-            Refused: a reserve leaves nothing, or an option needs a delta.
+            Refused: a reserve that leaves no copy of a good, or an option that needs a delta.
 
         Example:
             >>> from confide.allocation.bundles import CappedAdditiveValuation
@@ -140,13 +143,13 @@ class PAlloc(Ascending):
 
     @property
     def largest_bundle(self) -> int:
-        """The largest bundle, b."""
+        """Largest number b of goods that one bidder may hold."""
         most = self.valuation.largest(self.goods)
         return most if self.bundle is None else min(self.bundle, most)
 
     @property
     def plentiful(self) -> bool:
-        """Whether everybody can have the bundle that they like best."""
+        """Whether there are enough copies for every bidder to have their favourite bundle."""
         return min(self.copies) >= self.people * (self.largest_bundle if self.valuation.repeats else 1)
 
     @property
@@ -155,7 +158,9 @@ class PAlloc(Ascending):
 
     @property
     def report_l1_sensitivity(self) -> int:
-        """How far a neighbour step moves the reports of the halting test, in l1, along any history."""
+        """L1 sensitivity of the reports to the halting test: largest distance between neighbouring data sets along any
+        public history.
+        """
         if self.halting == "unsatisfied":
             return report_distance(rounds=self.rounds, bid_cap=self.bid_cap, tests=self.outbid_tests,
                                    worlds=self.l1_sensitivity)
@@ -163,14 +168,16 @@ class PAlloc(Ascending):
 
     @property
     def cell_sensitivities(self) -> tuple[int, int]:
-        """How far it moves the cells of the final clearing: 2b in l1, and 2b^2 in squared l2 where copies count."""
+        """Sensitivity of the cells of the final clearing: 2b in l1, and 2b in squared l2, or 2b^2 if the valuation
+        counts copies. Each sensitivity is half as large if neighbours replace a row by zeros.
+        """
         b = self.largest_bundle
         one = self.l1_sensitivity * b
         return one, one * (b if self.valuation.repeats else 1)
 
     @property
     def reports_are_free(self) -> bool:
-        """Whether the reports' counter costs nothing beside the counters of bids: `bundle_exposure`."""
+        """Whether the counter of reports costs nothing besides the counters of bids; see `bundles.auction`."""
         return self._asks and self.halting == "unsatisfied" and self.law == "laplace" and free_reports(
             rounds=self.rounds, bid_cap=self.bid_cap, tests=self.outbid_tests, worlds=self.l1_sensitivity)
 
@@ -180,7 +187,7 @@ class PAlloc(Ascending):
 
     @cached_property
     def halting_plan(self) -> Halting:
-        """When it ends."""
+        """Plan of the test that ends the auction."""
         if not self.reports_are_free:
             return super().halting_plan
         # Noise of q levels times the scale of a block of bids: the scale of a counter is distance q/cost.
@@ -189,14 +196,14 @@ class PAlloc(Ascending):
 
     @cached_property
     def rules(self) -> BundleRules:
-        """The public rules that everybody bids by."""
+        """The public rules of the auction, by which every bidder bids."""
         return BundleRules(people=self.people, goods=self.goods, supply=self.effective_supply, increment=self.increment,
                            rounds=self.rounds, batch=self.batch, bid_cap=self.bid_cap, valuation=self.valuation,
                            bundle=self.largest_bundle, outbid_tests=self.outbid_tests, reports=self._asks)
 
     @cached_property
     def certificate_plan(self) -> BundleCertificatePlan | None:
-        """How the certificate is measured; None without one."""
+        """Plan of the measurement for the certificate; None without a certificate."""
         if not self.certify_with or self.plentiful:
             return None
         return BundleCertificatePlan(supply=self.copies, failure_probability=self.failure_probability,
@@ -204,11 +211,13 @@ class PAlloc(Ascending):
 
     @property
     def _joint(self) -> bool:
-        """Whether one session pays for the counters of bids and for that of the reports."""
+        """Whether one session pays for both the counters of bids and the counter of reports."""
         return self.reports_are_free and self.halting_plan.counter is not None
 
     def _joint_session(self, noise: Noise) -> NoiseSession:
-        """The reports cost nothing beside the bids where a block of theirs has the noise of all of its levels."""
+        """A session that pays for bids and reports together. Reports cost nothing if the noise scale of their blocks is
+        at least the number of their levels times that of the bids' blocks.
+        """
         bids, reports = self.counter, self.halting_plan.counter
 
         def cost(scales: Mapping[str, Fraction]) -> DrawCost:
@@ -233,16 +242,17 @@ class PAlloc(Ascending):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
     ) -> RunOutcome[AuctionBillboard, WelfareCertificate | None]:
-        """The auction, its clearing, and everybody's bundle.
+        """Run the auction: its rounds, its clearing, and the bundle of each bidder.
 
         Args:
-            data: n records of the class, as it has them, or its `Population`; a frame, an Arrow table or a file of such
-                records, with a column for each number; or what a campaign collects.
-            noise: `Noise.secure()` for a settlement.
-            progress: called with the rounds played and all rounds, as they are played; both are public.
+            data: n records in the form of the class, or its `Population`; a frame, an Arrow table or a file of such
+                records, with a column for each number; or batches of rows that a campaign collected.
+            noise: source of the noise; `Noise.secure()` for a settlement.
+            progress: function that is called after each round with the number of rounds played and the number of all
+                rounds, both public.
 
         Returns:
-            An outcome whose shares have the column "bundle": goods in ascending order, one for each copy.
+            An outcome whose shares have the column "bundle": goods in ascending order, one entry for each copy.
         """
         source = as_noise(noise)
         population = population_of(self.valuation, data, people=self.people, goods=self.goods,
@@ -289,7 +299,7 @@ class PAlloc(Ascending):
 
 
 def _lists(held: NDArray[np.int32]) -> pa.ListArray:
-    """(n, b) goods as n ascending lists."""
+    """The goods of n bidders, shape (n, b), as n ascending lists."""
     ordered = np.sort(held, axis=1)
     there = ordered >= 0
     offsets = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int32)

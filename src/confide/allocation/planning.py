@@ -1,14 +1,16 @@
-"""The choice of a matching and its settings, and what to expect of it: from public sizes alone.
+"""The choice between `PMatch` and `SinkhornMatch`, their settings, and predictions of their welfare, from public sizes
+alone.
 
-Two mechanisms keep the same promise of privacy. Measured on a grid of 8 to 100 goods, 400 to 800 copies of each and 400
-to 40,000 copies times epsilon (the table of `settings`), `SinkhornMatch` was better by .2 of the optimum at 400 copies
-times epsilon and by .06 at 4,000. At 40,000, where there is next to no noise and its lots and leanings are what costs,
-they are even, but for 100 goods with 400 copies each, where `PMatch` was better by .02. Where prices are charged it is
-better by more, .25 and .1, because everybody asks at the prices that they pay. `PMatch` is the published auction, it
-takes other laws of noise and halting rules, and its holders are counted, not drawn by lot.
+Both mechanisms keep the same promise of privacy. The two mechanisms were measured with 8 to 100 goods, 400 to 800
+copies of each, and 400 to 40,000 copies times epsilon (the table of `settings`). `SinkhornMatch` was better by .2 of
+the optimum at 400 copies times epsilon, and by .06 at 4,000. At 40,000 there is next to no noise, and `SinkhornMatch`
+loses welfare by its lottery and its biases. At 40,000 the two mechanisms are even, except for 100 goods with 400 copies
+each, where `PMatch` was better by .02. With charged prices `SinkhornMatch` is better by more, .25 and .1, because all
+its bidders ask at the prices that they pay. `PMatch` is the published auction. `PMatch` supports other laws of noise
+and halting rules, and its holders are counted, not drawn by lot.
 
-Goods handed out without asking anybody are worth .5 to .65 of the optimum on these instances. At 20 goods with 800
-copies, PMatch falls below that at about 250 copies times epsilon, SinkhornMatch at about 100.
+Goods handed out without asking anybody are worth .5 to .65 of the optimum on these instances. With 20 goods of 800
+copies, PMatch falls below that baseline at about 250 copies times epsilon, and SinkhornMatch at about 100.
 
 Source: spec allocation 4.3; predictions are simulations, not guarantees.
 """
@@ -51,7 +53,7 @@ _DOUBLINGS = 24
 _TENTHS = 24
 _COMMON = {one.name for one in fields(Market)} | {"charge"}  # what both mechanisms have and mean alike
 UNASKED = "goods handed out without asking anybody"
-"""Name of the baseline that needs no privacy."""
+"""Name of the baseline that hands out goods without asking anybody, and so needs no privacy."""
 
 _OF_OPTIMUM = "share of the optimum"
 _HARDLY = 1.1  # times the baseline: what is not worth a run
@@ -59,7 +61,9 @@ _CLEARLY = 0.02  # of the optimum: what one mechanism is better by, for a word a
 
 
 class _Figures(dict[str, Predicted]):
-    """The figures of a plan. Under the name of a kind of crowds it gives, with a warning, what `crowds` has."""
+    """The figures of a plan by name. The name of a kind of population still works, with a warning, and gives its entry
+    of `crowds`.
+    """
 
     def __init__(self, figures: Mapping[str, Predicted], crowds: Mapping[str, CrowdPrediction]) -> None:
         super().__init__(figures)
@@ -75,24 +79,26 @@ class _Figures(dict[str, Predicted]):
 @renamed_keywords(predicted="crowds")
 @dataclass(frozen=True, kw_only=True)
 class AllocationPlan(Plan[PMatch | SinkhornMatch]):
-    """A matching that is advised at public sizes, and the figures that speak for it.
+    """A mechanism recommended for public sizes, and the figures that support the choice.
 
     Args:
-        mechanism: `PMatch` or `SinkhornMatch`.
-        error: E, >= 0: of PMatch, how far any published count is off at most, but with the failure probability; of
-            SinkhornMatch, how far the final count of those who ask for a good.
-        reserve: m >= 0, copies of a usual good that stay where as many ask for it as there are: the price of the
-            promise that no good is given beyond its supply. Of a PMatch with a final clearing it is what the clearing's
-            first cut needs.
-        crowds: figures of made-up bidders, by the name of their kind: "A" and "B", or "prior".
-        alike: the share of the optimum where everybody values the goods alike, which prices cannot tell apart.
-        other: the other mechanism, where it was looked at; ready to run.
-        passed_over: predictions of the other mechanism on the same crowds, where it was looked at: also where options
-            leave no choice but `PMatch`, and it charges prices.
-        refused: why the other mechanism was not looked at, or was refused; empty where it was looked at.
+        mechanism: recommended `PMatch` or `SinkhornMatch`.
+        error: bound E >= 0 on an error, except with the failure probability. For PMatch it is the error of any
+            published count; for SinkhornMatch it is the error of the final count of bidders who ask for a good.
+        reserve: number m >= 0 of copies of a median good that stay unsold when as many bidders ask for it as there are
+            copies. The reserve is the price of the promise that no good is given beyond its supply. For a PMatch with a
+            final clearing it is the reserve that the first cut of the clearing needs.
+        crowds: mapping from kind of synthetic population ("A" and "B", or "prior") to its figures.
+        alike: predicted share of the optimum when all people value the goods alike, so that prices cannot tell them
+            apart.
+        other: the other mechanism, ready to run, if it was compared.
+        passed_over: predictions of the other mechanism on the same populations, if it was compared. These predictions
+            are also computed when options force a `PMatch` that charges prices.
+        refused: reason why the other mechanism was not compared, or was refused; empty if it was compared.
         draws: number of draws of noise, k for each release.
-        seconds: rough time of a secure run: noise at 8 microseconds a draw, and looking at the values on one core.
-        megabytes: rough memory, the table of valuations included, the program itself not.
+        seconds: rough time of a secure run: 8 microseconds for each draw of noise, and the computation on the values on
+            one core.
+        megabytes: rough memory of a run, with the table of valuations, without the program itself.
     """
 
     mechanism: _Advised
@@ -109,18 +115,20 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
     @property
     def share(self) -> float:
-        """Predicted welfare over the optimum, the mean over the kinds of bidders."""
+        """Predicted share of the optimal welfare, averaged over the kinds of populations."""
         return _mean(self.crowds)
 
     @property
     def span(self) -> tuple[float, float]:
-        """The lowest and the highest of all runs."""
+        """Lowest and highest share of the optimal welfare over all runs."""
         found = self.crowds.values()
         return min((one.lowest for one in found), default=1.0), max((one.highest for one in found), default=1.0)
 
     @property
     def predicted(self) -> Mapping[str, Predicted]:
-        """The share of the optimum first; then how it varies, what noise costs, and the size of a run."""
+        """The predicted figures by name: first the share of the optimum, then its variation, the cost of noise, and the
+        size of a run.
+        """
         simulated = "simulated" if self.crowds else "exact"
         low, high = self.span
         found = {
@@ -141,7 +149,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """The other mechanism, and the baselines that were tried on the same made-up bidders."""
+        """The other mechanism and the baselines, computed on the same synthetic bidders."""
         other = "PMatch" if isinstance(self.mechanism, SinkhornMatch) else "SinkhornMatch"
         found = [Alternative(name=other, predicted=_figures(self.passed_over) if self.passed_over else {},
                              refused=self.refused or self._why_not(_mean(self.passed_over)), mechanism=self.other)]
@@ -164,7 +172,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Reasons to think again before it is run."""
+        """Reasons to reconsider the plan before a run."""
         found = []
         if self._dearly:
             found.append(f"SinkhornMatch is predicted at {_mean(self.passed_over):.2f} of the optimum and charges "
@@ -178,7 +186,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         return tuple(found)
 
     def plot(self) -> Picture:
-        """Predicted welfare of the plan and its alternatives, with the worst and the best run.
+        """Draw the predicted welfare of the plan and its alternatives, with the worst and the best run.
 
         Example:
             >>> plan(5_000, 5, 800, epsilon=1.0).plot().alt  # doctest: +ELLIPSIS
@@ -196,7 +204,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         return found
 
     def sentences(self) -> tuple[str, ...]:
-        """The plan in words."""
+        """The plan as sentences."""
         by = self.mechanism
         name = wire_name(by)
         said = [f"{name} for {by.people:,} bidders and {by.goods:,} goods: {by.loss} towards everybody else together"]
@@ -229,7 +237,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
     @property
     def _dearly(self) -> bool:
-        """Whether charging prices costs what the other mechanism would not lose."""
+        """Whether the plan charges prices and the other mechanism is predicted to reach clearly more welfare."""
         return bool(self.passed_over) and self.mechanism.charge and _mean(self.passed_over) > self.share + _CLEARLY
 
     def _own_figures(self) -> Mapping[str, Any]:
@@ -259,27 +267,27 @@ def plan(
     named: int | None = None,
     **options: Any,
 ) -> AllocationPlan:
-    """Choose a matching at these sizes, and predict its welfare on made-up bidders.
+    """Choose a mechanism for public sizes, and predict its welfare on synthetic bidders.
 
     Args:
-        people: n >= 1, public slots.
-        goods: k >= 1.
-        supply: s_j >= 1, copies of each good: one number for all, or k.
+        people: number n >= 1 of public slots.
+        goods: number k >= 1 of goods.
+        supply: number of copies s_j >= 1 of each good: one number for all, or k numbers.
         epsilon: privacy loss of the whole outcome, in nats, > 0.
-        delta: in [0, 1); 0 is pure privacy.
-        mechanism: "pmatch" and "sinkhorn" leave no choice.
-        prior: (m, k) public rows of valuations, made up or published before, never bids of this market; without them,
-            instances A and B.
-        runs: crowds of each kind of made-up bidders, each with noise of its own.
-        seed: seed of the first crowd and its noise.
-        named: how many goods a row names, where tables are sparse; for time and memory.
-        options: parameters of the mechanism, such as failure_probability, neighbours or certify_with. Options that one
-            mechanism alone has, such as halting, leave no choice either.
+        delta: delta in [0, 1); 0 is pure privacy.
+        mechanism: "any" to choose the better mechanism, or "pmatch" or "sinkhorn" to force one.
+        prior: public rows of valuations, shape (m, k), synthetic or published before, never bids of this market. If
+            left out, instances A and B.
+        runs: number of synthetic populations of each kind, each with noise of its own.
+        seed: seed of the first population and its noise.
+        named: number of goods in one row of a sparse table; used for the estimates of time and memory.
+        options: parameters of the mechanism, such as failure_probability, neighbours or certify_with. An option that
+            only one mechanism has, such as halting, forces that mechanism.
 
     Raises:
         InvalidInput: a number out of range, or options that no mechanism has.
-        Refused: hopeless: on made-up bidders of some kind it does no better than handing out goods to the very same
-            bidders without asking anybody. Names the epsilon, or the supply, that would do.
+        Refused: a market without hope: on synthetic bidders of some kind it does no better than handing out goods to
+            the same bidders without asking anybody. The message names an epsilon, or a supply, that would suffice.
 
     Example:
         >>> advised = plan(5_000, 5, 800, epsilon=1.0)
@@ -344,7 +352,7 @@ def _kinds(mechanism: str, options: Mapping[str, Any]) -> list[type[_Advised]]:
 def _recommended(
     kinds: list[type[_Advised]], epsilon: float, sizes: Mapping[str, Any]
 ) -> tuple[list[_Advised], str]:
-    """The mechanisms that can run, and why another one cannot."""
+    """The mechanisms that can run at the given sizes, and the reason why another one cannot."""
     found: list[_Advised] = []
     refused = ""
     for kind in kinds:
@@ -369,23 +377,23 @@ def _mean(expected: Mapping[str, CrowdPrediction]) -> float:
 
 
 def worth_it(expected: Mapping[str, CrowdPrediction]) -> bool:
-    """Whether every kind of crowd does better than if nobody of it were asked.
+    """Whether in each kind of population the mechanism does better than handing out goods without asking anybody.
 
     Args:
-        expected: predictions, by the kind of crowds.
+        expected: mapping from kind of population to its prediction.
     """
     return all(one.worth_it for one in expected.values())
 
 
 def least_epsilon(expected: Callable[[float, int], Mapping[str, CrowdPrediction]], epsilon: float, runs: int) -> float:
-    """The smallest epsilon of two digits, to a tenth or so, at which it is worth it to ask anybody; infinite where none
-    is found.
+    """The smallest epsilon, up to about a tenth and rounded up to two digits, at which the mechanism beats handing out
+    goods without asking anybody. Infinite if none is found.
 
     Args:
-        expected: function from an epsilon and the number of crowds of each kind to what made-up crowds would get; it
+        expected: function from an epsilon and the number of populations of each kind to the predictions. The function
             may refuse an epsilon.
-        epsilon: epsilon at which it is not worth it.
-        runs: crowds with which it must be worth it. One of each kind is what it is looked for with.
+        epsilon: epsilon at which the mechanism does no better.
+        runs: number of populations of each kind on which the result must be confirmed. The search itself uses one.
     """
     def worth(at: float, tried: int) -> bool:
         try:
@@ -414,12 +422,13 @@ def least_epsilon(expected: Callable[[float, int], Mapping[str, CrowdPrediction]
 
 
 def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: float, *others: str) -> Refused:
-    """The refusal of a market that is predicted to be no better than to ask nobody, with what would do.
+    """The error for a market that is predicted to do no better than handing out goods without asking anybody. The error
+    names remedies.
 
     Args:
-        market: the refused market.
-        expected: predictions, by the kind of crowds.
-        enough: `least_epsilon`.
+        market: refused market.
+        expected: mapping from kind of population to its prediction.
+        enough: an epsilon that suffices, from `least_epsilon`.
         others: other remedies.
     """
     one = min(expected.values(), key=lambda each: each.welfare - each.baseline)
@@ -449,7 +458,7 @@ def _planned(
 
 
 def _costs(best: _Advised, table: int) -> tuple[int, float, float, int]:
-    """Draws of noise, seconds of looking at values, E, m."""
+    """Four numbers: the draws of noise, the seconds of computation on the values, the error E and the reserve m."""
     certificate = 2 if best.certificate_plan is not None else 0
     if best.plentiful:
         return 0, table * _BIDDING, 0.0, 0

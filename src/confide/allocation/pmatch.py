@@ -1,4 +1,4 @@
-"""`PMatch`: an ascending auction that publishes noisy bid counts, from which everybody finds their own good.
+"""`PMatch`: an ascending auction that publishes noisy bid counts, from which each bidder finds their own good.
 
 Source: Wu 2017, Algorithm 4, with its errata corrected, and calibrated to work at 10^4 to 10^6 bidders: a cap on bids
 with a fixed number of rounds, batches, wide trees, and a final clearing; spec allocation 3 and 4.
@@ -37,11 +37,11 @@ __all__ = ["PMatch"]
       words={"neighbours": NEIGHBOURS_WRITTEN})
 @dataclass(frozen=True, kw_only=True)
 class PMatch(OneGood[AuctionBillboard], Ascending):
-    """One good for each bidder at most, out of goods with several copies each, by an ascending auction.
+    """An ascending auction that gives each bidder at most one good, out of goods with several copies each.
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: as `Ascending`.
+        Refused: for the same reasons as `Ascending`.
 
     Example:
         >>> from confide.allocation import instance_a
@@ -60,19 +60,20 @@ class PMatch(OneGood[AuctionBillboard], Ascending):
         cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int | tuple[int, ...],
         **options: Any,
     ) -> PMatch:
-        """The auction with settings that measured well at these sizes.
+        """An auction of single goods with settings that measured well at the given sizes.
 
         Args:
             epsilon: privacy loss of the whole outcome, in nats, > 0.
-            delta: in [0, 1); 0 is pure privacy.
-            people: n, public slots, >= 1.
-            goods: k, >= 1.
-            supply: s_j >= 1, copies of each good: one number for all, or k.
-            options: further parameters, such as neighbours or certify_with; they win over what is recommended.
+            delta: delta in [0, 1); 0 is pure privacy.
+            people: number n >= 1 of public slots.
+            goods: number k >= 1 of goods.
+            supply: number of copies s_j >= 1 of each good: one number for all, or k numbers.
+            options: further parameters, such as neighbours or certify_with; they take precedence over the recommended
+                settings.
 
         Raises:
             InvalidInput: a number out of range.
-            Refused: a reserve leaves nothing, or an option needs a delta.
+            Refused: a reserve that leaves no copy of a good, or an option that needs a delta.
 
         Example:
             >>> PMatch.for_budget(epsilon=1.0, people=100_000, goods=20, supply=4_000).increment
@@ -88,7 +89,7 @@ class PMatch(OneGood[AuctionBillboard], Ascending):
 
     @cached_property
     def rules(self) -> Rules:
-        """The public rules that everybody bids by."""
+        """The public rules of the auction, by which every bidder bids."""
         return Rules(people=self.people, goods=self.goods, supply=self.effective_supply, increment=self.increment,
                      rounds=self.rounds, batch=self.batch, bid_cap=self.bid_cap, charge=self.charge)
 

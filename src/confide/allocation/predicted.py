@@ -1,10 +1,10 @@
-"""Predictions of what a matching achieves: it is run on made-up bidders, never on anybody's bids.
+"""Predictions of a mechanism's welfare from runs on synthetic bidders, never on real bids.
 
-Where the market is large, a smaller one takes its place. First goods are left out, with the same number of copies for
-each bidder, and gamma in proportion, so that each good's chance to be given too often is the same; not below 50 of
-them, since an auction's noise depends on how many there are. Then people and copies are scaled down, and epsilon up:
-supply times epsilon, the noise beside a supply, is the same. What is not scaled is chance among few people, which makes
-the small market a little worse than the large one.
+A large market is replaced by a smaller one in two steps. The first step leaves out goods, down to 50, since an
+auction's noise depends on their number. That step keeps the number of copies for each bidder, and scales gamma such
+that each good's overflow probability stays the same. The second step scales people and copies down and epsilon up.
+Scaling keeps supply times epsilon, and so the ratio of the noise to a supply. Only the random variation among few
+people is not scaled, which makes the small market slightly worse than the large one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ __all__ = [
 LOTTERY = "a lottery for everybody's favourite"
 SERIAL = "a serial dictatorship"
 RUNS = 3
-"""Made-up crowds of each kind."""
+"""Number of synthetic populations of each kind."""
 
 _VALUES = 4_000_000  # of the table of a crowd
 _EACH = 2_000_000  # of each, where there are several
@@ -62,17 +62,19 @@ _BOUND_ROUNDS = 60
       baselines="beside")
 @dataclass(frozen=True, kw_only=True)
 class CrowdPrediction:
-    """Figures of made-up crowds of one kind: means over them, each with noise of its own.
+    """Figures of synthetic populations of one kind, averaged over populations with noise of their own.
+
+    All welfare figures are shares of an upper bound on the optimal welfare.
 
     Args:
-        welfare: welfare over an upper bound of the optimum.
-        lowest: the same in the worst of the runs.
-        highest: the same in the best of the runs.
-        baseline: worth of goods that are handed out without asking anybody, the best ones first, over the same.
-        baselines: welfare of rules that look at everybody's values, over the same: `LOTTERY` and `SERIAL`.
-        certificate: claim of the public certificate about the welfare over the optimum; None without one.
-        runs: number of crowds.
-        people: number of bidders that were made up in each.
+        welfare: share that the mechanism reaches.
+        lowest: share in the worst of the runs.
+        highest: share in the best of the runs.
+        baseline: share if goods are handed out without asking anybody, the best goods first.
+        baselines: mapping from the name of a rule that sees all values (`LOTTERY`, `SERIAL`) to its share.
+        certificate: share that the public certificate claims; None without a certificate.
+        runs: number of populations.
+        people: number of synthetic bidders in each population.
         goods: number of goods.
     """
 
@@ -88,12 +90,14 @@ class CrowdPrediction:
 
     @property
     def worth_it(self) -> bool:
-        """Whether it is better than to ask nobody, in the mean over the very same crowds."""
+        """Whether the mechanism does better, on average over the same populations, than handing out goods without
+        asking anybody.
+        """
         return self.welfare > self.baseline
 
     @classmethod
     def of(cls, found: Sequence[CrowdPrediction]) -> CrowdPrediction:
-        """The means of several runs, each alone, on crowds of the same kind.
+        """The average of the predictions of single runs on populations of the same kind.
 
         Args:
             found: predictions of single runs, at least one.
@@ -112,12 +116,12 @@ def _mean(numbers: Sequence[float]) -> float:
 
 
 def reduced(mechanism: Market, *, goods: bool = True, most: int = _VALUES) -> Market:
-    """The same market with fewer bidders, if there are too many to make up.
+    """The market itself, or a smaller market with the same behaviour if a population of its size would be too large.
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
         goods: whether goods may be left out.
-        most: values that may be made up.
+        most: largest number of values in a synthetic population.
 
     Example:
         >>> market = SinkhornMatch(people=1_000_000, goods=100, supply=8_000, epsilon=1.0)
@@ -146,7 +150,7 @@ def reduced(mechanism: Market, *, goods: bool = True, most: int = _VALUES) -> Ma
 
 
 def _stronger(mechanism: PMatch, factor: float) -> float:
-    """The epsilon at which Gaussian noise is smaller by a factor."""
+    """The epsilon at which Gaussian noise is smaller by the given factor."""
     goal = float(mechanism.budget) * factor**2
     low, high = mechanism.epsilon, mechanism.epsilon * max(4.0, factor) ** 3
     for _ in range(60):
@@ -158,17 +162,16 @@ def _stronger(mechanism: PMatch, factor: float) -> float:
 def made_up(
     people: int, goods: int, prior: ArrayLike | None = None, *, seed: int = 1,
 ) -> dict[str, Valuations]:
-    """Made-up bidders.
+    """Synthetic bidders, as a mapping from kind of population to valuations.
 
     Args:
-        people: n.
-        goods: k.
-        prior: (m, k) rows to draw from, public: made up by whoever asks, or published before. Without them, instances
-            A and B.
+        people: number n of people.
+        goods: number k of goods.
+        prior: public rows to draw from, shape (m, k), synthetic or published before. If left out, instances A and B.
         seed: seed of the draw.
 
     Raises:
-        InvalidInput: rows of another shape, or worth nothing.
+        InvalidInput: rows of another shape, or rows without any positive value.
     """
     if prior is None:
         return {name: Valuations.of(make(people, goods, seed=seed), people=people, goods=goods)
@@ -186,16 +189,17 @@ def made_up(
 def predicted(
     mechanism: Market, prior: ArrayLike | None = None, *, runs: int = RUNS, seed: int = 1,
 ) -> Mapping[str, CrowdPrediction]:
-    """Runs on made-up bidders.
+    """Predict the welfare of a mechanism by runs on synthetic bidders.
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
-        prior: as `made_up` takes it.
-        runs: crowds of each kind, each with noise of its own. Where sizes are large, several are of half the size.
-        seed: seed of the first crowd and its noise; those after it have the next ones.
+        prior: public rows to draw bidders from, as in `made_up`.
+        runs: number of populations of each kind, each with noise of its own. For large sizes, several populations have
+            half the size of a single one.
+        seed: seed of the first population and its noise. Later populations have the next seeds.
 
     Returns:
-        By the name of the bidders: "A" and "B", or "prior".
+        A mapping from kind of population ("A" and "B", or "prior") to its prediction.
 
     Example:
         >>> market = SinkhornMatch.for_budget(epsilon=1.0, people=5_000, goods=5, supply=800)
@@ -213,10 +217,11 @@ def predicted(
 
 
 def share_of_people_alike(mechanism: Market, *, seed: int = 1) -> float:
-    """The share of the optimum where everybody values the goods alike: it falls with the copies that nobody gets.
+    """The share of the optimum when all people value the goods alike. The share falls with the number of copies that
+    nobody gets.
 
-    Prices cannot tell such people apart. Nobody has to be asked to serve them, so this decides between mechanisms that
-    are even on other crowds, and never whether it is worth it to ask.
+    Prices cannot tell people with the same values apart, and these people can be served without asking anybody. So the
+    share decides between mechanisms that are even on other populations, and never whether asking is worth its cost.
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
@@ -242,7 +247,7 @@ def _of(market: Market, values: Valuations, seed: int, name: str | None) -> Crow
 
 @dataclass(frozen=True, kw_only=True)
 class _Baselines:
-    """What one crowd could get otherwise: a bound of its welfare, and the other rules' shares of it."""
+    """An upper bound on the welfare of one population, and the shares of it that the baseline rules reach."""
 
     most: float
     baseline: float
@@ -258,16 +263,19 @@ class _Baselines:
 
 @lru_cache(maxsize=256)
 def _baselines(name: str, people: int, goods: int, supply: tuple[int, ...], seed: int) -> _Baselines:
-    """The same for every mechanism and epsilon, so it is found once; the crowd itself is not kept."""
+    """The baselines of one population, cached because they are the same for every mechanism and epsilon. The population
+    itself is not kept.
+    """
     return _Baselines.of(made_up(people, goods, seed=seed)[name], supply, seed)
 
 
 def upper_bound(values: Valuations, supply: tuple[int, ...]) -> float:
-    """An upper bound of the best welfare, usually within a thousandth of it: duality, at prices found without noise.
+    """An upper bound on the optimal welfare, usually within a thousandth of it, by weak duality at prices found without
+    noise.
 
     Args:
-        values: made-up bidders; or private ones, then it is private.
-        supply: s_j.
+        values: valuations of the bidders. The bound of private valuations is private.
+        supply: number of copies s_j of each good j.
     """
     share = min(1.0, _BOUND_VALUES / max(1, values.people * values.goods))
     people = max(1, int(values.people * share))

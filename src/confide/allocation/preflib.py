@@ -1,13 +1,15 @@
-"""PrefLib's files of orders: .soc, .soi, .toc, .toi, with ties or without, complete or not; and .cat, of categories.
+"""PrefLib's files of orders (.soc, .soi, .toc, .toi: with or without ties, complete or incomplete), and of categories
+(.cat).
 
-A line says how many people gave the same order; they take the next places of the public list, so that the same file
-always gives the same places. Whoever does not rank a good gives nothing for it.
+A line gives an order and the number of people who gave it. The people of a line take the next places of the public
+list, so the same file always gives the same places. A good that a person does not rank is worth 0 to that person.
 
-A file that is not what its head and its ending say is refused before anybody's order is used: one lost line would give
-everybody after it another place. What is no order at all is its own people's loss alone.
+A file that contradicts its head or its file ending is refused before any order is used, because one lost line would
+move everybody after it to another place. A line that is not a valid order costs only the people of that line.
 
-Such a file is for orders that are no secret any more: places follow its lines, so that whoever knows how it is sorted
-can tell from somebody's place what they may have ranked. Secret orders are collected under ids that mean nothing.
+A PrefLib file is for orders that are no longer secret. Places follow the lines of the file, so anyone who knows how the
+file is sorted can infer from a person's place what the person may have ranked. Secret orders are collected under ids
+that carry no meaning.
 
 Source: the format of preflib.org (Mattei and Walsh 2013), with lines of "# KEY: value" at its head.
 """
@@ -31,7 +33,7 @@ from confide.tables import Roster
 __all__ = ["SUFFIXES", "PrefLib"]
 
 SUFFIXES = (".soc", ".soi", ".toc", ".toi", ".cat")
-"""How such files end."""
+"""File endings of PrefLib's formats."""
 
 _PEOPLE = 2**16  # of a batch
 _NUMBER = r"[0-9]{1,9}"
@@ -45,12 +47,12 @@ _COMPLETE = (".soc", ".toc")  # whose orders rank all alternatives
 
 @dataclass(frozen=True, kw_only=True)
 class PrefLib:
-    """A file of orders, and which of its alternatives are the goods.
+    """A PrefLib file, and the assignment of its alternatives to the goods.
 
     Args:
-        path: the file.
-        goods: their names: those of alternatives, or else all of them are alternatives' numbers.
-        unlisted: treatment of an alternative that is no good: it stops the reading, or is left out of all orders.
+        path: path of the file.
+        goods: names of the goods: names of alternatives, or else all of them numbers of alternatives.
+        unlisted: treatment of an alternative that is no good: an error, or leaving it out of all orders.
 
     Raises:
         InvalidInput: no such file, another format, or a good that is no alternative.
@@ -62,11 +64,11 @@ class PrefLib:
 
     @property
     def categories(self) -> bool:
-        """Whether it says categories instead of orders."""
+        """Whether the file holds categories instead of orders."""
         return self.path.suffix.lower() == ".cat"
 
     def alternatives(self) -> tuple[int, ...]:
-        """The good that each alternative is, from number 1; -1 for none."""
+        """The good that corresponds to each alternative, from alternative 1 on; -1 for none."""
         head, count = self._head(), self._count()
         names = {int(found[1]): value for key, value in head.items()
                  if (found := re.fullmatch(rf"ALTERNATIVE NAME ({_NUMBER})", key))}
@@ -85,11 +87,11 @@ class PrefLib:
         return tuple(found_goods)
 
     def check(self) -> None:
-        """Check that the lines are what the head and the file's ending say.
+        """Check that the lines agree with the file's head and its ending.
 
         Raises:
-            InvalidInput: other people than NUMBER VOTERS says, or an order that the format forbids; names both
-                numbers, or the line.
+            InvalidInput: a number of people other than NUMBER VOTERS says, or an order that the format forbids. The
+                message names both numbers, or the line.
         """
         ending, count, people = self.path.suffix.lower(), self._count(), 0
         for number, here, pairs in self._orders(count):
@@ -109,7 +111,7 @@ class PrefLib:
                                "a line is lost, or a count is wrong: everybody after it would have another's place")
 
     def _head(self) -> dict[str, str]:
-        """The lines "# KEY: value", by key; of keys that stand twice, the last."""
+        """Mapping from key to value of the lines "# KEY: value". Of repeated keys the last counts."""
         found = dict[str, str]()
         for line in self._lines():
             if not line.startswith("#"):
@@ -127,7 +129,9 @@ class PrefLib:
         return int(said)
 
     def _orders(self, alternatives: int) -> Iterator[tuple[int, int, list[tuple[int, int]] | None]]:
-        """Number of the line, how many people, and (alternative, place) of each; None where it is no order."""
+        """The number of each line, the number of its people, and its pairs (alternative, place). In place of an invalid
+        order stands None.
+        """
         for number, line in enumerate(self._lines(), 1):
             text = re.sub(r"\s", "", line)
             if text and not text.startswith("#"):
@@ -139,13 +143,13 @@ class PrefLib:
         self, scale: Ranks, roster: Roster, rejected: MutableMapping[str, str] | None = None,
         counted: list[int] | None = None,
     ) -> Iterator[Rows]:
-        """Everybody's rows, once, in the order of the lines.
+        """Read the rows of all people once, in the order of the lines.
 
         Args:
-            scale: the public rule for the worth of a place.
-            roster: the public list of ids; those of whom no line is left stay without a row.
-            rejected: receives id -> reason, also of lines beyond the list; the operator's alone.
-            counted: receives for how many people there were lines.
+            scale: public rule for the value of a place.
+            roster: public list of ids. Ids at the end of the list for which no line is left have no row.
+            rejected: mapping that receives id -> reason, also for lines beyond the list. Only the operator may see it.
+            counted: list that receives the number of people with a line.
         """
         rule = replace(scale, as_written=True) if self.categories else scale
         goods = np.array(self.alternatives(), dtype=np.int64)
@@ -174,7 +178,7 @@ class PrefLib:
 
 
 def _order(text: str, alternatives: int) -> list[tuple[int, int]] | None:
-    """(alternative, place), from 1; None where it is no order."""
+    """The pairs (alternative, place) of an order, from 1; None for an invalid order."""
     found = _ORDER.fullmatch(text)
     if found is None:
         return None
@@ -187,7 +191,7 @@ def _order(text: str, alternatives: int) -> list[tuple[int, int]] | None:
 def _expanded(
     orders: list[tuple[int, int, list[tuple[int, int]]]], goods: np.ndarray, rule: Ranks
 ) -> Iterator[Rows]:
-    """Each order for as many people as gave it."""
+    """Rows that repeat each order for each person who gave it."""
     for start in range(0, len(orders), _PEOPLE):
         some = orders[start : start + _PEOPLE]
         row = np.repeat(np.arange(len(some)), [len(pairs) for _, _, pairs in some])
@@ -204,7 +208,7 @@ def _expanded(
 
 
 def _taken(rows: Rows, index: np.ndarray, places: np.ndarray) -> Rows:
-    """Some rows, each as often as it is asked for, for other people."""
+    """Selected rows, repeated as often as their places are listed, for the people in `index`."""
     lengths = np.diff(rows.starts)[places]
     starts = np.append(0, np.cumsum(lengths)).astype(np.int64)
     at = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths) + np.repeat(rows.starts[places], lengths)

@@ -1,7 +1,9 @@
-"""Prices that clear a market, released under ordinary differential privacy: the billboard alone, nobody's good.
+"""Prices that clear a market, released under ordinary differential privacy: the billboard alone, and nobody's good.
 
-Joint privacy speaks of everybody else; a record that nobody's good is part of is private towards all, for the same
-epsilon. With one copy of each good nobody can do this (`lower_bounds`), so it needs the same supply.
+Joint privacy protects a bidder against all others together, who do not see the bidder's good. A release without
+anybody's good is therefore private towards everyone, for the same epsilon. With one copy of each good no mechanism can
+privately release prices that clear the market (`confide.evidence.wu_2017.private_matchings.lower_bounds`). So the
+release needs the same supply as the market.
 """
 
 from __future__ import annotations
@@ -28,12 +30,12 @@ __all__ = ["PriceRelease", "release_prices"]
 @wire("PriceRelease", "auction")
 @dataclass(frozen=True, kw_only=True)
 class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
-    """The prices of a market whose goods are not handed out, and the releases that they follow from.
+    """The prices of a market whose goods are not handed out, and the releases from which they follow.
 
-    Nobody has a share, and prices are arrays on the billboard, so no frame comes out of a run.
+    No participant has a share, and prices are arrays on the billboard, so the outcome of a run has no table.
 
     Raises:
-        InvalidInput: no matching.
+        InvalidInput: a mechanism that is no market.
 
     Source: Wu 2017, section 4.5; spec allocation 6.
     """
@@ -57,15 +59,15 @@ class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
         cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int | tuple[int, ...],
         **options: Any,
     ) -> PriceRelease[ScalingBillboard]:
-        """The prices of a `SinkhornMatch` with settings that measured well at these sizes.
+        """The release of prices of a `SinkhornMatch` with settings that measured well at the given sizes.
 
         Args:
             epsilon: privacy loss towards everybody, in nats, > 0.
-            delta: in [0, 1).
-            people: n, public slots, >= 1.
-            goods: k, >= 1.
-            supply: s_j >= 1, copies of each good: one number for all, or k.
-            options: further parameters of the matching; they win over what is recommended.
+            delta: delta in [0, 1).
+            people: number n >= 1 of public slots.
+            goods: number k >= 1 of goods.
+            supply: number of copies s_j >= 1 of each good: one number for all, or k numbers.
+            options: further parameters of the market; they take precedence over the recommended settings.
 
         Raises:
             InvalidInput: a number out of range.
@@ -109,15 +111,15 @@ class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
 def release_prices(
     auction: Market[B_co], values: Any, noise: NoiseSource
 ) -> RunOutcome[B_co, WelfareCertificate | None]:
-    """Prices of all goods for everybody to see: `outcome.billboard.prices`.
+    """Run a market for its public prices alone, in `outcome.billboard.prices`.
 
     Args:
-        auction: a matching with its public parameters.
-        values: (n, k) valuations.
-        noise: `Noise.secure()` for a release.
+        auction: market with its public parameters.
+        values: valuations of all bidders, shape (n, k).
+        noise: source of the noise; `Noise.secure()` for a release.
 
     Raises:
-        InvalidInput: no matching, or no such valuations.
+        InvalidInput: a mechanism that is no market, or invalid valuations.
 
     Example:
         >>> from confide.allocation import PMatch, instance_a

@@ -1,6 +1,7 @@
-"""The old place of the source's auctions with its own constants: `confide.evidence.wu_2017.private_matchings` has them.
+"""Former place of the auctions with the constants of the source, which are in
+`confide.evidence.wu_2017.private_matchings`.
 
-It goes with confide 1.0.0.
+The module is to be removed in confide 1.0.0.
 """
 
 from __future__ import annotations

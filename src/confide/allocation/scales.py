@@ -1,4 +1,6 @@
-"""Rules from what people write to values in [0, 1]: public, the same for everybody, on each row alone."""
+"""Public rules that turn a person's answers into values in [0, 1]. A rule is the same for all people, and it reads each
+row alone.
+"""
 
 from __future__ import annotations
 
@@ -22,28 +24,28 @@ _Problems = NDArray[np.int8]
 
 
 class Scale(Protocol):
-    """A public rule. Values have 24 bits, on everybody's device and in everybody's run."""
+    """A public rule from answers to values. Values have 24 bits, and are the same on every device and in every run."""
 
     def problems(self, numbers: _Reals) -> _Problems:
-        """The problem of each number, (z,): FINE, INFINITE or OUTSIDE (`confide.tables.roles`)."""
+        """The problem of each of z numbers: FINE, INFINITE or OUTSIDE (`confide.tables.roles`), shape (z,)."""
         ...
 
     def values(self, row: NDArray[np.int64], numbers: _Reals) -> NDArray[np.float32]:
-        """Values in [0, 1], shape (z,).
+        """Values in [0, 1] of z numbers, shape (z,).
 
         Args:
-            row: (z,) the row of each number, ascending.
-            numbers: (z,) numbers without a problem.
+            row: row that each number belongs to, ascending, shape (z,).
+            numbers: numbers without a problem, shape (z,).
         """
         ...
 
     def limit(self) -> str:
-        """The accepted numbers, in words."""
+        """Description of the accepted numbers."""
         ...
 
     @property
     def unit(self) -> float:
-        """Points that a value of 1 stands for: points are what the rule counts in, and 0 of them are worth nothing."""
+        """Number of points that a value of 1 stands for. A rule counts in points, and 0 points are worth 0."""
         ...
 
     def __hash__(self) -> int: ...
@@ -51,10 +53,10 @@ class Scale(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Points(Declared):
-    """Numbers from a public lowest one, worth nothing, to a public highest one, worth 1.
+    """Numbers between a public lowest number, worth 0, and a public highest number, worth 1.
 
     Raises:
-        InvalidInput: bounds that are none.
+        InvalidInput: invalid bounds.
 
     Example:
         >>> Points(lowest=0, highest=5).values(np.array([0, 0]), np.array([2.5, 5.0])).tolist()
@@ -86,7 +88,7 @@ class Points(Declared):
 
     @property
     def unit(self) -> float:
-        """The distance from the lowest number to the highest."""
+        """Distance from the lowest number to the highest."""
         return self.highest - self.lowest
 
     def limit(self) -> str:
@@ -95,17 +97,17 @@ class Points(Declared):
 
 @dataclass(frozen=True, kw_only=True)
 class Ranks:
-    """Places in an order, 1 for the best; equal numbers tie, and what is left out is worth nothing.
+    """Places in an order, 1 for the best. Equal numbers tie, and a good that is left out is worth 0.
 
-    Whoever is behind two others has place 3, whatever they wrote: the order counts, not the numbers.
+    A good behind two others has place 3, whatever number was written: only the order counts.
 
     Args:
-        points: points of the first place, the second, and so on; none rises, and the first is above 0. Places beyond
-            get 0. They are divided by the first.
+        points: points of the first place, the second, and so on. Points never rise from one place to the next, and the
+            first is above 0. Later places get 0 points. All points are divided by those of the first place.
         as_written: whether a place is the number that was written, as with the categories of PrefLib.
 
     Raises:
-        InvalidInput: points that are none.
+        InvalidInput: invalid points.
 
     Example:
         >>> Ranks.borda(4).values(np.zeros(3, np.int64), np.array([1.0, 2.0, 2.0])).tolist()
@@ -116,10 +118,10 @@ class Ranks:
     as_written: bool = False
 
     def step(self, goods: int) -> float:
-        """The mean step from one place to the next, as a value: ties within it say nothing.
+        """The mean difference in value between one place and the next, as a spread for breaking ties.
 
         Args:
-            goods: k.
+            goods: number k of goods.
 
         Example:
             >>> Ranks.borda(4).step(4)
@@ -142,10 +144,10 @@ class Ranks:
 
     @classmethod
     def borda(cls, goods: int) -> Ranks:
-        """Place p is worth (k - p + 1)/k.
+        """The Borda rule: place p is worth (k - p + 1)/k, where k is the number of goods.
 
         Args:
-            goods: k.
+            goods: number k of goods.
         """
         return cls(points=tuple(float(k) for k in range(whole("goods", goods, at_least=1), 0, -1)))
 
@@ -162,7 +164,7 @@ class Ranks:
 
     @property
     def unit(self) -> float:
-        """The points of the first place."""
+        """Points of the first place."""
         return float(self.points[0])
 
     def limit(self) -> str:
@@ -171,10 +173,11 @@ class Ranks:
 
 @dataclass(frozen=True, kw_only=True)
 class PointsTogether(Points):
-    """Numbers of which those of one person's goods add up to a public total at most, which is worth 1.
+    """Numbers for goods of which one person may get several. The numbers add up to at most a public total, which is
+    worth 1.
 
     Args:
-        total: total of the numbers less `lowest`, of all goods that one person may get.
+        total: largest sum, over all goods that one person may get, of the numbers less `lowest`.
 
     Raises:
         InvalidInput: a total that one good alone may exceed.
@@ -194,7 +197,7 @@ class PointsTogether(Points):
 
     @property
     def unit(self) -> float:
-        """The total."""
+        """The public total."""
         return self.total
 
     def values(self, row: NDArray[np.int64], numbers: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -204,10 +207,10 @@ class PointsTogether(Points):
 
 @dataclass(frozen=True, kw_only=True)
 class RanksTogether(Ranks):
-    """Places of an order, the first worth 1/b: b goods together are worth 1 at most, ties or not.
+    """Places of an order, the first worth 1/b, such that b goods together are worth at most 1, even with ties.
 
     Args:
-        most: b.
+        most: number b of goods.
 
     Example:
         >>> RanksTogether(points=(2.0, 1.0), most=2).values(np.array([0, 0]), np.array([1.0, 2.0])).tolist()
@@ -218,7 +221,7 @@ class RanksTogether(Ranks):
 
     @property
     def unit(self) -> float:
-        """The points of b first places."""
+        """Points of b first places together."""
         return super().unit * self.most
 
     def values(self, row: NDArray[np.int64], numbers: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -226,7 +229,9 @@ class RanksTogether(Ranks):
 
 
 def _ranks(row: NDArray[np.int64], numbers: _Reals) -> NDArray[np.int64]:
-    """(z,) one more than how many numbers of the same row are smaller."""
+    """The place of each of z numbers in its row, shape (z,): one more than the count of smaller numbers in the same
+    row.
+    """
     order = np.lexsort((numbers, row))
     rows, sorted_numbers, at = row[order], numbers[order], np.arange(len(row))
     begins = np.append(True, rows[1:] != rows[:-1])[: len(row)]

@@ -1,18 +1,18 @@
-"""The goods that a second id of one person gets where goods are handed out, measured on made-up crowds.
+"""The gain of one person from a second identity, or from a lie, in markets that hand out goods, measured on synthetic
+people.
 
-The second id has the same record, and takes the place of somebody else in the public order. One row moves the law of
-what is published by no more than the promise of privacy says. So both ids are decoded from the same public billboard.
+*Second identities.* The second identity has the same record as the first, and takes the place of another person in the
+public order. One row moves the law of the published record by no more than the promise of privacy says. So both
+identities are decoded from the same public billboard. The errors are standard errors between populations. Each
+population has its own people and its own noise, so the errors cover both.
 
-Errors are between made-up crowds. Each crowd has its own people and its own noise, so that they cover both.
-
-The gain of one person alone, or of one with two ids, where goods are handed out; on made-up people.
-
-Without prices nothing is promised of a lie. Where prices are charged, the promise of truth covers bidders who end
-satisfied. Who is left with nothing is decided by the noise and by all others, and no bound is proved for them. So their
-gain is searched for, on several made-up crowds. On each of them a few runs with simulated noise choose the people whom
-truth always leaves with nothing, and for each of them the one good that is best to ask for alone. Other runs, which
-chose nothing, measure what that gains. A person's own row moves the law of the prices by no more than the promise of
-privacy says, so every report of theirs is decoded from the same public prices.
+*Lies.* Without charged prices nothing is promised about lies. With charged prices the promise of truthfulness covers
+bidders who end satisfied. The noise and all other bidders decide which bidders get nothing, and no bound is proved for
+these bidders. So their gain is searched for on several synthetic populations. On each population a few runs with
+simulated noise find the people who get nothing with a truthful report in every one of them. For each such person the
+same runs find the one good that is best to ask for alone. Other runs then measure the gain of that report. A person's
+own row moves the law of the prices by no more than the promise of privacy says, so all their reports are decoded from
+the same public prices.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [
 # ---- second ids
 
 CROWDS = 5
-"""Made-up crowds, each with people of its own."""
+"""Number of synthetic populations, each with people of its own."""
 
 _TRIED = 40  # people of a crowd
 
@@ -59,12 +59,13 @@ Worth = Callable[[Any, tuple[int, ...]], float]
 
 @dataclass(frozen=True, kw_only=True)
 class Handed:
-    """The worth of what second ids are handed in one run, on average over people.
+    """The value of the goods that second identities get in one run, averaged over people.
 
     Args:
-        gain: worth of both ids' goods to their owner together beyond the first one's, less prices.
-        alone: worth of the second id's goods to its owner by themselves, less their price.
-        both: share of cases in which both ids hold something.
+        gain: value that the second identity's goods add to the first identity's goods, less the price of the second
+            identity's goods.
+        alone: value of the second identity's goods by themselves, less their price.
+        both: share of cases in which both identities get a good.
     """
 
     gain: float
@@ -75,16 +76,17 @@ class Handed:
 @wire("SecondIds", "gain error alone alone_error both people crowds")
 @dataclass(frozen=True, kw_only=True)
 class SecondIds:
-    """Means over made-up crowds, in the unit of a value; errors are standard errors between crowds.
+    """The gain from second identities, averaged over synthetic populations, in units of value. Errors are standard
+    errors between populations.
 
     Args:
-        gain: gain of the owner of a second id with the same record, who uses the better of what both ids hold.
+        gain: gain of an owner who has a second identity with the same record, and uses the better of the goods of both.
         error: standard error of `gain`.
-        alone: gain of an owner who can use, or pass on, all that both ids hold.
+        alone: gain of an owner who can use, or pass on, all goods of both identities.
         alone_error: standard error of `alone`.
-        both: share of cases in which both ids hold something.
-        people: number of people in each crowd.
-        crowds: number of made-up crowds.
+        both: share of cases in which both identities get a good.
+        people: number of people in each population.
+        crowds: number of synthetic populations.
     """
 
     gain: float
@@ -97,14 +99,14 @@ class SecondIds:
 
 
 def handed(market: Any, billboard: Any, record: Callable[[int], Any], held: Held, worth: Worth) -> Handed:
-    """The worth of what second ids of some people are handed in one run.
+    """The value of the goods that second identities of some people get in one run.
 
     Args:
-        market: the market that ran.
-        billboard: the run's billboard.
-        record: function from a place to the record of the person in it.
+        market: market that ran.
+        billboard: billboard of the run.
+        record: function from a place to the record of the person at that place.
         held: function from a share to its goods.
-        worth: function from a record and goods to the worth of the goods together.
+        worth: function from a record and goods to the value of the goods together.
     """
     people = np.unique(np.linspace(0, market.people - 1, _TRIED).round().astype(int)).tolist()
     gains, alone, both = list[float](), list[float](), 0
@@ -123,13 +125,14 @@ def handed(market: Any, billboard: Any, record: Callable[[int], Any], held: Held
 def second_ids(
     market: Market, crowds: Sequence[tuple[Any, Callable[[int], Any]]], held: Held, worth: Worth
 ) -> SecondIds:
-    """One run on each of some made-up crowds.
+    """Measure the gain from second identities by one run on each of several synthetic populations.
 
     Args:
-        market: the market that hands out goods.
-        crowds: for each crowd, the data of a run and a function from a place to the record of the person in it.
+        market: market that hands out goods.
+        crowds: for each population, the data of a run and a function from a place to the record of the person at that
+            place.
         held: function from a share to its goods.
-        worth: function from a record and goods to the worth of the goods together.
+        worth: function from a record and goods to the value of the goods together.
     """
     certified: Any = replace(market, certify_with=0.0)
     found = [handed(certified, certified.run(data, Noise.simulated(seed)).billboard, record, held, worth)
@@ -138,11 +141,11 @@ def second_ids(
 
 
 def of_runs(found: Sequence[Sequence[Handed]], people: int) -> SecondIds:
-    """The means of the runs on each crowd, and over crowds.
+    """Average the results of the runs on each population, and then over populations.
 
     Args:
-        found: for each crowd, what came out in each of its runs.
-        people: number of people in each crowd.
+        found: results of the runs, for each population one list.
+        people: number of people in each population.
     """
     gain, error = over_crowds([math.fsum(each.gain for each in runs) / len(runs) for runs in found])
     alone, alone_error = over_crowds([math.fsum(each.alone for each in runs) / len(runs) for runs in found])
@@ -152,10 +155,11 @@ def of_runs(found: Sequence[Sequence[Handed]], people: int) -> SecondIds:
 
 
 def over_crowds(means: Sequence[float]) -> tuple[float, float]:
-    """The mean over crowds, and its standard error; infinite where there are fewer than two, (0, 0) where none.
+    """The mean over populations, and its standard error. The error is infinite for a single population. Without any
+    population the result is (0, 0).
 
     Args:
-        means: one mean for each crowd.
+        means: one mean for each population.
 
     Example:
         >>> over_crowds([1.0, 3.0]), over_crowds([])
@@ -178,16 +182,20 @@ _GOODS = 8  # that one person tries, her favourites
 @wire("LoneLies", "left gain gain_error second people crowds runs")
 @dataclass(frozen=True, kw_only=True)
 class LoneLies:
-    """Means over made-up crowds, on the scale from 0 to 1. Errors are standard errors between crowds.
+    """The gain from a lie of people who get nothing with a truthful report, averaged over synthetic populations, on the
+    scale of values in [0, 1].
+
+    Errors are standard errors between populations. Choosing runs select the people and their lies; measuring runs, with
+    other noise, measure the gain.
 
     Args:
-        left: share of the made-up people whom truth leaves with nothing in each of the choosing runs.
-        gain: gain of one of them from asking for one good only; 0 where there are none.
-        gain_error: standard error of `gain`; infinite where one crowd alone has such people.
-        second: gain from a second id of the same person, in the measuring runs.
-        people: number of made-up people in each crowd.
-        crowds: number of made-up crowds.
-        runs: number of measuring runs, on all crowds.
+        left: share of the synthetic people who get nothing with a truthful report in every choosing run.
+        gain: mean gain of these people from asking for one good only; 0 if there are no such people.
+        gain_error: standard error of `gain`; infinite if only one population has such people.
+        second: gain from a second identity of the same person, in the measuring runs.
+        people: number of synthetic people in each population.
+        crowds: number of synthetic populations.
+        runs: number of measuring runs on all populations.
     """
 
     left: float
@@ -200,23 +208,23 @@ class LoneLies:
 
 
 def crowd_size(market: Market) -> Market:
-    """The market for which people are made up: itself, or a smaller one that behaves alike.
+    """The market itself, or a smaller market with the same behaviour, as the size of the synthetic populations.
 
     Args:
-        market: a market that hands out goods, one to each person.
+        market: market that hands out one good to each person.
     """
     return reduced(market, goods=False, most=_VALUES)
 
 
 def lone_lies(market: Market, crowds: Sequence[NDArray[Any]]) -> LoneLies:
-    """Search, and measure on runs that did not take part in the search.
+    """Search for the best lies of people who get nothing with a truthful report, and measure their gain on other runs.
 
     Args:
-        market: a market with a row of values for each bidder.
-        crowds: (n, k) values of the made-up people of this market, of each crowd; at least one.
+        market: market in which each bidder has a row of values.
+        crowds: values of the people of each synthetic population, each of shape (n, k); at least one population.
 
     Raises:
-        InvalidInput: there is no crowd.
+        InvalidInput: no population.
     """
     if not crowds:
         raise InvalidInput("crowds", "are none", "must be at least one")
@@ -241,7 +249,9 @@ def lone_lies(market: Market, crowds: Sequence[NDArray[Any]]) -> LoneLies:
 def _lone(
     market: Any, values: NDArray[Any], choosing: Sequence[Any], measuring: Sequence[Any]
 ) -> tuple[float, list[float]]:
-    """The share of people whom truth leaves with nothing, and what they gain on average; nothing where none is."""
+    """The share of people who get nothing with a truthful report, and a list with their mean gain. The list is empty if
+    there are no such people.
+    """
     nothing = np.ones(market.people, dtype=np.bool_)
     for each in choosing:
         nothing &= numpy_numbers(each.shares["good"]) < 0
@@ -259,7 +269,7 @@ def _lone(
 
 
 def _only(row: NDArray[np.float64], good: int) -> NDArray[np.float64]:
-    """Her row with one good in it."""
+    """A copy of the row in which all values except that of one good are 0."""
     found = np.zeros(row.size)
     found[good] = row[good]
     return found
@@ -270,11 +280,11 @@ def _held(share: Any) -> tuple[int, ...]:
 
 
 def _best_of(row: NDArray[np.float64], goods: tuple[int, ...]) -> float:
-    """What goods are worth to somebody who can use one of them."""
+    """The value of goods to a person who can use one of them."""
     return max((float(row[good]) for good in goods), default=0.0)
 
 
 def _worth(market: Any, report: Any, row: NDArray[np.float64], person: int, outcome: Any) -> float:
-    """What she gets by a report, less what she pays, at the prices of a run."""
+    """A person's utility by a report, at the prices of a run: the value of the good less the payment."""
     share = market.decode(report, person, outcome.billboard)
     return _best_of(row, _held(share)) - (float(share["price"]) if share["good"] >= 0 else 0.0)

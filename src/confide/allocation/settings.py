@@ -1,78 +1,64 @@
-"""Settings of `PMatch` and `SinkhornMatch` that measured well, chosen from public sizes alone.
+"""Settings of `PMatch`, `SinkhornMatch` and `PAlloc` that measured well, chosen from public sizes alone. The
+measurements are no promise.
 
-What decides is how large the counts' error is beside a supply. It is looked up in the exact law of the error, at a
-scale of the noise at which that is quick: errors are in proportion to the scale. Nothing here is a promise.
+*Single goods.* The choice depends on the ratio of the counts' error to a supply. The error comes from its exact law,
+computed at a noise scale at which that is quick, since errors are proportional to the scale. A ladder lists settings
+from fine to coarse; each entry is a rung.
 
-Measured, the share of the optimum on instances A and B, with supplies for 80 of 100 bidders: what `PMatch.for_budget`
-gets and the best of 23 rungs, with increments from .05 to 1, caps from 1 to 14 and a share of the clearing from .3 to
-.65, means of 4 runs on each instance, 3 from 50 goods on; "charged" is what `PMatch.for_budget` gets where prices are
-charged, and the last column `SinkhornMatch.for_budget`, means of 2 runs each (tests/allocation/test_settings.py
-measures again):
+The table shows shares of the optimum on instances A and B, with supplies for 80 of 100 bidders, where k is the number
+of goods and s the supply of each. "PMatch" is the result of `PMatch.for_budget`. "best rung" is the best of 23 rungs,
+with increments from .05 to 1, caps from 1 to 14 and a share of the clearing from .3 to .65. Both are means of 4 runs on
+each instance, or 3 runs for 50 goods or more. "charged" is the result of `PMatch.for_budget` with charged prices, and
+the last column that of `SinkhornMatch.for_budget`, both means of 2 runs each. The test
+tests/allocation/test_settings.py repeats the measurement.
 
-====  =====  ==========  ======  =========  =======  =============
-k     s      s epsilon   PMatch  best rung  charged  SinkhornMatch
-====  =====  ==========  ======  =========  =======  =============
-8     800    400         .70     .70        .65      .90
-8     800    800         .80     .80        .77      .96
-8     800    1,600       .86     .87        .84      .97
-8     800    4,000       .92     .92        .90      .98
-8     800    12,000      .95     .95        .93      .98
-8     800    40,000      .97     .97        .95      .98
-20    800    400         .69     .71        .66      .90
-20    800    800         .79     .79        .74      .95
-20    800    1,600       .85     .85        .82      .97
-20    800    3,200       .91     .91        .87      .97
-20    800    8,000       .94     .94        .92      .98
-20    800    40,000      .97     .97        .96      .98
-50    640    800         .78     .78        .73      .94
-50    640    1,600       .83     .84        .81      .96
-50    640    3,840       .91     .91        .87      .97
-50    640    12,800      .95     .95        .93      .97
-50    640    38,400      .97     .97        .96      .97
-100   400    400         .64     .64        .59      .85
-100   400    800         .77     .78        .71      .92
-100   400    1,600       .84     .84        .79      .94
-100   400    4,000       .90     .90        .85      .95
-100   400    12,000      .94     .95        .93      .95
-100   400    40,000      .97     .97        .96      .95
-====  =====  ==========  ======  =========  =======  =============
+====  =====  ==========  ======  =========  =======  ============= k     s      s epsilon   PMatch  best rung  charged
+SinkhornMatch ====  =====  ==========  ======  =========  =======  ============= 8     800    400         .70     .70
+.65      .90 8     800    800         .80     .80        .77      .96 8     800    1,600       .86     .87        .84
+.97 8     800    4,000       .92     .92        .90      .98 8     800    12,000      .95     .95        .93      .98 8
+800    40,000      .97     .97        .95      .98 20    800    400         .69     .71        .66      .90 20    800
+800         .79     .79        .74      .95 20    800    1,600       .85     .85        .82      .97 20    800    3,200
+.91     .91        .87      .97 20    800    8,000       .94     .94        .92      .98 20    800    40,000      .97
+.97        .96      .98 50    640    800         .78     .78        .73      .94 50    640    1,600       .83     .84
+.81      .96 50    640    3,840       .91     .91        .87      .97 50    640    12,800      .95     .95        .93
+.97 50    640    38,400      .97     .97        .96      .97 100   400    400         .64     .64        .59      .85
+100   400    800         .77     .78        .71      .92 100   400    1,600       .84     .84        .79      .94 100
+400    4,000       .90     .90        .85      .95 100   400    12,000      .94     .95        .93      .95 100   400
+40,000      .97     .97        .96      .95 ====  =====  ==========  ======  =========  =======  =============
 
-The rule is never more than .02 below the best rung. Where prices are charged, of 7 or more rungs tried at 19 of these
-sizes none was better by more than .02.
+The rule is never more than .02 below the best rung. With charged prices, 7 or more rungs were tried at 19 of these
+sizes, and none was better than the rule by more than .02.
 
 Source: spec allocation 4.3 with the exact error in place of its Chernoff bound, and thresholds that were measured.
 Batches are half of a supply throughout: smaller ones, with more releases, measured worse where noise is low too.
 
-Settings of `PAlloc` that measured well, chosen from public sizes alone. Nothing here is a promise.
+*Bundles.* The choice depends on the ratio of the counts' error to a supply, and that ratio grows with every good that
+one person may hold. A bidder who holds b goods needs b bids, and the clearing counts 2b cells of a replaced bidder. So
+no bidder should hold many more goods than there are copies for each person. For example, take 1.6 copies for each
+person, and people who would like 8 goods. With little epsilon, bundles of 2 or 3 goods then get far more welfare than
+bundles of 8. With more epsilon larger bundles are better, since people's needs differ.
 
-What decides is how large the counts' error is beside a supply, and that grows with every good that one person may
-hold: the clearing looks at 2b cells of one bidder, who needs b bids. So nobody may hold many more than there are copies
-for each: where there are 1.6 for each of people who would like 8, bundles of 2 or 3 get far more out of little epsilon
-than those of 8. With more epsilon larger ones are better, since people's needs differ.
+The table shows shares of the optimum with 800 copies of each good, by copies times epsilon, where k is the number of
+goods and "each" the number of copies for each person. Each pair of numbers is the result of `PAlloc.for_budget` and
+that of the best of 24 rungs. The rungs have bundles of 1 to 8 goods, alpha times the goods wanted from .05 to 1, C/b
+from 1 to 6, and a share of the clearing of .3, .5 and .65. The numbers are means of 2 runs on instances A and B each,
+with rows divided by the number of goods wanted. Symmetric concave valuations have falling steps that are drawn in the
+same way. The test tests/allocation/test_bundle_settings.py repeats some of the measurements.
 
-Measured with 800 copies of each good, the share of the optimum by copies times epsilon: what `PAlloc.for_budget` gets,
-and the best of 24 rungs with bundles of 1 to 8 goods (alpha times the goods wanted from .05 to 1, C/b from 1 to 6, a
-share of the clearing of .3, .5 and .65). Means of 2 runs on instances A and B each, their rows divided by the goods
-wanted; of symmetric concave valuations, on falling steps that are drawn alike. "each" is how many copies there are for
-each person (tests/allocation/test_bundle_settings.py measures some of it again):
-
-======================  ==  ====  ========  ========  ========  ========  ========  ========
-class                   k   each  400       800       1,600     4,000     12,000    40,000
-======================  ==  ====  ========  ========  ========  ========  ========  ========
-unit demand             8   0.8   .69  .70  .76  .79  .89  .89  .92  .93  .95  .95  .96  .96
-capped additive, cap 2  20  1.6   .55  .55  .71  .71  .79  .80  .89  .89  .94  .95  .96  .97
-capped additive, cap 3  20  2.4   .49  .50  .63  .64  .73  .77  .85  .86  .93  .93  .96  .97
-capped additive, cap 5  20  1.5   .48  .49  .64  .64  .71  .72  .80  .81  .89  .91  .96  .96
-additive                8   0.8   .61  .62  .70  .70  .79  .79  .87  .87  .93  .94  .94  .96
-additive                8   1.6   .56  .56  .64  .66  .72  .75  .85  .85  .93  .93  .94  .96
-additive                8   3.2   .50  .50  .59  .64  .70  .72  .79  .82  .90  .91  .96  .96
-symmetric concave, 3    20  2.4   .35  .44  .53  .53  .69  .69  .81  .82  .87  .91  .92  .92
-symmetric concave, 3    8   1.2   .45  .49  .61  .61  .73  .73  .78  .84  .83  .88  .91  .91
-symmetric concave, 5    8   1.0   .46  .47  .43  .61  .72  .72  .79  .83  .85  .85  .83  .93
+======================  ==  ====  ========  ========  ========  ========  ========  ======== class                   k
+each  400       800       1,600     4,000     12,000    40,000 ======================  ==  ====  ========  ========
+========  ========  ========  ======== unit demand             8   0.8   .69  .70  .76  .79  .89  .89  .92  .93  .95 .95
+.96  .96 capped additive, cap 2  20  1.6   .55  .55  .71  .71  .79  .80  .89  .89  .94  .95  .96  .97 capped additive,
+cap 3  20  2.4   .49  .50  .63  .64  .73  .77  .85  .86  .93  .93  .96  .97 capped additive, cap 5  20  1.5 .48  .49
+.64  .64  .71  .72  .80  .81  .89  .91  .96  .96 additive                8   0.8   .61  .62  .70  .70  .79 .79  .87  .87
+.93  .94  .94  .96 additive                8   1.6   .56  .56  .64  .66  .72  .75  .85  .85  .93  .93 .94  .96 additive
+8   3.2   .50  .50  .59  .64  .70  .72  .79  .82  .90  .91  .96  .96 symmetric concave, 3    20  2.4   .35  .44  .53
+.53  .69  .69  .81  .82  .87  .91  .92  .92 symmetric concave, 3    8   1.2   .45  .49 .61  .61  .73  .73  .78  .84  .83
+.88  .91  .91 symmetric concave, 5    8   1.0   .46  .47  .43  .61  .72  .72  .79 .83  .85  .85  .83  .93
 ======================  ==  ====  ========  ========  ========  ========  ========  ========
 
-The mean shortfall is .02. It is largest where 5 alike goods are wanted and there is 1 for each: there everybody does
-best with one of them.
+The mean shortfall is .02. The shortfall is largest where people want 5 goods of any kind and there is 1 copy for each
+person. The optimum is then nearly reached with one good for each person.
 """
 
 from __future__ import annotations
@@ -114,9 +100,11 @@ LADDER = (
     (0.2, 2, 3, 0.5, 0.45),
     (0.4, 1, 1, 0.55, math.inf),
 )
-"""(alpha, C, R, share of the clearing, largest error over supply), the finest first: the first one that fits is taken.
-With the last everybody bids once, and goods of which a supply was asked for cost .4: who wants them less than that
-looks elsewhere. The first one's fine prices need most bids: where supplies are uneven they are the first to suffer.
+"""The rungs of the ladder for `PMatch`, the finest first; the first rung that fits is used.
+
+A rung is (alpha, C, R, share of the clearing, largest ratio of error to supply). With the last rung each bidder bids
+once, and a good whose supply was reached costs .4, so bidders who want it less choose another good. The fine prices of
+the first rung need most bids, and uneven supplies harm that rung first.
 """
 
 CHARGED = (
@@ -126,12 +114,16 @@ CHARGED = (
     (0.1, 2, 3, 0.5, 0.8),
     (0.2, 1, 1, 0.55, math.inf),
 )
-"""The same where prices are charged: then whoever would pay more than her good is worth goes without, and prices that
-are coarse, or end above a good's worth, cost more. With SinkhornMatch charging costs no welfare at all.
+"""The ladder for a `PMatch` that charges prices, in the form of `LADDER`.
+
+A bidder who would pay more than their good is worth goes without it. So coarse prices, and prices that end above a
+good's worth, cost more welfare if they are charged. With SinkhornMatch charging prices costs no welfare at all.
 """
 
 _RESERVED = (0.02, 0.03, 0.05, 0.1, 0.15)
-"""What a rung loses without noise. Where a reserve stands in the place of the clearing, the error is lost too."""
+"""Share of the optimum that each rung loses even without noise. With a reserve in place of the clearing, the error is
+lost too.
+"""
 
 _CHARGED_RESERVED = (0.03, 0.05, 0.1, 0.15, 0.23)
 
@@ -140,10 +132,10 @@ _SCALE = 16.0  # of the noise for which the law of the error is walked through
 
 
 def arities(horizon: int) -> tuple[int, ...]:
-    """The least arity of each number of levels that a tree over N steps may have, binary to flat.
+    """The least arity for each possible number of levels of a tree over N steps, from a binary tree to a flat one.
 
     Args:
-        horizon: N.
+        horizon: number N of steps.
 
     Example:
         >>> arities(500)
@@ -161,11 +153,12 @@ def arities(horizon: int) -> tuple[int, ...]:
 
 
 def usual_error(counter: TreeCounter, failure_probability: float) -> float:
-    """The error that no count exceeds but with the failure probability, nearly: exact at another scale of the noise.
+    """A close estimate of the error that no count exceeds, except with the failure probability. The error is computed
+    exactly at another noise scale, and then scaled in proportion.
 
     Args:
-        counter: a counter with noise on the integers.
-        failure_probability: in (0, 1).
+        counter: counter with noise on the integers.
+        failure_probability: probability in (0, 1) that some count has a larger error.
     """
     law: DiscreteLaw = "discrete_laplace" if counter.law == "discrete_laplace" else "discrete_gaussian"
     scale = min(_SCALE, counter.scale)
@@ -176,7 +169,7 @@ def usual_error(counter: TreeCounter, failure_probability: float) -> float:
 
 
 def typical(supply: int | tuple[int, ...]) -> int:
-    """The typical one of unequal supplies: half of all copies are of goods with at least so many.
+    """A typical supply among unequal ones: half of all copies belong to goods with at least that many copies.
 
     Example:
         >>> typical((1, 50, 100, 100))
@@ -194,19 +187,19 @@ def typical(supply: int | tuple[int, ...]) -> int:
 def recommended_settings(
     kind: Any, *, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, **options: Any,
 ) -> Any:
-    """An auction for these sizes.
+    """A `PMatch` with recommended settings for the given sizes.
 
     Args:
-        kind: `PMatch`.
-        people: n.
-        goods: k.
-        supply: s_j.
-        epsilon: > 0.
-        options: options of the auction; those named here win over what is recommended.
+        kind: class `PMatch`, or a subclass.
+        people: number n of public slots.
+        goods: number k of goods.
+        supply: number of copies s_j of each good: one number for all, or k numbers.
+        epsilon: privacy loss of the whole outcome, in nats, > 0.
+        options: options of the auction; they take precedence over the recommended settings.
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: a reserve leaves nothing, or an option needs a delta.
+        Refused: a reserve that leaves no copy of a good, or an option that needs a delta.
     """
     copies = typical(supply)
     people = whole("people", people, at_least=1)
@@ -223,14 +216,15 @@ def first_that_fits(
     kind: Any, common: dict[str, Any], copies: int, rungs: Iterable[tuple[dict[str, Any], float]],
     reserved: Sequence[float],
 ) -> Any:
-    """The first rung whose error is small enough; with a reserve, the one that loses least by a rule of thumb.
+    """The auction of the first rung whose error is small enough. With a reserve, the rung that loses least by a rule of
+    thumb.
 
     Args:
         kind: class of the auction.
         common: public sizes.
-        copies: copies of a usual good.
-        rungs: settings, and the largest error over supply with which they are taken.
-        reserved: share that each rung loses without noise.
+        copies: number of copies of a typical good.
+        rungs: pairs of the settings of a rung and the largest ratio of error to supply at which the rung is used.
+        reserved: share of the optimum that each rung loses even without noise.
     """
     found = []
     for number, (settings, most) in enumerate(rungs):
@@ -244,7 +238,9 @@ def first_that_fits(
 
 
 def _best_arity(kind: Any, common: dict[str, Any], settings: dict[str, Any]) -> Any:
-    """The auction with the least error bound, without a reserve but the one that is asked for."""
+    """The auction whose arity gives the least error bound. Without a final clearing, the reserve is 0 unless the
+    settings name one.
+    """
     if not settings["reclear"]:
         settings = {"reserve": 0, **settings}
     if "arity" in settings:
@@ -258,18 +254,19 @@ def _best_arity(kind: Any, common: dict[str, Any], settings: dict[str, Any]) -> 
 def scaling_settings(
     kind: Any, *, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, **options: Any,
 ) -> Any:
-    """A `SinkhornMatch` for these sizes.
+    """A `SinkhornMatch` with recommended settings for the given sizes.
 
-    The temperature falls as far as the noise allows: a price moves by the temperature times the noise over the supply,
-    and demand answers the faster, the colder it is. Measured flat within a factor of two either way.
+    The temperature falls as far as the noise allows. A price's error is the temperature times the ratio of the noise to
+    the supply, and the lower the temperature, the more strongly demand reacts to prices. Measured welfare changed
+    little when the final temperature was doubled or halved.
 
     Args:
-        kind: `SinkhornMatch`.
-        people: n.
-        goods: k.
-        supply: s_j.
-        epsilon: > 0.
-        options: options of the mechanism; those named here win over what is recommended.
+        kind: class `SinkhornMatch`, or a subclass.
+        people: number n of public slots.
+        goods: number k of goods.
+        supply: number of copies s_j of each good: one number for all, or k numbers.
+        epsilon: privacy loss of the whole outcome, in nats, > 0.
+        options: options of the mechanism; they take precedence over the recommended settings.
     """
     signal = typical(supply) * positive("epsilon", epsilon)
     coolest = min(_COOL[1], max(_COOL[0], round(_COOL_AT / math.sqrt(signal), 4)))
@@ -291,12 +288,15 @@ BUNDLES_LADDER = (
     (0.3, 1.0, 1.0, 0.65, (1.1, 0), 1.0),
     (0.3, 1.0, 1.0, 0.65, (0.75, 0), math.inf),
 )
-"""(alpha over the most that one good is worth, C/b, R/b, share of the clearing, (x, y): bundles of x copies for each
-person, rounded up, and y more, largest error over supply), the finest first: the first one that fits is taken.
+"""The rungs of the ladder for `PAlloc`, the finest first; the first rung that fits is used.
+
+A rung is (alpha over the largest value of one good, C/b, R/b, share of the clearing, (x, y), largest ratio of error to
+supply). The pair (x, y) gives bundles of x times the number of copies for each person, rounded up, plus y goods.
 """
 
 _RESERVED_FOR_BUNDLES = (0.02, 0.04, 0.05, 0.08, 0.15, 0.15)
-"""What a rung loses without noise, roughly. Where a reserve stands in the place of the clearing, the error is lost too.
+"""Rough share of the optimum that each rung for bundles loses even without noise. With a reserve in place of the
+clearing, the error is lost too.
 """
 
 
@@ -304,21 +304,22 @@ def bundle_settings(
     kind: Any, *, people: int, goods: int, supply: int | tuple[int, ...], epsilon: float, valuation: BundleClass,
     highest: float | None = None, **options: Any,
 ) -> Any:
-    """An auction of bundles for these sizes.
+    """A `PAlloc` with recommended settings for the given sizes.
 
     Args:
-        kind: `PAlloc`.
-        people: n.
-        goods: k.
-        supply: s_j.
-        epsilon: > 0.
-        valuation: the class.
-        highest: largest worth of one good alone, in (0, 1]; by default 1 over the goods that one person wants.
-        options: options of the auction; those named here win over what is recommended.
+        kind: class `PAlloc`, or a subclass.
+        people: number n of public slots.
+        goods: number k of goods.
+        supply: number of copies s_j of each good: one number for all, or k numbers.
+        epsilon: privacy loss of the whole outcome, in nats, > 0.
+        valuation: class of all bidders' valuations.
+        highest: upper bound on the value of one good alone, in (0, 1]. If left out, 1 over the number of goods that one
+            person wants.
+        options: options of the auction; they take precedence over the recommended settings.
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: a reserve leaves nothing, or an option needs a delta.
+        Refused: a reserve that leaves no copy of a good, or an option that needs a delta.
     """
     if not isinstance(valuation, BundleClass):
         raise InvalidInput("valuation", f"{valuation!r} is no class of valuations")

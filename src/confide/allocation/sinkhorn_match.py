@@ -1,10 +1,12 @@
-"""`SinkhornMatch`: prices from a few noisy releases of smooth demand, then a public lottery where too many ask.
+"""`SinkhornMatch`: prices from a few noisy releases of smooth demand, then a public lottery for goods that too many ask
+for.
 
-Not in the source. An ascending auction counts every bid, and its noise is that of a sum of many counts. Here each of R
-rounds releases one noisy sum of soft demands at public prices; each price moves by the temperature times the logarithm
-of its demand over its supply, as Sinkhorn's scaling does; the temperature falls from round to round. In the end
-everybody asks for their best good at the last prices; one more noisy count says which share of those who ask for a good
-can have it, and public randomness says who.
+The mechanism is not in the source. An ascending auction counts every bid, so its noise is the noise of a sum of many
+counts. `SinkhornMatch` instead releases one noisy sum of soft demands at public prices in each of R rounds. Each price
+then moves by the temperature times the logarithm of the ratio of demand to supply, as in Sinkhorn's scaling, and the
+temperature falls from round to round. At the end each bidder asks for their best good at the last prices. One more
+noisy count decides which share of the bidders who ask for a good can have it, and public randomness decides which of
+them.
 
 Source: ours. Scaling of smooth assignment problems: Sinkhorn 1967; private price adjustment: Hsu, Huang, Roth,
 Roughgarden and Wu 2014.
@@ -59,19 +61,21 @@ _COLDEST = 2.0**-20
 @wire("ScalingBillboard", "people goods demands paths asked rates seed cutoffs surplus welfare", public_seed="seed")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScalingBillboard(AnyBillboard):
-    """The public record of a run.
+    """The public record of a run of `SinkhornMatch`.
 
     Args:
-        people: n.
-        goods: k.
-        demands: (R, k) noisy sums of soft demand, in units of 2^-16 bidders; no rounds where there is enough for all.
-        paths: (R + 1, k) prices before each round, and at the end, in units of 2^-20.
-        asked: (k,) noisy numbers of those who ask for each good at the last prices.
-        rates: (k,) a bidder gets what they ask for if their public random number is below this, out of 2^32.
-        public_seed: seed of these numbers; empty where there are none.
-        cutoffs: as `Billboard` has it.
-        surplus: as `Billboard` has it.
-        welfare: as `Billboard` has it.
+        people: number n of public slots.
+        goods: number k of goods.
+        demands: noisy sums of soft demand in each of R rounds, in units of 2^-16 bidders, shape (R, k). A market with
+            enough copies of every good has no rounds.
+        paths: prices before each round and at the end, in units of 2^-20, shape (R + 1, k).
+        asked: noisy number of bidders who ask for each good at the last prices, shape (k,).
+        rates: threshold of each good, shape (k,). A bidder gets the good that they ask for if their public random
+            number, in 0..2^32 - 1, is below the threshold.
+        public_seed: seed of the public random numbers; empty if there are none.
+        cutoffs: place for each good from which on its holders go without it, as in `AuctionBillboard`.
+        surplus: noisy sum of all bidders' best gains at the final prices, as in `AuctionBillboard`.
+        welfare: noisy sum of the values of all assigned goods to their holders, as in `AuctionBillboard`.
     """
 
     people: int
@@ -87,7 +91,7 @@ class ScalingBillboard(AnyBillboard):
 
     @cached_property
     def prices(self) -> NDArray[np.float64]:
-        """The final prices, (k,)."""
+        """Final prices, shape (k,)."""
         return prices_of(self.paths[-1])
 
 
@@ -98,30 +102,31 @@ class ScalingBillboard(AnyBillboard):
       words={"neighbours": NEIGHBOURS_WRITTEN})
 @dataclass(frozen=True, kw_only=True)
 class SinkhornMatch(OneGood[ScalingBillboard]):
-    """One good for each bidder at most, out of goods with several copies each, by scaled prices and a public lottery.
+    """A market that gives each bidder at most one good, out of goods with several copies each, by scaled prices and a
+    public lottery.
 
     Privacy. Along any one history of releases each true release is a function of the data. A bidder's soft demand at
-    public prices is a vector of whole units >= 0 with a sum of at most one bidder (`soft_demand`), so replacing a row
-    moves a release by two bidders in l1, replacing it by zeros by one; so it is with the count of those who ask for
-    each good at the last prices. Each release with discrete Laplace noise of scale distance/epsilon_r costs epsilon_r,
-    and adaptive composition adds them up. Everything else on the billboard follows from these and from public
-    randomness that has nothing to do with anybody's row, and everybody's good follows from it and their own row
-    (billboard lemma).
+    public prices is a vector of whole units >= 0 that sum to at most one bidder (`soft_demand`). So replacing a row
+    moves a release by at most two bidders in l1, and replacing it by zeros by at most one. The same sensitivity holds
+    for the count of bidders who ask for each good at the last prices. A release with discrete Laplace noise of scale
+    distance/epsilon_r costs epsilon_r, and adaptive composition adds the costs up. Everything else on the billboard
+    follows from these releases and from public randomness that is independent of all rows. Each bidder's good follows
+    from the billboard and their own row (billboard lemma).
 
-    Decodes equal the run bit for bit on every machine: published are prices on a grid of 2^-20, and a bidder subtracts
-    them from their row and adds their leanings, multiples of the spread, one operation each. Exponentials, which differ
-    between machines in the last bit, are only taken for soft demand, by whoever runs it, before noise. A verifier finds
-    the same prices and rates (`check`).
+    Decodes equal the run bit for bit on every machine. The published prices lie on a grid of 2^-20. A bidder subtracts
+    the prices from their row and adds their biases, which are multiples of the spread, with one operation each.
+    Exponentials differ between machines in the last bit. Exponentials are used only for the soft demand, by the
+    operator of the run, before noise is added. A verifier computes the same prices and rates (`check`).
 
-    The public randomness is drawn after all bids are in. A bidder who knew theirs before could bid for another good, or
-    give their place to somebody else. An operator who draws seeds until one suits favours some bidders over others who
-    ask for the same good; it does not change what anybody learns of a row, but nobody can tell from the billboard that
-    the first seed was kept. Where that matters, let the operator commit before bids close to words that are mixed with
-    a public beacon's, or let somebody else draw.
+    The public randomness is drawn after all bids are in. A bidder who knew their random numbers earlier could bid for
+    another good, or give their place to another person. An operator who draws seeds until one suits favours some
+    bidders over others who ask for the same good. Such a choice of seeds does not change what anybody learns about a
+    row. But the billboard does not prove that the first seed was kept. Two remedies exist. The operator can commit,
+    before bids close, to words that are then mixed with a public beacon's, or another party can draw the seed.
 
-    Ties. `spread` is how much public leanings add to the worth of a good. Where values are ranks, stars or the like, a
-    good spread is their step. On fine values the usual .02 costs about .001 of the optimum; without any, coarse ones
-    cost .1 to .7 of it.
+    Ties. `spread` is the largest amount that public biases add to the value of a good. If values are ranks, stars or
+    similar, a good spread is the step between neighbouring values. On fine values the default of .02 costs about .001
+    of the optimum. Without any spread, coarse values cost .1 to .7 of the optimum.
 
     Raises:
         InvalidInput: a number out of range.
@@ -167,15 +172,16 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int | tuple[int, ...],
         **options: Any,
     ) -> SinkhornMatch:
-        """The mechanism with settings that measured well at these sizes.
+        """A market with settings that measured well at the given sizes.
 
         Args:
             epsilon: privacy loss of the whole outcome, in nats, > 0.
-            delta: in [0, 1); 0 is pure privacy, which suffices without truncation.
-            people: n, public slots, >= 1.
-            goods: k, >= 1.
-            supply: s_j >= 1, copies of each good: one number for all, or k.
-            options: further parameters, such as neighbours or certify_with; they win over what is recommended.
+            delta: delta in [0, 1); 0 is pure privacy, which suffices without truncation.
+            people: number n >= 1 of public slots.
+            goods: number k >= 1 of goods.
+            supply: number of copies s_j >= 1 of each good: one number for all, or k numbers.
+            options: further parameters, such as neighbours or certify_with; they take precedence over the recommended
+                settings.
 
         Raises:
             InvalidInput: a number out of range.
@@ -195,12 +201,12 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
 
     @cached_property
     def temperatures(self) -> tuple[float, ...]:
-        """The temperature of each round, falling by the same factor."""
+        """Temperature of each round. The temperatures fall by a constant factor."""
         return falling(self.start_temperature, self.end_temperature, self.rounds)
 
     @cached_property
     def budgets(self) -> tuple[Fraction, ...]:
-        """Epsilon of each round, together what clearing and certificate leave."""
+        """Epsilon of each round. All rounds together use the part of the budget that clearing and certificate leave."""
         cost = written(self._demands_cost)
         return tuple(cost * share for share in weights(self.growth, self.rounds))
 
@@ -211,7 +217,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         return found if written(found) <= left else math.nextafter(found, 0.0)
 
     def scale(self, budget: Fraction) -> float:
-        """The scale of discrete Laplace noise on numbers that one neighbour step moves by `l1_sensitivity`, rounded up.
+        """Scale of discrete Laplace noise, rounded up, for numbers whose l1 sensitivity is `l1_sensitivity`.
 
         Args:
             budget: epsilon of the release.
@@ -254,9 +260,9 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
 
     @property
     def prices_loss(self) -> PureDP:
-        """The loss of the final prices for a bidder who is replaced: they follow from the soft demands.
+        """Privacy loss of the final prices when one bidder is replaced. The prices follow from the soft demands.
 
-        The largest gain from a lie depends on them alone.
+        The bound on the gain from a lie depends on this privacy loss of the prices.
         """
         steps = 1 if self.neighbours == "replace" else 2
         return PureDP(float_up(steps * sum(self.budgets, Fraction(0))))
@@ -264,21 +270,22 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     # ---- public arithmetic after each release
 
     def moved(self, path: NDArray[np.int64], demand: NDArray[np.int64], r: int) -> NDArray[np.int64]:
-        """The prices after a round, on the grid.
+        """The prices after a round, on the grid of 2^-20.
 
         Args:
-            path: (k,) prices before it, in units of 2^-20.
-            demand: (k,) noisy demand as released.
-            r: the round, from 0.
+            path: prices before the round, in units of 2^-20, shape (k,).
+            demand: noisy demand as released, shape (k,).
+            r: number of the round, from 0.
         """
         return moved_prices(path, demand, self.copies, self.people, self.step * self.temperatures[r],
                             1.0 + self.spread)
 
     def rates(self, asked: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rates at which no good is given beyond its supply, but with the failure probability, (k,): `rationing`.
+        """The rate of each good, out of 2^32, at which no good is given beyond its supply, except with the failure
+        probability; shape (k,).
 
         Args:
-            asked: (k,) noisy numbers as released.
+            asked: noisy number of bidders who ask for each good, as released, shape (k,).
         """
         return rates(asked, self.copies, self._clearing_scale, self.failure_probability / self.goods)
 
@@ -328,12 +335,12 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         return {"good": best, "price": float(board.prices[best]) if self.charge else 0.0}
 
     def wanted(self, row: NDArray[np.float64], index: int, billboard: ScalingBillboard) -> int:
-        """The good that a bidder asks for at the last prices, -1 for none.
+        """The good that a bidder asks for at the last prices, or -1 for none.
 
         Args:
-            row: (k,) the bidder's valuations, checked.
-            index: the bidder's place.
-            billboard: the run's billboard.
+            row: bidder's valuations, already checked, shape (k,).
+            index: bidder's place, from 0.
+            billboard: billboard of the run.
         """
         gains = row - billboard.prices
         if self.spread and not self.plentiful:
@@ -347,11 +354,11 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     # ---- what a verifier asks
 
     def check(self, billboard: AnyBillboard) -> None:
-        """Check that a billboard is of this plan: its prices and its rates follow from what was released, on every
+        """Check that a billboard belongs to this plan: its prices and its rates must follow from its releases, on every
         machine.
 
         Raises:
-            InvalidInput: another plan's, or numbers that no run makes.
+            InvalidInput: a billboard of another plan, or one with numbers that no run writes.
         """
         board = self._own(billboard)
         rounds, shape = (0 if self.plentiful else self.rounds), (self.goods,)

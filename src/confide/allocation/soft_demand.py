@@ -1,35 +1,38 @@
-"""The soft demand of bidders at some prices: shares of the goods that are nearly as good as the best.
+"""The arithmetic of `SinkhornMatch`: the soft demand of bidders at given prices, the prices that follow from it, and
+the rates of the lottery.
 
-At temperature tau a bidder takes part with chance 1/(1 + exp(-g/tau)), where g is their best gain v - p among the goods
-that are worth anything to them, and asks for each of these with a share in proportion to exp((v - p)/tau). Whether they
-take part depends on their best gain alone: with one weight for each good, many goods would look as good as a better
-one, and the warmer it is, the higher all prices would go. Nobody asks for goods that are worth nothing to them, at any
-price. Sums of such demands change smoothly with prices, so that few noisy ones say where prices must go.
+*Soft demand.* At temperature tau a bidder takes part with probability
 
-Sensitivity. Shares are rounded down to whole units of 2^-16, and a row's units are given out until 2^16 are gone: a row
-is a vector of whole numbers >= 0 with a sum of at most 2^16, whatever the rounding of an exponential or of a sum did.
-Two rows are therefore at most 2^17 apart in l1. A row of zeros asks for nothing, as an absent bidder does: one that is
-replaced by it moves the sums by 2^16 at most.
+    1/(1 + exp(-g/tau))
 
-The public arithmetic of `SinkhornMatch`: how prices follow from released demand, the same on every machine.
+where g is the bidder's best gain v - p among the goods with a positive value v, and p is the price. The bidder asks for
+each good with a positive value with a share proportional to exp((v - p)/tau). Participation depends on the best gain
+alone. If every good had a weight of its own, many goods would together look as attractive as a single better one, and
+at high temperatures all prices would rise. No bidder asks for a good of value 0, at any price. Sums of soft demands
+change smoothly with prices, so a few noisy sums show how prices must move.
 
-A verifier computes prices again from what was released, to the last bit. Additions, products and roundings of doubles
-are the same everywhere; logarithms and powers of a machine's library are not, so they are made of those here.
+*Sensitivity.* Shares are rounded down to whole units of 2^-16, and a row gives out units until 2^16 of them are used.
+So a row contributes a vector of whole numbers >= 0 with a sum of at most 2^16, whatever the rounding of an exponential
+or of a sum. Two rows are therefore at most 2^17 apart in l1. A row of zeros asks for nothing, as an absent bidder does,
+so replacing a row by zeros moves the sums by at most 2^16.
 
-How many of those who ask for a good can have it, when they are counted with noise and drawn by lot.
+*Prices.* The prices follow from the released demand by arithmetic that is the same on every machine, so a verifier
+computes them to the last bit. Additions, products and roundings of doubles are the same everywhere. Logarithms and
+powers of a machine's library are not, so the module has its own.
 
-D bidders ask for a good with s copies. Published is y = D + Z, with discrete Laplace noise Z; each of them then gets it
-with probability q(y), by public randomness of their own. More than s get it with a probability of at most beta,
-whatever D is. Noise and coins are one sum of independent errors, and are bounded together: two bounds that share the
-probability would hold back nearly twice as much.
+*Rates.* Suppose that D bidders ask for a good with s copies, and y = D + Z is published, where Z is discrete Laplace
+noise of scale b. Each of these bidders then gets the good with probability q(y), by public randomness of their own. The
+probability that more than s bidders get the good is at most beta, whatever D is. The noise and the lottery are one sum
+of independent errors, and are bounded together. Two bounds that share the probability would need nearly twice the
+reserve.
 
-Proof. Fix theta in (0, 1/b), H = P[Z >= 0] + E[e^(-theta Z); Z < 0] and A = theta (s + 1) - ln(H/beta). Where A is
-not positive the rate is 0. Else it is the largest q in [0, 1] with y kappa <= A, where kappa = ln(1 + q (e^theta - 1));
-then 0 <= kappa <= theta. Let N be the number of those who get it. Given Z = z, ln E e^(theta N) = D kappa = y kappa -
-z kappa, which is at most A where z >= 0, and at most A + theta |z| elsewhere. Over Z, E e^(theta N) <= e^A H, hence
-P[N >= s + 1] <= e^(A - theta (s + 1)) H = beta.
+Proof. Fix theta in (0, 1/b). Let H = P[Z >= 0] + E[e^(-theta Z); Z < 0] and A = theta (s + 1) - ln(H/beta). If A is not
+positive, the rate is 0. If A is positive, the rate is the largest q in [0, 1] with y kappa <= A, where kappa = ln(1 + q
+(e^theta - 1)), so that 0 <= kappa <= theta. Let N be the number of bidders who get the good. Given Z = z, ln E e^(theta
+N) = D kappa = y kappa - z kappa. The last expression is at most A if z >= 0, and at most A + theta |z| if z < 0. Over
+Z, E e^(theta N) <= e^A H, hence P[N >= s + 1] <= e^(A - theta (s + 1)) H = beta.
 
-Rates are found in ball arithmetic, rounded down to a multiple of 2^-32: they are the same on every machine.
+Rates are computed in ball arithmetic and rounded down to a multiple of 2^-32, so they are the same on every machine.
 
 Source: ours.
 """
@@ -59,7 +62,7 @@ __all__ = ["GRID", "WHOLE", "falling", "logarithm", "moved_prices", "prices_of",
 # ---- soft demand
 
 WHOLE = 1 << 16
-"""A whole unit of demand."""
+"""Number of units in the demand of one whole bidder."""
 
 _ALONE = 2**20  # values that one thread is done with sooner than others can be told of
 
@@ -73,7 +76,9 @@ _Integers = NDArray[np.int64]
 
 @kernel
 def _exponentials(gains: _Reals, count: int, best: float, rate: float, weights: _Reals) -> None:
-    """exp((gain - best) rate), to some 1e-5, where it is above 2^-16, else 0: sums and products in simple loops."""
+    """Write exp((gain - best) rate) to `weights`, with a relative error of about 1e-5, and 0 where it is below 2^-16.
+    Simple loops of sums and products compute it.
+    """
     for y in range(count):
         x = (gains[y] - best) * rate
         t = max(x, _FAR) * 0.0625
@@ -158,14 +163,15 @@ def _soft(
 def soft_demand(
     values: Valuations, prices: _Reals, temperature: float, leanings: Leanings = NONE, *, first: int = 0
 ) -> _Integers:
-    """Everybody's units of each good, (k,), of which a bidder has `WHOLE` at most. Private.
+    """The soft demand for each good, summed over all bidders, in units of which one bidder has at most `WHOLE`; shape
+    (k,). Private.
 
     Args:
-        values: everybody's valuations.
-        prices: (k,).
-        temperature: tau > 0.
-        leanings: added to what goods are worth to a bidder, if anything.
-        first: place of the first row.
+        values: valuations of all bidders.
+        prices: price of each good, shape (k,).
+        temperature: temperature tau > 0.
+        leanings: biases that are added to the bidders' values, if any.
+        first: place of the bidder in the first row.
 
     Example:
         >>> of = Valuations.of([[0.5, 0.0], [0.5, 0.5], [0.0, 0.0]], people=3, goods=2)
@@ -193,7 +199,7 @@ def soft_demand(
 # ---- temperatures
 
 GRID = 20
-"""Prices are multiples of 2^-20."""
+"""Number of binary digits of a price: prices are multiples of 2^-20."""
 
 _LEAST = 0.2  # of the supply: noise beyond that says nothing of how low demand is
 _LN2 = math.log(2.0)  # 0x1.62e42fefa39efp-1, a constant
@@ -202,10 +208,10 @@ _BITS = 128
 
 
 def logarithm(numbers: _Reals) -> _Reals:
-    """Natural logarithms of positive numbers, to about 1e-15, from sums and products alone.
+    """Natural logarithms of positive numbers, to about 1e-15, computed by sums and products alone.
 
     Args:
-        numbers: any shape, > 0.
+        numbers: positive numbers, of any shape.
 
     Example:
         >>> float(abs(logarithm(np.array([0.2])) - np.log(0.2))[0]) < 1e-15
@@ -223,26 +229,30 @@ def logarithm(numbers: _Reals) -> _Reals:
 
 
 def prices_of(path: _Integers) -> _Reals:
-    """Prices from units of 2^-20."""
+    """Prices from whole numbers of units of 2^-20."""
     return np.ldexp(path.astype(np.float64), -GRID)
 
 
 def moved_prices(
     path: _Integers, demand: _Integers, supply: tuple[int, ...], people: int, step: float, highest: float = 1.0
 ) -> _Integers:
-    """The prices after a round, in [0, highest], on the grid: p_j + step (ln D_j/s_j + ln (n - S)/(n - D)).
+    """The prices after a round, in [0, highest], on the grid of 2^-20:
 
-    The second part is the same for all goods. It is the scaling of those who go without: S, the sum of supplies, leaves
-    n - S of them, and D = sum of D_j leaves n - D. A good that has no price and is not sold out counts with its demand
-    in S. No quotient is taken as below 1/5 or, of the second, above 5; where there is enough for all it is 1.
+        p_j + step (ln D_j/s_j + ln (n - S)/(n - D))
+
+    In this formula p_j is the price of good j, D_j its demand and s_j its supply. S is the sum of supplies and D the
+    sum of demands, so n - S and n - D of the n bidders go without a good by supply and by demand. The second logarithm
+    is the same for all goods, and scales the bidders who go without. A good with price 0 that is not sold out counts in
+    S with its demand instead of its supply. Each quotient is raised to at least 1/5, and the second is reduced to at
+    most 5. If there is enough for all bidders, the second quotient is 1.
 
     Args:
-        path: (k,) prices before it, in units of 2^-20.
-        demand: (k,) D_j, as released, in units of 2^-16 bidders.
-        supply: (k,) s_j.
-        people: n.
-        step: how far a price moves for each factor e.
-        highest: a worth that no good exceeds.
+        path: prices before the round, in units of 2^-20, shape (k,).
+        demand: demand D_j as released, in units of 2^-16 bidders, shape (k,).
+        supply: number s_j of copies of each good, shape (k,).
+        people: number n of bidders.
+        step: amount by which a price moves for each factor e in the ratio of demand to supply.
+        highest: upper bound on the value of any good.
     """
     copies = np.array(supply, dtype=np.float64)
     wanted = np.ldexp(demand.astype(np.float64), -(WHOLE.bit_length() - 1))
@@ -258,12 +268,12 @@ def moved_prices(
 
 
 def falling(first: float, last: float, rounds: int) -> tuple[float, ...]:
-    """Numbers from the first to the last that fall, or rise, by the same factor.
+    """A geometric sequence from the first number to the last.
 
     Args:
-        first: > 0.
-        last: > 0.
-        rounds: number of rounds, >= 1.
+        first: first number, > 0.
+        last: last number, > 0.
+        rounds: length of the sequence, >= 1.
 
     Example:
         >>> falling(0.4, 0.1, 3)
@@ -277,7 +287,7 @@ def falling(first: float, last: float, rounds: int) -> tuple[float, ...]:
 
 
 def weights(growth: float, rounds: int) -> tuple[Fraction, ...]:
-    """Shares of a budget, each `growth` times the one before; together 1.
+    """Shares of a budget that sum to 1, each `growth` times the share before.
 
     Example:
         >>> weights(2.0, 2)
@@ -299,13 +309,13 @@ _USUAL = Fraction(21, 20)  # how many ask for a copy where theta is chosen
 def rates(
     asked: NDArray[np.int64], supply: tuple[int, ...], scale: float, failure_probability: float
 ) -> NDArray[np.int64]:
-    """The share of those who ask for each good that can have it, out of 2^32.
+    """The probability, out of 2^32, with which a bidder who asks for a good gets it, for each good; shape (k,).
 
     Args:
-        asked: (k,) noisy numbers of them, as released.
-        supply: (k,) copies.
-        scale: b of the discrete Laplace noise of each number.
-        failure_probability: beta, in (0, 1), the probability that more than the supply of one good is given.
+        asked: noisy number of bidders who ask for each good, as released, shape (k,).
+        supply: number of copies of each good, shape (k,).
+        scale: scale b of the discrete Laplace noise of each number.
+        failure_probability: probability beta in (0, 1) that more copies of one good are given than its supply.
 
     Example:
         >>> found = rates(np.array([3900, 4000, 4400]), (4000,) * 3, 5.0, 5e-4)
@@ -326,7 +336,7 @@ def _rate(asked: int, supply: int, scale: float, failure: float) -> int:
 
 
 def _at(asked: int, theta: Any, level: Any) -> int:
-    """The rate at one published number: rounded down; A, the level, is a ball."""
+    """The rate at one published number, rounded down. The level A is a ball of ball arithmetic."""
     if not level > 0:
         return 0
     if theta * asked <= level:
@@ -337,7 +347,7 @@ def _at(asked: int, theta: Any, level: Any) -> int:
 
 @lru_cache(maxsize=2**10)
 def _chosen(supply: int, scale: float, failure: float) -> tuple[Any, Any]:
-    """(theta, A): of the thetas that are tried, the one with the largest rate at a usual demand."""
+    """The pair (theta, A) with the largest rate at a typical demand, among the values of theta that are tried."""
     with precision(_TICKET_BITS):
         base = ball(Fraction(scale))
         ratio, chance = (-1 / base).exp(), ball(Fraction(failure))

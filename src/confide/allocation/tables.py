@@ -1,7 +1,7 @@
-"""Tables of what people would give for goods: one column for each good, or one line for each person and good.
+"""Tables of people's values for goods: one column for each good, or one line for each person and good.
 
-One person's bad row is theirs alone: it counts as a row of zeros, which is the null record, and their id stands on the
-operator's list of rejected ones. What is left out is worth nothing. PrefLib's files are in `reading_preflib`.
+A bad row affects only its own person. A bad row counts as a row of zeros, and the person's id appears on the operator's
+list of rejected ids. A good without a value is worth 0. PrefLib's files are read by `confide.allocation.preflib`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 DENSE = 128
-"""Goods up to which values are held densely."""
+"""Largest number of goods for which values are stored in dense form."""
 
 _CELLS = 2**21  # of a batch
 _PEOPLE = 2**16  # of a batch
@@ -50,13 +50,13 @@ _Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:
-    """Usable rows of one batch; a person without one, in the whole pass, has a row of zeros. Private.
+    """The usable rows of one batch. A person without a row in any batch of a pass counts as a row of zeros. Private.
 
     Args:
-        index: int64 (m,), ranks in the public list of ids; none comes twice in a pass.
-        starts: int64 (m + 1,), where each row begins in `named`.
-        named: int32, goods, ascending within a row.
-        values: float32, in (0, 1], what each of them is worth.
+        index: rank of each row's person in the public list of ids, int64, shape (m,). No rank occurs twice in a pass.
+        starts: index in `named` at which each row begins, int64, shape (m + 1,).
+        named: goods, ascending within a row, int32.
+        values: value of each of these goods in (0, 1], float32.
     """
 
     index: _Integers
@@ -65,18 +65,18 @@ class Rows:
     values: NDArray[np.float32]
 
     def row(self, place: int) -> dict[int, float]:
-        """Good -> value, of one row."""
+        """Mapping from good to value, for the row at one place of the batch."""
         there = slice(int(self.starts[place]), int(self.starts[place + 1]))
         return dict(zip(self.named[there].tolist(), self.values[there].tolist(), strict=True))
 
 
 def gathered(batches: Iterable[Rows], people: int, goods: int) -> Valuations:
-    """Everybody's rows as what a market runs on.
+    """Gather all batches of a pass into the valuations on which a market runs.
 
     Args:
         batches: batches of one pass.
-        people: n.
-        goods: k.
+        people: number n of people.
+        goods: number k of goods.
 
     Raises:
         InvalidInput: rows of another campaign.
@@ -120,20 +120,20 @@ def read_wide(
     source: TableSource, *, goods: Sequence[str], scale: Scale, roster: Roster, id: str = "row",  # noqa: A002
     rejected: MutableMapping[str, str] | None = None, rows: int | None = None,
 ) -> Iterator[Rows]:
-    """Read a table with a column for each good once; an empty cell is worth nothing.
+    """Read a table with a column for each good once. An empty cell means a value of 0.
 
     Args:
-        source: the table.
-        goods: their names, which are those of the columns.
-        scale: the public rule.
-        roster: the public list of ids.
-        id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list. The first row of an
-            id counts.
-        rejected: receives id -> reason, as `confide.tables.read_records` has it; the operator's alone.
-        rows: number of rows of a batch, at most; it changes nothing but speed.
+        source: table to read.
+        goods: names of the goods, which are those of the columns.
+        scale: public rule from answers to values.
+        roster: public list of ids.
+        id: name of the column that holds the id, or "row": the i-th row belongs to the i-th id of the list. Of several
+            rows with the same id the first counts.
+        rejected: mapping that receives id -> reason, as in `confide.tables.read_records`. Only the operator may see it.
+        rows: largest number of rows in a batch; it affects only speed.
 
     Raises:
-        InvalidInput: a column is missing, or of a type that holds no numbers; never for a value.
+        InvalidInput: a missing column, or a column of a type that holds no numbers; never for a value.
 
     Example:
         >>> from confide.allocation.scales import Points
@@ -174,12 +174,12 @@ def _wide(
 
 
 def judged_cells(name: str, column: Any, scale: Scale) -> tuple[_Reals, NDArray[np.int8]]:
-    """A column as numbers, not a number where nothing stands; and what is wrong with the others.
+    """A column as numbers, with not-a-number for empty cells, and the problem of each cell.
 
     Args:
-        name: the column.
-        column: its cells.
-        scale: the public rule.
+        name: name of the column.
+        column: cells of the column.
+        scale: public rule from answers to values.
     """
     array = plain(column)
     found = numbers(name, array)
@@ -200,25 +200,26 @@ def read_long(
     good: str = "good", value: str = "value", unlisted: Literal["reject", "ignore"] = "reject",
     rejected: MutableMapping[str, str] | None = None, counted: list[int] | None = None,
 ) -> Iterator[Rows]:
-    """Read a table with a line for each person and good once. Goods without a line are worth nothing.
+    """Read a table with a line for each person and good once. A good without a line is worth 0.
 
-    All lines are held at once, since those of one person may stand anywhere.
+    All lines are held in memory together, since the lines of one person may stand anywhere in the table.
 
     Args:
-        source: the table.
-        goods: their names.
-        scale: the public rule.
-        roster: the public list of ids.
-        id: the column that holds the id. Of lines of the same person and good, the first counts.
-        good: the column that names the good.
-        value: the column of what it is worth.
-        unlisted: treatment of a line that names no good of the list: it makes the person's record unusable, or is
-            left out.
-        rejected: receives id -> reason, and for lines that count for nobody "row 7" -> reason; the operator's alone.
-        counted: receives how many lines there were.
+        source: table to read.
+        goods: names of the goods.
+        scale: public rule from answers to values.
+        roster: public list of ids.
+        id: name of the column that holds the id. Of several lines for the same person and good the first counts.
+        good: name of the column that names the good.
+        value: name of the column that holds the answer.
+        unlisted: treatment of a line whose good is not on the list: "reject" makes the person's record unusable,
+            "ignore" leaves the line out.
+        rejected: mapping that receives id -> reason. For a line that belongs to no listed person it receives "row 7" ->
+            reason. Only the operator may see it.
+        counted: list that receives the number of lines.
 
     Raises:
-        InvalidInput: a column is missing or of a wrong type; never for a value.
+        InvalidInput: a missing column, or a column of a wrong type; never for a value.
 
     Example:
         >>> from confide.allocation.scales import Points
@@ -237,7 +238,9 @@ def read_long(
 
 
 class _Lines(NamedTuple):
-    """Lines of a long table: whose, about which good, what was written, what is wrong with it, and where it stood."""
+    """Lines of a long table: the person, the good, the answer, its problem, and the position of each line in the
+    table.
+    """
 
     who: _Integers
     which: _Integers
@@ -246,12 +249,12 @@ class _Lines(NamedTuple):
     at: _Integers
 
     def only(self, some: NDArray[Any]) -> _Lines:
-        """Some of them: a mask, or places."""
+        """Select lines by a mask or by positions."""
         return _Lines(*(each[some] for each in self))
 
     @classmethod
     def joined(cls, parts: Sequence[_Lines]) -> _Lines:
-        """All of them, by person, then by good, then as they stood."""
+        """Join parts, and order their lines by person, then by good, then by position in the table."""
         nothing = _Lines(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int8),
                          np.empty(0, np.int64))
         found = cls(*(np.concatenate(each) for each in zip(nothing, *parts, strict=True)))
@@ -259,7 +262,7 @@ class _Lines(NamedTuple):
 
     @property
     def again(self) -> NDArray[np.bool_]:
-        """Which of them are about the same good of the same person as the one before, once they are joined."""
+        """Whether each line has the same person and good as the line before. The lines must be joined."""
         return np.append(False, (self.who[1:] == self.who[:-1]) & (self.which[1:] == self.which[:-1])
                          & (self.which[1:] >= 0))[: len(self.who)]
 
@@ -307,7 +310,7 @@ def _read(
 
 
 def _people(who: _Integers, which: _Integers, cells: _Reals, scale: Scale) -> Iterator[Rows]:
-    """Batches of some people each, all lines of one person in one."""
+    """Batches of some people each. All lines of one person are in the same batch."""
     index, first = np.unique(who, return_index=True)
     for start in range(0, len(index), _PEOPLE):
         end = min(len(index), start + _PEOPLE)
@@ -321,14 +324,14 @@ def _people(who: _Integers, which: _Integers, cells: _Reals, scale: Scale) -> It
 
 
 def coded(index: _Integers, row: _Integers, named: _Integers, cells: _Reals, scale: Scale) -> Rows:
-    """Rows of values, without zeros.
+    """Convert answers into rows of values, without zeros.
 
     Args:
-        index: (m,) ranks of the people whose rows they are.
-        row: (z,) the row that each cell belongs to, ascending.
-        named: (z,) its good, ascending within a row.
-        cells: (z,) what was written, without a problem.
-        scale: the public rule.
+        index: rank of the person of each of m rows, shape (m,).
+        row: row that each of z cells belongs to, ascending, shape (z,).
+        named: good of each cell, ascending within a row, shape (z,).
+        cells: answers without a problem, shape (z,).
+        scale: public rule from answers to values.
     """
     values = scale.values(row, cells)
     worth = values > 0
@@ -337,15 +340,16 @@ def coded(index: _Integers, row: _Integers, named: _Integers, cells: _Reals, sca
 
 
 def typed(given: Mapping[str, str], *, goods: Sequence[str], scale: Scale) -> dict[int, float]:
-    """One person's record as they type it, coded as the file's row would be.
+    """One person's record from typed answers, with the same values as for the same row in a file.
 
     Args:
-        given: good -> what the person would write in its cell.
-        goods: their names.
-        scale: the public rule.
+        given: mapping from good to the text that the person would write in its cell.
+        goods: names of the goods.
+        scale: public rule from answers to values.
 
     Raises:
-        InvalidInput: a good that is none, or a value that the campaign cannot use. The message is for the person alone.
+        InvalidInput: a name that is no good of the campaign, or an answer that the campaign cannot use. The message is
+            for the person alone.
 
     Example:
         >>> from confide.allocation.scales import Ranks
@@ -370,7 +374,7 @@ def typed(given: Mapping[str, str], *, goods: Sequence[str], scale: Scale) -> di
 
 
 def reason(name: str, problem: int, scale: Scale) -> str:
-    """The meaning of a problem, in public terms."""
+    """Description of a cell's problem, in public terms."""
     words = {MISSING: "is not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds"}
     return f"{name}: {words[problem]}; {scale.limit()}"
 
@@ -389,10 +393,11 @@ _CELL = np.dtype([("good", "<i4"), ("value", "<f4")])
 
 @dataclass(frozen=True)
 class RowCodec:
-    r"""Rows as bytes: of few goods the value of each, of many the numbers and values of those that are worth anything.
+    r"""Conversion between rows and bytes. With few goods a row holds the value of each good; with many it holds the
+    number and value of each good with a positive value.
 
     Args:
-        goods: k.
+        goods: number k of goods.
 
     Example:
         >>> codec = RowCodec(2)
@@ -405,7 +410,7 @@ class RowCodec:
     goods: int
 
     def pack(self, batch: Rows) -> tuple[np.ndarray, list[bytes]]:
-        """The slots and the reports of a batch."""
+        """The ranks of a batch's people, and one report of bytes for each row."""
         if self.goods <= DENSE:
             table = np.zeros((len(batch.index), self.goods), dtype="<f4")
             table[np.repeat(np.arange(len(batch.index)), np.diff(batch.starts)), batch.named] = batch.values
@@ -416,7 +421,7 @@ class RowCodec:
         return batch.index, [data[start:end] for start, end in pairwise(ends)]
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Rows:
-        """The batch of some slots."""
+        """The batch that given ranks and reports encode."""
         data = b"".join(reports)
         if self.goods <= DENSE:
             table = np.frombuffer(data, dtype="<f4").reshape(len(slots), self.goods)

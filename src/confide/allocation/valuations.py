@@ -1,7 +1,8 @@
-"""The worth of each good to each bidder: a dense table, or the few goods that each one names.
+"""The value of each good to each bidder: a dense table, or a sparse one with only the goods that each bidder names.
 
-A row is one bidder's. It is checked alone, and what becomes of a bad one never depends on another: it is refused, to
-its bidder and to whoever holds the table, or it counts as a row of zeros, as an absent bidder's does.
+Each row belongs to one bidder and is checked alone. The treatment of a bad row never depends on another row. A bad row
+is either refused, with an error that its bidder or the holder of the table sees, or it counts as a row of zeros, as an
+absent bidder's row does.
 """
 
 from __future__ import annotations
@@ -27,14 +28,15 @@ _MOST_GOODS = 2**31 - 1
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Valuations:
-    """A table of n rows of k valuations in [0, 1], zeros included or left out. Private.
+    """A table of n rows of k valuations in [0, 1], with zeros included or left out. Private.
 
     Args:
-        people: n.
-        goods: k.
-        values: float32 or float64; (n k,) row after row where `starts` is None, else those that are not left out.
-        starts: int64 (n + 1,) where each row begins in `values`; None for a dense table.
-        named: int32, the goods of `values`, ascending within a row; empty for a dense table.
+        people: number n of rows.
+        goods: number k of goods.
+        values: valuations row after row, float32 or float64: all n k of them if `starts` is None, or only those that
+            are not left out.
+        starts: index in `values` at which each row begins, int64, shape (n + 1,); None for a dense table.
+        named: goods of `values`, ascending within a row, int32; empty for a dense table.
 
     Example:
         >>> of = Valuations.of([[0.5, 0.0, 1.0], [0.0, 0.25, 0.0]], people=2, goods=3)
@@ -58,8 +60,8 @@ class Valuations:
 
     @property
     def rows(self) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int32], bool]:
-        """The arrays that compiled loops take: values, where rows start (one zero for a dense table), named goods,
-        dense.
+        """Arrays for compiled loops: values, starts of rows (a single zero for a dense table), named goods, and whether
+        the table is dense.
         """
         starts = np.zeros(1, dtype=np.int64) if self.starts is None else self.starts
         return self.values, starts, self.named, self.dense
@@ -68,20 +70,22 @@ class Valuations:
     def of(
         cls, data: Any, *, people: int, goods: int, clip: bool = False, unusable: Unusable = "refuse",
     ) -> Valuations:
-        """Checked valuations of n public slots.
+        """Check the valuations of n public slots.
 
         Args:
-            data: (n, k) numbers, dense; or a scipy sparse array or matrix of that shape; or a pandas or Polars frame,
-                an Arrow table, a mapping, a file or a query with a column for each good, in the order of the goods; or
-                `Valuations`; or what a campaign collects, batches of `reading.Rows`.
-            people: n.
-            goods: k.
-            clip: move values beyond [0, 1] to its ends, row by row; a row with a value that is not finite stays bad.
-            unusable: "refuse" the table for one bad row, which tells whoever sees the message; or take the row as
-                zeros ("null").
+            data: dense numbers of shape (n, k), or a scipy sparse array or matrix of that shape. Also a pandas or
+                Polars frame, an Arrow table, a mapping, a file or a query with a column for each good, in the order of
+                the goods. Also `Valuations`, or the batches of `confide.allocation.tables.Rows` that a campaign
+                collects.
+            people: number n of slots.
+            goods: number k of goods.
+            clip: whether values outside [0, 1] are moved to the nearest end. A row with a value that is not finite
+                stays bad.
+            unusable: treatment of a bad row. "refuse" raises an error for the whole table, which reveals the bad row to
+                anyone who sees the message. "null" takes the row as zeros.
 
         Raises:
-            InvalidInput: another shape or type; or a bad row, named, where `unusable` is "refuse".
+            InvalidInput: another shape or type; or a bad row under "refuse", which the message names.
         """
         whole("people", people, at_least=1)
         if whole("goods", goods, at_least=1) > _MOST_GOODS:
@@ -105,10 +109,10 @@ class Valuations:
 
     @classmethod
     def whole(cls, data: Any) -> Valuations:
-        """Checked valuations of as many bidders and goods as there are, for what is no run.
+        """Check valuations whose numbers of bidders and goods follow from the data, for uses other than a run.
 
         Args:
-            data: as `of`.
+            data: valuations in any form that `of` accepts.
         """
         if isinstance(data, Valuations):
             return data
@@ -173,7 +177,7 @@ class Valuations:
         return Valuations(people=self.people, goods=self.goods, values=values, starts=self.starts, named=self.named)
 
     def _bad(self, *, clip: bool) -> NDArray[np.int64]:
-        """Rows with a value that cannot be used."""
+        """Indices of the rows with an unusable value."""
         bad = []
         for at in range(0, len(self.values), _CHUNK):
             part = self.values[at : at + _CHUNK]
@@ -190,7 +194,7 @@ class Valuations:
         return slice(int(self.starts[row]), int(self.starts[row + 1]))
 
     def row(self, index: int) -> NDArray[np.float64]:
-        """One bidder's valuations in full, (k,)."""
+        """One bidder's valuations of all goods, shape (k,)."""
         values = self.values[self._place(index)].astype(np.float64)
         if self.starts is None:
             return values
@@ -199,15 +203,15 @@ class Valuations:
         return full
 
     def welfare(self, allocation: NDArray[Any]) -> float:
-        """The sum of what everybody gets out of their good. Private.
+        """Welfare of an allocation: the sum of the values of all goods to their holders. Private.
 
         Args:
-            allocation: (n,) the good of each bidder, -1 for none.
+            allocation: good of each bidder, shape (n,), with -1 for none.
         """
         return float(np.sum(self.of_goods(allocation)))
 
     def of_goods(self, allocation: NDArray[Any]) -> NDArray[np.float64]:
-        """The worth of each bidder's own good to them, (n,); 0 without one."""
+        """The value of each bidder's own good to that bidder, shape (n,); 0 without a good."""
         chosen = np.asarray(allocation, dtype=np.int64)
         held = np.flatnonzero(chosen >= 0)
         out = np.zeros(self.people)
@@ -223,8 +227,8 @@ class Valuations:
 
 
 def _row_by_row(data: Any, goods: int) -> NDArray[np.float64]:
-    """Rows of a list or of an array of objects, each read by itself: one that is not so many numbers is NaN, and None,
-    a slot without a record, is zeros.
+    """Rows of a list or of an array of objects, each read by itself. A row with another number of values becomes
+    not-a-number, and None, a slot without a record, becomes zeros.
     """
     if not isinstance(data, list | tuple | np.ndarray) or not len(data):
         raise InvalidInput("values", "is not a table of numbers")
@@ -248,15 +252,15 @@ def _ascending(starts: NDArray[Any], named: NDArray[Any]) -> bool:
 
 
 def as_row(record: Any, goods: int) -> NDArray[np.float64]:
-    """One bidder's valuations, checked alone; of a slot without a record, zeros.
+    """One bidder's valuations, checked on their own. A slot without a record becomes zeros.
 
     Args:
-        record: (k,) numbers in [0, 1], or a mapping of goods (numbers) to them, or a row in whatever form a run takes
-            rows (`confide.tables.frames.own_row`); None where there is none.
-        goods: k.
+        record: valuations in [0, 1], shape (k,); or a mapping from the number of a good to its valuation; or a row in
+            any form that a run accepts (`confide.tables.frames.own_row`); None for no record.
+        goods: number k of goods.
 
     Raises:
-        InvalidInput: names what is wrong with it, to the bidder alone.
+        InvalidInput: a record that is wrong. The message says what is wrong and is for the bidder alone.
     """
     if record is None:
         return np.zeros(goods)

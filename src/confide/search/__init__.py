@@ -1,4 +1,6 @@
-"""Targeted search of a private network: who is found is published, and nobody else's contacts show."""
+"""Targeted search in a private network: the list of found targets is published, and it reveals almost nothing about the
+contacts of anybody else.
+"""
 
 from confide._lazy import doors
 

@@ -1,9 +1,10 @@
-"""Sorted lists of neighbours from pairs: pairs are dealt out to blocks of vertices, and each block is settled.
+"""Graphs in compressed rows: construction from pairs of vertices, and the parts of the proximity statistics.
 
-A block of vertices and its lists fit into a core's cache, where placing, sorting and removing repeated neighbours are
-fast; the pairs themselves are read and written in streams. The result does not depend on the number of threads.
+*Construction.* Pairs are sorted into blocks of vertices, and each block is finished on its own. The lists of a block
+fit into a core's cache, where sorting and removing repeated neighbours are fast. The pairs themselves are read and
+written in streams. The result does not depend on the number of threads.
 
-Sums over neighbours, triangles and simple paths on a graph in compressed rows: the parts of the statistics.
+*Statistics.* The module also computes sums over neighbours, triangles and simple paths.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ _SHORT = 48  # a list that is sorted by insertion
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lists:
-    """Everybody's neighbours. Private.
+    """The neighbours of all vertices as sorted lists. Private.
 
     Args:
-        indptr: int64 (n + 1,), where each list begins.
-        indices: int32 (2m,), ascending within a list, both directions of each pair.
-        self_loops: pairs of a vertex with itself, which were dropped.
-        parallel: pairs beyond the first of two vertices, which were dropped.
+        indptr: index in `indices` at which each list begins, int64, shape (n + 1,).
+        indices: neighbours, ascending within a list, int32, shape (2m,). Each of the m pairs appears in both
+            directions.
+        self_loops: number of pairs of a vertex with itself, which were dropped.
+        parallel: number of repeated pairs of the same two vertices, which were dropped.
     """
 
     indptr: _Places
@@ -51,12 +53,13 @@ class Lists:
 def adjacency(first: _Ranks, second: _Ranks, people: int) -> Lists:
     """The lists of neighbours of an undirected graph.
 
-    Beside its arguments and its result it holds 16 bytes for each pair.
+    The computation needs 16 bytes for each pair, besides its arguments and its result.
 
     Args:
-        first: int32, ranks in 0..n-1, in any order; a pair and its reverse are the same.
-        second: int32, as long.
-        people: n, below 2^31.
+        first: first vertex of each pair, int32, in 0..n-1. Pairs come in any order, and a pair and its reverse are the
+            same.
+        second: second vertex of each pair, int32, of the same length.
+        people: number n of vertices, below 2^31.
 
     Source: spec targeted_search 9.
 
@@ -103,7 +106,7 @@ def adjacency(first: _Ranks, second: _Ranks, people: int) -> Lists:
 
 @kernel
 def _tally(first: _Ranks, second: _Ranks, shift: int, tally: _Places) -> int:
-    """Count the entries of each block of vertices; returns the number of self-loops."""
+    """Count the entries of each block of vertices. Returns the number of self-loops."""
     loops = 0
     for k in range(len(first)):
         if first[k] == second[k]:
@@ -116,7 +119,7 @@ def _tally(first: _Ranks, second: _Ranks, shift: int, tally: _Places) -> int:
 
 @kernel
 def _deal(first: _Ranks, second: _Ranks, shift: int, at: _Places, dealt: _Places) -> None:
-    """Write every pair into the streams of its two blocks, as vertex * 2^32 + neighbour."""
+    """Write every pair into the streams of its two blocks, each time as vertex * 2^32 + neighbour."""
     for k in range(len(first)):
         one, other = np.int64(first[k]), np.int64(second[k])
         if one != other:
@@ -128,9 +131,10 @@ def _deal(first: _Ranks, second: _Ranks, shift: int, at: _Places, dealt: _Places
 
 @kernel
 def _settle(dealt: _Places, low: int, indices: _Ranks, degrees: _Places) -> int:
-    """Sort one block's entries into lists, without repetition, from the start of `indices`; returns their number.
+    """Sort the entries of one block into lists without repetition, from the start of `indices`. Returns the number of
+    entries that are kept.
 
-    `degrees` comes in as zeros.
+    `degrees` must be zeros, and receives the length of each list.
     """
     vertices = len(degrees)
     ends = np.zeros(vertices, np.int64)
@@ -169,12 +173,11 @@ def _settle(dealt: _Places, low: int, indices: _Ranks, degrees: _Places) -> int:
 
 @kernel
 def is_sound(indptr: _Places, indices: _Ranks) -> bool:
-    """Whether the lists are those of an undirected simple graph: ascending, in range, symmetric, nobody in their own
-    list.
+    """Whether lists are those of an undirected simple graph: ascending, in range, symmetric, and without self-loops.
 
     Args:
-        indptr: int64 (n + 1,), n >= 0.
-        indices: int32, any length.
+        indptr: index in `indices` at which each list begins, int64, shape (n + 1,), n >= 0.
+        indices: neighbours, int32, of any length.
     """
     people = len(indptr) - 1
     if indptr[0] != 0 or indptr[people] != len(indices):
@@ -223,7 +226,7 @@ class Adjacency(Protocol):
 def neighbour_sums(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Sum of each vertex's neighbours' weights, shape (n,); rows of weight 0 are not read."""
+    """Sum of the weights of each vertex's neighbours, shape (n,). Rows of vertices with weight 0 are not read."""
     out = np.zeros(weights.size, dtype=np.int64)
     for u in range(weights.size):
         weight = weights[u]
@@ -237,7 +240,9 @@ def neighbour_sums(
 def triangles(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], inside: NDArray[np.int64], ends: int
 ) -> NDArray[np.int64]:
-    """Number of triangles {v, a, b} with at least `ends` (1 or 2) of a and b inside, for each v, shape (n,)."""
+    """Number of triangles {v, a, b} of each vertex v in which at least `ends` (1 or 2) of a and b are inside, shape
+    (n,).
+    """
     count = inside.size
     near = np.zeros(count, dtype=np.int64)
     out = np.zeros(count, dtype=np.int64)
@@ -261,8 +266,8 @@ def triangles(
 def simple_paths(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], starts: NDArray[np.int64], length: int
 ) -> NDArray[np.int64]:
-    """Number of simple paths of 1..length edges from any of `starts` to each v, shape (n,). Time grows with their
-    number.
+    """Number of simple paths of 1 to `length` edges from any of `starts` to each vertex, shape (n,). The running time
+    is proportional to their number.
     """
     out = np.zeros(indptr.size - 1, dtype=np.int64)
     on_path = np.zeros(indptr.size - 1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Old names of the audit of a private search; see `confide.search.audited`."""
+"""Former names of the audit of a private search; see `confide.search.audited`."""
 
 from confide.audit.old_audits import old_audits
 

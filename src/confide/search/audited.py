@@ -1,7 +1,7 @@
-"""Audit of a private search: exact laws on made-up networks, the search's own runs, and faults.
+"""Audit of a private search: exact laws of the released list on synthetic networks, the search's own runs, and mutants.
 
-No real records are used: made-up networks take the place of the private one. The mechanism's noise, stop and statistic
-stay; people, degree bound and stopping target are those of each network.
+The audit uses no real records. The mechanism's noise, stop and statistic are audited as they are. The number of people,
+the degree bound and the stopping target are those of each synthetic network.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ def search(mechanism: PTarget, seed: int = 0, *, charged: float | None = None) -
     """The audit of one private search.
 
     Args:
-        mechanism: as it will run.
-        seed: seed of its own runs.
-        charged: the epsilon that a plan charges the ledger; None where there is no plan.
+        mechanism: mechanism as the campaign will run it.
+        seed: seed of the audit's own runs of the search.
+        charged: epsilon that a plan charges to the ledger; None without a plan.
 
     Raises:
-        InvalidInput: no private search, or one that never looks for another component.
+        InvalidInput: a mechanism that is no private search, or a search that never looks for another component.
 
     Source: spec targeted_search 10 and 11 (check 5).
 
@@ -104,26 +104,30 @@ def search(mechanism: PTarget, seed: int = 0, *, charged: float | None = None) -
 
 
 def named_charge(mechanism: PTarget) -> PureDP:
-    """The loss that the parameters name: epsilon for each call.
+    """The loss that follows from the parameters: epsilon times the number of calls.
 
     Args:
-        mechanism: as it will run.
+        mechanism: mechanism as the campaign will run it.
     """
     return PureDP(mechanism.calls * mechanism.epsilon)
 
 
 def _few(*rows: AuditRow) -> list[AuditRow]:
-    """Rows of networks whose lists have laws that can be computed: the campaign's rules, and not its size."""
+    """Mark rows as measured on small networks, on which the laws of lists can be computed: they use the campaign's
+    rules, but not its size.
+    """
     return [row.smaller("the people of small made-up networks") for row in rows]
 
 
 def _left(left: Mapping[str, str], *faults: str) -> str:
-    """Which faults are not injected, and why."""
+    """A sentence that names the faults that are not injected, with the reasons."""
     return "; ".join(f"{_FAULTS[each]} is not injected: {left[each]}" for each in faults if each in left)
 
 
 def _injected(left: Mapping[str, str], faults: Sequence[tuple[str, str, Any]]) -> dict[str, Any]:
-    """Those that show at these parameters: (key, in words, what is measured)."""
+    """Mapping from the description of a fault to the mutant, without the faults in `left`. `faults` lists (key,
+    description, mutant).
+    """
     return {words: it for key, words, it in faults if key not in left}
 
 
@@ -164,7 +168,7 @@ def _thresholds(mechanism: PTarget, left: Mapping[str, str]) -> list[Examined]:
 
 
 def _witnessed(witness: Witness) -> list[AuditRow]:
-    """The rule for the threshold on a network where the printed one leaks."""
+    """Audit row for the rule of the threshold, on a network where the printed rule leaks."""
     return _few(AuditRow.at_most(
         "privacy: the list together with its second threshold", witness.promised, witness.loss,
         f"exact law on {witness.strangers:,} strangers and {witness.bridged} targets behind one of them, epsilon "
@@ -203,11 +207,12 @@ def _misses(mechanism: PTarget) -> Examined:
 
 
 def threshold_misses(mechanism: PTarget, even: bool = False) -> list[AuditRow]:
-    """The chance that a threshold misses K by more than is promised; none where no threshold is drawn.
+    """The probability that a drawn threshold misses the stopping target K by more than is promised. A search that draws
+    no threshold has no rows.
 
     Args:
-        mechanism: as it will run.
-        even: whether the threshold is drawn by a count of nobody, so that each is as likely as any other.
+        mechanism: mechanism as the campaign will run it.
+        even: whether the threshold is drawn from the uniform distribution, as a mutant that ignores all counts.
 
     Example:
         >>> threshold_misses(PTarget(2000, 3, 8, 2.0, 100, "private"))[0].verdict
@@ -228,7 +233,9 @@ def _drawn(mechanism: PTarget) -> list[tuple[ThresholdRule, Accuracy]]:
 
 
 def _made_up(rule: ThresholdRule) -> Iterator[NDArray[np.float64]]:
-    """Values of all vertices: nobody's, everybody's the largest, and falling ones of some of them."""
+    """Synthetic values of all vertices: the largest value for every vertex, 0 for every vertex, and falling values for
+    a share of the vertices.
+    """
     yield np.full(rule.people, float(rule.most))
     for share in _SHARES:
         values = np.zeros(rule.people)
@@ -238,7 +245,9 @@ def _made_up(rule: ThresholdRule) -> Iterator[NDArray[np.float64]]:
 
 
 def _worst(rule: ThresholdRule, bound: float, people: int, *, even: bool = False) -> float:
-    """The largest chance of a threshold whose score is above the least one by more than the bound."""
+    """The largest probability, over the synthetic populations, of a threshold whose score exceeds the least score by
+    more than the bound.
+    """
     worst = 0.0
     for values in _made_up(rule):
         scores = np.asarray(rule.scores(values[:people]), dtype=np.float64)
@@ -248,7 +257,7 @@ def _worst(rule: ThresholdRule, bound: float, people: int, *, even: bool = False
 
 
 def _shows(rule: ThresholdRule, promise: Accuracy) -> bool:
-    """Whether any threshold of these populations is so bad that a draw among equals would meet it too often."""
+    """Whether on some synthetic population a uniformly drawn threshold would break the promise."""
     return any(float((np.asarray(scores) > np.min(scores) + promise.bound).mean()) > promise.failure_probability
                for scores in (rule.scores(values) for values in _made_up(rule)))
 
@@ -257,13 +266,13 @@ def _shows(rule: ThresholdRule, promise: Accuracy) -> bool:
 
 
 def settled(mechanism: PTarget, seed: int, charged: float) -> list[Examined]:
-    """Whether the ledger is charged what a plan says, and whether a mechanism accepts only lists that its runs can
-    make.
+    """Audits of the settlement: the ledger is charged the planned amount, and the mechanism accepts only lists that its
+    runs can produce.
 
     Args:
-        mechanism: as it will run.
-        seed: seed of simulated runs on a made-up network.
-        charged: the epsilon that is planned.
+        mechanism: mechanism as the campaign will run it.
+        seed: seed of simulated runs on a synthetic network.
+        charged: planned epsilon.
     """
     boards = _boards(mechanism, seed)
     # A list with one search fewer on its bill, and the same people.
@@ -302,7 +311,7 @@ def _small(it: PTarget) -> PTarget:
 
 
 def _boards(it: PTarget, seed: int) -> list[PublicRelease]:
-    """Lists of simulated runs on a small network."""
+    """Released lists of simulated runs on a small network."""
     made, mechanism, out = network(), _small(it), list[PublicRelease]()
     graph = _graph(made)
     for number in range(_LISTS):

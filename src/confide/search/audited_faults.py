@@ -1,4 +1,4 @@
-"""Private searches that were broken on purpose: each must be flagged by the audit that a sound one passes."""
+"""Mutants of private searches. The audit must flag each mutant, and must pass the sound search."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Halved(_Call):
 
 
 class HalvedNoise(_Search):
-    """Noise at half of its scale."""
+    """Mutant: noise at half of its scale."""
 
     @property
     def call(self) -> Any:
@@ -61,7 +61,7 @@ class _Eighth(_Call):
 
 
 class EighthNoise(_Search):
-    """Noise at an eighth of its scale."""
+    """Mutant: noise at an eighth of its scale."""
 
     @property
     def call(self) -> Any:
@@ -84,7 +84,7 @@ class _HalfScale(_Call):
 
 
 class HalfLaw(_Search):
-    """The law of `HalfDrawn`: thresholds are those of the whole noise."""
+    """The law of the mutant `HalfDrawn`: noise at half of its scale, but thresholds as for the full scale."""
 
     @property
     def call(self) -> Any:
@@ -92,7 +92,7 @@ class HalfLaw(_Search):
 
 
 class HalfDrawn(_Search):
-    """A program that draws half of the noise that its own law, and its promise, speak of."""
+    """Mutant: the program draws noise at half of the scale in its stated law and promise."""
 
     @property
     def call(self) -> Any:
@@ -100,10 +100,10 @@ class HalfDrawn(_Search):
 
 
 def drawn_at(factor: float) -> type[Any]:
-    """A program that draws noise at a part of the scale that its own law, and its promise, speak of.
+    """Mutant: the program draws noise at a fraction of the scale in its stated law and promise.
 
     Args:
-        factor: the part.
+        factor: the fraction.
     """
 
     class Part(_Call):
@@ -119,7 +119,7 @@ def drawn_at(factor: float) -> type[Any]:
 
 
 class TiesByDegree(Walk):
-    """A walk inside a component that puts those who have more contacts first among the found."""
+    """Mutant: inside a component, the found targets are listed by their number of contacts."""
 
     def explore(self, start: int = -1) -> int:
         before = len(self.order)
@@ -155,7 +155,7 @@ class _SharpRule(_Call):
 
 
 class NoiselessThreshold(_Search):
-    """The threshold with the best score, without any noise."""
+    """Mutant: the threshold with the best score, without any noise."""
 
     @property
     def call(self) -> Any:
@@ -163,7 +163,7 @@ class NoiselessThreshold(_Search):
 
 
 class SharpThreshold(_Search):
-    """A threshold drawn as if one rewired vertex moved a single count."""
+    """Mutant: the threshold's noise suffices only if a rewired vertex moves a single count."""
 
     @property
     def call(self) -> Any:
@@ -171,7 +171,7 @@ class SharpThreshold(_Search):
 
 
 class _Unexamined:
-    """A search's state, in which everybody who is not examined counts for the threshold."""
+    """A search's state in which every unexamined vertex counts for the threshold."""
 
     def __init__(self, walk: Any) -> None:
         self._replay = walk
@@ -191,7 +191,7 @@ class _PrintedCount(_Call):
 
 
 class CountsUnexamined(_Search):
-    """The printed threshold rule: its count runs over V minus I."""
+    """Mutant: the printed threshold rule, which counts over V minus I, the vertices that were not examined."""
 
     @property
     def call(self) -> Any:
@@ -199,7 +199,9 @@ class CountsUnexamined(_Search):
 
 
 class QuietFakeTree(LawTree):
-    """A fake target without noise of its own: (found anybody, nobody) in place of the whole law."""
+    """The exact laws of a mutant whose fake target has no noise. The mutant's outcomes are merged into two: some target
+    found, or nothing found.
+    """
 
     def call(self, hidden: Hidden) -> _Array:
         points, law = threshold_points(hidden.threshold)
@@ -213,12 +215,12 @@ class QuietFakeTree(LawTree):
 
 
 def misses(one: Any, score: float, point: float) -> float:
-    """Probability that score + noise is below a point.
+    """Probability that a target's score plus noise is below the value of a fake target without noise.
 
     Args:
         one: settings of one call.
-        score: score of a target.
-        point: the value of a fake without noise.
+        score: score of the target.
+        point: value of the fake target.
     """
     y = (point - score) / one.noise_scale
     if one.noise_kind == "gumbel":
@@ -233,7 +235,9 @@ def misses(one: Any, score: float, point: float) -> float:
 
 
 class CappedTree(LawTree):
-    """A search that examines one vertex and gives up: protected vertices are rivals then."""
+    """The exact laws of a mutant that examines one vertex and gives up. Protected vertices then compete with the
+    targets.
+    """
 
     def hidden(self, graph: Adjacency, order: tuple[int, ...]) -> Hidden:
         found = super().hidden(graph, order)

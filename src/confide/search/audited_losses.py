@@ -1,13 +1,13 @@
-"""Exact losses of a private search: those of its threshold, of a choice among noisy values, and of the whole released
+"""Exact privacy losses of a private search: of its threshold, of a choice among noisy values, and of the whole released
 list.
 
-Output laws are computed on all graphs that one protected vertex can make of a made-up network, and every two of them
-are compared, in both directions. There is no sampling and no false alarm.
+The output laws are computed on all graphs that one protected vertex can make of a synthetic network. Every two of these
+graphs are compared, in both directions. The comparison uses no sampling and raises no false alarms.
 
-Worst-case networks for a private search, each with the graphs that one protected vertex can make of it.
-
-No real data is used. All degrees are within a bound that belongs to the network, so every two of its graphs are
-neighbours.
+The module also builds the worst-case networks, each with the graphs that one protected vertex can make of it. In these
+networks a hidden target is a target outside the seed's component, a stranger is a protected vertex that is no target,
+and a bridge is a vertex that links a hidden target to the seed. No real data is used. All degrees are within the
+network's own degree bound, so every two of its graphs are neighbours.
 """
 
 from __future__ import annotations
@@ -65,22 +65,24 @@ _Edges = tuple[tuple[int, int], ...]
 _RAREST = 1e-150  # the largest chance of an outcome whose other chances doubles may not hold any more
 
 WIDEST = 300
-"""Bridges at most: the law of a network with so many still takes milliseconds."""
+"""Largest number of bridges in a network. The law of a network with that many bridges still takes milliseconds to
+compute.
+"""
 
 
 @dataclass(frozen=True)
 class Made:
-    """A network, its targets, and every way in which one protected vertex is rewired.
+    """A synthetic network, its targets, and all ways in which one protected vertex is rewired.
 
     Args:
-        name: name of the network, in a few words.
+        name: short description of the network.
         people: number of people.
-        fixed: the edges of all others.
+        fixed: edges between all other vertices.
         vertex: protected vertex that is rewired.
-        contacts: contacts of that vertex in each graph. The first is the graph itself.
-        targets: targets; the first one is the seed.
-        degree_bound: d.
-        stopping_target: K.
+        contacts: contacts of that vertex in each graph. The first graph is the network itself.
+        targets: targets, of which the first is the seed.
+        degree_bound: public bound d on all degrees.
+        stopping_target: stopping target K.
     """
 
     name: str
@@ -94,7 +96,7 @@ class Made:
 
     @cached_property
     def graphs(self) -> tuple[Rows, ...]:
-        """Every two of them are neighbours."""
+        """All graphs of the network, of which every two are neighbours."""
         base = np.zeros((self.people, self.people), dtype=np.bool_)
         for u, v in self.fixed:
             base[u, v] = base[v, u] = True
@@ -115,7 +117,9 @@ class Made:
 
 @lru_cache(maxsize=1)
 def network() -> Made:
-    """Ten people, three groups of targets, and all rewirings of one stranger between them with degrees up to 4."""
+    """A network of ten people with three groups of targets, and all rewirings of one stranger between them with degrees
+    up to 4.
+    """
     fixed = ((0, 1), (0, 2), (1, 3), (2, 4), (4, 5), (3, 6), (6, 7), (3, 7), (2, 9), (9, 6))
     targets, vertex, bound = (0, 1, 4, 5, 7), 8, 4
     joined = np.zeros((10, 10), dtype=np.bool_)
@@ -127,11 +131,12 @@ def network() -> Made:
 
 
 def rivals(scale: float, lift: int = 0) -> Made:
-    """Two hidden targets, one far ahead: one stranger moves from the one behind to the one ahead.
+    """A network with two hidden targets, one with a much larger statistic. One stranger changes from a contact of the
+    target with the smaller statistic to a contact of the other target.
 
     Args:
-        scale: b: it takes some scales of bridges to come near the worst case.
-        lift: bridges to both: what the one behind shares with the seed in any case.
+        scale: noise scale b. The worst case is approached when the number of bridges is several times b.
+        lift: number of bridges to both targets, which the target behind shares with the seed in every graph.
     """
     count = min(WIDEST, math.ceil(6 * scale) + 1)
     fixed: list[tuple[int, int]] = []
@@ -145,11 +150,11 @@ def rivals(scale: float, lift: int = 0) -> Made:
 
 
 def shared_bridge(others: int = 30, lift: int = 0) -> Made:
-    """Many hidden targets, whom one stranger joins to the seed, or not.
+    """A network with many hidden targets, all of which one stranger joins to the seed, or none.
 
     Args:
-        others: how many.
-        lift: bridges to all of them: what each shares with the seed in any case.
+        others: number of hidden targets.
+        lift: number of bridges to all hidden targets, which each shares with the seed in every graph.
     """
     targets = tuple(range(2, 2 + others))
     fixed = [(end, bridge) for bridge in range(2 + others, 2 + others + lift) for end in (0, *targets)]
@@ -158,11 +163,11 @@ def shared_bridge(others: int = 30, lift: int = 0) -> Made:
 
 
 def crowd(scale: float, lift: int = 0) -> Made:
-    """One hidden target, and a stranger who shares many contacts with the seed, or none.
+    """A network with one hidden target, and a stranger who shares many contacts with the seed, or none.
 
     Args:
-        scale: b.
-        lift: bridges to the hidden target.
+        scale: noise scale b.
+        lift: number of bridges to the hidden target.
     """
     count = min(WIDEST, math.ceil(6 * scale) + 3) + lift
     near = tuple(range(3, 3 + count))
@@ -171,16 +176,17 @@ def crowd(scale: float, lift: int = 0) -> Made:
 
 
 def _hub(found: int) -> tuple[tuple[int, ...], list[_Edges]]:
-    """Targets who all know each other, and the edges between them."""
+    """A group of targets who all know each other, and the edges between them."""
     members = tuple(range(found))
     return members, [((u, v),) for u in members for v in members if u < v]
 
 
 def hub_rivals(scale: float) -> Made:
-    """Two hidden targets, one ahead, and a stranger who knows a whole group: for statistics that count each of it.
+    """A network with two hidden targets, one ahead, and a stranger who knows a whole group of targets. The network is
+    for statistics that count each found target.
 
     Args:
-        scale: b, in units of the statistic's sensitivity.
+        scale: noise scale b, in units of the statistic's sensitivity.
     """
     ahead = min(WIDEST // 3, math.ceil(2.5 * scale) + 1)
     members, fixed = _hub(min(WIDEST, max(40, 3 * ahead)))
@@ -194,10 +200,10 @@ def hub_rivals(scale: float) -> Made:
 
 
 def hub_bridge(found: int = 40, others: int = 40) -> Made:
-    """A network with many hidden targets that one stranger joins to a whole group, or not.
+    """A network with many hidden targets, all of which one stranger joins to a whole group of targets, or none.
 
     Args:
-        found: number of targets of the group.
+        found: number of targets in the group.
         others: number of hidden targets.
     """
     members, fixed = _hub(found)
@@ -210,7 +216,9 @@ def hub_bridge(found: int = 40, others: int = 40) -> Made:
 
 @lru_cache(maxsize=1)
 def tied() -> Made:
-    """One component of five targets in which the walk meets ties, and all rewirings of one stranger."""
+    """A network with one component of five targets in which the search meets ties, and all rewirings of one
+    stranger.
+    """
     fixed, targets, vertex, bound = ((0, 1), (0, 2), (1, 3), (2, 4), (5, 6)), (0, 1, 2, 3, 4), 7, 4
     joined = np.zeros((8, 8), dtype=np.bool_)
     for u, v in fixed:
@@ -222,13 +230,13 @@ def tied() -> Made:
 
 
 def fitted(mechanism: PTarget, made: Made, components: int = 2, stopping_target: int | None = None) -> Any:
-    """The mechanism with the public numbers of a made-up network; its noise, stop and statistic stay.
+    """The mechanism with the public numbers of a synthetic network, and its own noise, stop and statistic.
 
     Args:
-        mechanism: sound or broken.
-        made: the network.
-        components: k.
-        stopping_target: K; None for the network's own.
+        mechanism: sound mechanism, or a mutant.
+        made: synthetic network.
+        components: number k of components.
+        stopping_target: stopping target K; None for the network's own.
     """
     target = made.stopping_target if stopping_target is None else stopping_target
     return replace(mechanism, people=made.people, components=components, degree_bound=made.degree_bound,
@@ -236,22 +244,23 @@ def fitted(mechanism: PTarget, made: Made, components: int = 2, stopping_target:
 
 
 def tree_of(one: Any, made: Made, components: int = 2, kind: type[LawTree] = LawTree) -> LawTree:
-    """Exact laws for all graphs of a network.
+    """The exact laws for all graphs of a network.
 
     Args:
         one: settings of one call.
-        made: the network.
-        components: number of components, k.
-        kind: a broken kind of search, or the sound one.
+        made: synthetic network.
+        components: number k of components.
+        kind: class that computes the laws, of the sound search or of a mutant.
     """
     return kind(one, components, made.targets[:1], made.targeted)
 
 
 def spread(laws: Iterable[NDArray[np.float64]]) -> float:
-    """The largest log ratio of any outcome between any two of the laws, of those that doubles can compare.
+    """The largest log ratio of the probabilities of any outcome between any two laws. Outcomes too rare for doubles are
+    left out.
 
     Args:
-        laws: arrays over the same outcomes.
+        laws: arrays of probabilities over the same outcomes.
 
     Example:
         >>> round(spread([np.array([0.5, 0.5]), np.array([0.25, 0.75])]), 6)
@@ -271,10 +280,10 @@ _NEVER = 1e-150  # rarer outcomes are not compared: doubles may not hold their c
 
 
 def networks(mechanism: PTarget) -> tuple[Made, ...]:
-    """Networks of the audit: small, and made for this mechanism's scale.
+    """The networks of the audit, which are small and adapted to the mechanism's noise scale.
 
     Args:
-        mechanism: as it will run.
+        mechanism: mechanism as the campaign will run it.
     """
     scale = fitted(mechanism, network()).call.noise_scale / fitted(mechanism, network()).call.sensitivity
     if counts_each(mechanism):
@@ -284,21 +293,21 @@ def networks(mechanism: PTarget) -> tuple[Made, ...]:
 
 
 def counts_each(mechanism: PTarget) -> bool:
-    """Whether a stranger who knows more of the found targets moves a target more.
+    """Whether a stranger who knows more of the found targets adds more to the statistic of a hidden target.
 
     Args:
-        mechanism: as it will run.
+        mechanism: mechanism as the campaign will run it.
     """
     statistic = mechanism.statistic
     return not isinstance(statistic, CommonNeighbours | LargestFlow)
 
 
 def lifted(mechanism: PTarget) -> int:
-    """Number of contacts that hidden targets share with the seed in any case, so that they come near a public
-    threshold.
+    """Number of contacts that hidden targets share with the seed in every graph, so that their statistic is near a
+    public threshold.
 
     Args:
-        mechanism: as it will run.
+        mechanism: mechanism as the campaign will run it.
     """
     if mechanism.public_threshold is None or counts_each(mechanism):
         return 0
@@ -306,12 +315,13 @@ def lifted(mechanism: PTarget) -> int:
 
 
 def unplanted(mechanism: PTarget) -> dict[str, str]:
-    """Faults of a selection and a threshold that leak nothing that can be shown at these parameters -> why.
+    """Mapping from fault to reason, for the faults of a selection and a threshold whose leaks cannot be shown at the
+    given parameters.
 
-    It follows from the parameters, and from no audit.
+    The mapping follows from the parameters, not from results of an audit.
 
     Args:
-        mechanism: as it will run.
+        mechanism: mechanism as the campaign will run it.
     """
     found, wide = dict[str, str](), isinstance(mechanism.statistic, LargestFlow) and mechanism.statistic.length > 2
     if wide:
@@ -340,12 +350,12 @@ def _released(tree: LawTree, made: Made) -> tuple[int, ...]:
 
 
 def selection_row(mechanism: PTarget, kind: type[LawTree] = LawTree, sound: PTarget | None = None) -> AuditRow:
-    """The loss of the first choice among noisy values at known thresholds, against the cost of a selection.
+    """Compare the loss of the first choice among noisy values, at known thresholds, with the cost of a selection.
 
     Args:
-        mechanism: sound or broken.
-        kind: kind of search, sound or broken.
-        sound: sound mechanism whose promise holds, where `mechanism` is broken.
+        mechanism: sound mechanism, or a mutant.
+        kind: class that computes the laws, of the sound search or of a mutant.
+        sound: sound mechanism whose promise must hold, if `mechanism` is a mutant.
     """
     worst, pairs = (0.0, 1.0), 0
     for made in networks(sound or mechanism):
@@ -371,11 +381,11 @@ def _known(one: Any) -> Sequence[float | None]:
 
 
 def threshold_row(mechanism: PTarget, sound: PTarget | None = None) -> AuditRow:
-    """The loss of the threshold's law, given the released list, against the cost of a threshold.
+    """Compare the loss of the threshold's law, given the released list, with the cost of a threshold.
 
     Args:
-        mechanism: sound or broken, with a stop that draws a threshold.
-        sound: sound mechanism whose promise holds, where `mechanism` is broken.
+        mechanism: sound mechanism, or a mutant, with a stop that draws a threshold.
+        sound: sound mechanism whose promise must hold, if `mechanism` is a mutant.
     """
     worst, pairs = (0.0, 1.0), 0
     for made in (network(), shared_bridge(), shared_bridge(4)):
@@ -394,10 +404,10 @@ def threshold_row(mechanism: PTarget, sound: PTarget | None = None) -> AuditRow:
 
 
 def list_loss(tree: LawTree, graphs: Sequence[Any]) -> float:
-    """The largest log ratio of any released list between any two of the graphs.
+    """The largest log ratio of the probabilities of any released list between any two of the graphs.
 
     Args:
-        tree: tree of the search's laws.
+        tree: exact laws of the search.
         graphs: graphs with the same edges between targets.
     """
     laws = [tree.law(graph) for graph in graphs]
@@ -406,10 +416,10 @@ def list_loss(tree: LawTree, graphs: Sequence[Any]) -> float:
 
 
 def list_row(mechanism: PTarget) -> AuditRow:
-    """The whole released list after two calls, against what a mechanism of two calls promises of itself.
+    """Compare the loss of the whole released list after two calls with the promise of a mechanism of two calls.
 
     Args:
-        mechanism: as it will run.
+        mechanism: mechanism as the campaign will run it.
     """
     worst, lists, pairs = 0.0, 0, 0
     pure = list[Privacy]()
@@ -425,10 +435,10 @@ def list_row(mechanism: PTarget) -> AuditRow:
 
 
 def list_events(mechanism: PTarget) -> tuple[Event, ...]:
-    """The charge of the same two calls, on the network where it is least.
+    """The privacy events of the two calls in `list_row`, on the network where their cost is least.
 
     Args:
-        mechanism: as it will run.
+        mechanism: mechanism as the campaign will run it.
     """
     charged: list[tuple[Event, ...]] = [own.events() for _, own in _of_two_calls(mechanism)]
     return min(charged, key=lambda events: Accountant(events).epsilon())
@@ -439,12 +449,13 @@ def _of_two_calls(mechanism: PTarget) -> list[tuple[Made, Any]]:
 
 
 def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
-    """The delta of the whole released list after two calls, at the epsilon that a mechanism of two calls promises; none
-    where no delta is planned.
+    """Compare the delta of the whole released list after two calls, at the promised epsilon of a mechanism of two
+    calls, with the planned delta. Without a planned delta there is no row.
 
     Args:
-        mechanism: as it will run.
-        share: share of that epsilon at which delta is computed; below 1 more is claimed than is promised.
+        mechanism: mechanism as the campaign will run it.
+        share: share of that epsilon at which delta is computed. A share below 1 claims more than is promised, as a
+            mutant.
     """
     if not any(isinstance(each.loss, ApproxDP) for each in mechanism.guarantees().privacy):
         return []
@@ -462,13 +473,13 @@ def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
 
 
 def list_delta(tree: LawTree, graphs: Sequence[Any], epsilon: float) -> float:
-    """Largest delta of the released list at epsilon, over any two of the graphs: the mass of one law above e^epsilon
-    times the other.
+    """The largest delta of the released list at a given epsilon, over every two of the graphs: the mass of one law
+    above e^epsilon times the other.
 
     Args:
-        tree: tree of the search's laws.
+        tree: exact laws of the search.
         graphs: graphs with the same edges between targets.
-        epsilon: in nats.
+        epsilon: privacy loss in nats.
     """
     laws = [tree.law(graph) for graph in graphs]
     names = sorted({order for law in laws for order in law})

@@ -1,15 +1,14 @@
-"""A private search's own code: the data that its threshold depends on, and whether its lists have the computed law.
+"""Audits of a private search's own code: they tie the exact laws to the program, on small networks and at full size.
 
-The exact losses are those of a law. These rows tie the law to the program: the logits of every threshold that it asks
-its noise for, whoever was examined before; and the lists of some thousand runs, against the law of each.
+*Small networks.* The exact losses are losses of a law. The rows compare the law with the program: the logits of every
+threshold that the program asks of its noise, whatever vertices were examined before, and the lists of some thousand
+runs.
 
-A full-size run of one search: its examinations, computed again from the noise that it was given.
-
-Laws are exact on networks of a few people and three components. Here the people, the components, the noise and the stop
-are the campaign's own. A whole run is recorded; then each of its calls is computed once more, from the records, the
-scale that follows from epsilon, and the very draws that the run was given. The thresholds that it asked for must have
-the law of the rule, and its examinations must be those that the draws name, one by one: noise that is drawn and then
-made smaller shows in the order.
+*Full size.* Exact laws are limited to networks of a few people and three components. The full-size audit keeps the
+campaign's number of people, components, noise and stop. The audit records a whole run. Then the audit computes each
+call again, from the records, the scale that follows from epsilon, and the draws of the run. The law of each threshold
+must be the law of the rule. The examined vertices must be those that the draws determine, one by one, so noise that is
+drawn and then reduced shows in the order.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ __all__ = ["FALSE_ALARM", "RUNS", "full_size_row", "history_row", "rerun", "runs
 # ---- audited runs
 
 FALSE_ALARM = 1e-8
-"""Probability that lists of a sound search are called wrong."""
+"""Probability that the lists of a sound search are flagged."""
 
 RUNS = 4000
 
@@ -61,13 +60,13 @@ _Array = NDArray[np.float64]
 
 
 def history_row(mechanism: PTarget) -> AuditRow:
-    """The law of the threshold that the program asks for, when different strangers were examined before.
+    """Check that the law of the threshold does not depend on the strangers who were examined before.
 
     Args:
-        mechanism: sound or broken, with a stop that draws a threshold.
+        mechanism: sound mechanism, or a mutant, with a stop that draws a threshold.
 
     Raises:
-        InvalidInput: its stop draws none.
+        InvalidInput: a stop that draws no threshold.
     """
     made = network()
     one = fitted(mechanism, made).call
@@ -103,11 +102,11 @@ def _law_of(logits: Any) -> _Array:
 
 
 def transcript_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
-    """The order inside a component under any change of one stranger's contacts.
+    """Check that the order inside a component stays the same under any change of one stranger's contacts.
 
     Args:
-        mechanism: mechanism with the run that is checked.
-        walk: inside components, sound or broken.
+        mechanism: mechanism whose run is checked.
+        walk: class that searches inside components, sound or with a fault.
     """
     made, orders = tied(), set[tuple[int, ...]]()
     one = replace(fitted(mechanism, made), components=1)
@@ -125,14 +124,14 @@ def transcript_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
 
 
 def telling_epsilon(mechanism: PTarget, runs: int = RUNS) -> float:
-    """The epsilon at which noise of half the scale shows most in the lists of the small network.
+    """The epsilon at which noise of half the scale changes the lists of the small network most visibly.
 
-    At the campaign's own epsilon, noise may drown the few contacts that there are: then half of it changes nothing that
-    thousands of runs could show.
+    At the campaign's own epsilon the noise may drown the few contacts of the small network. Halving the noise would
+    then change nothing that thousands of runs could show.
 
     Args:
-        mechanism: mechanism with the law of its parameters.
-        runs: number of lists that there will be.
+        mechanism: mechanism whose law follows from its parameters.
+        runs: number of lists that will be drawn.
     """
     investigation, one = _small(), fitted(_at(mechanism, mechanism.epsilon), network(), 3)
     found: dict[float, float] = {}
@@ -145,7 +144,7 @@ def telling_epsilon(mechanism: PTarget, runs: int = RUNS) -> float:
 
 
 def _at(mechanism: PTarget, epsilon: float) -> PTarget:
-    """The same program with numbers at which lists on the small network vary: epsilon and threshold are not its own."""
+    """The mechanism with an epsilon and a public threshold at which lists on the small network vary."""
     value = mechanism.public_threshold
     return replace(mechanism, epsilon=epsilon, public_threshold=None if value is None else 1.0)
 
@@ -160,15 +159,15 @@ def runs_row(
     mechanism: PTarget, seed: int = 0, *, runs: int = RUNS, noise: Callable[[int], Noise] | None = None,
     sound: PTarget | None = None, query_cap: int | None = None, epsilon: float | None = None,
 ) -> AuditRow:
-    """Lists of the program's own runs on a small network, against the exact law.
+    """Compare the lists of the program's own runs on a small network with their exact law.
 
     Args:
-        mechanism: sound or broken.
+        mechanism: sound mechanism, or a mutant.
         seed: seed of the first run.
         runs: number of runs.
-        noise: function from the number of a run to another source of noise.
-        sound: sound mechanism whose law is expected, where `mechanism` is broken.
-        query_cap: cap to give the run, which no private run has.
+        noise: function from the number of a run to its source of noise; None for simulated noise.
+        sound: sound mechanism whose law is expected, if `mechanism` is a mutant.
+        query_cap: cap on the examinations of a run, as a mutant; no private run has one.
         epsilon: epsilon of a call, in nats; None for the value of `telling_epsilon`.
     """
     made, investigation, reference = network(), _small(), sound or mechanism
@@ -199,7 +198,7 @@ def runs_row(
 
 
 def _tail(count: int, runs: int, chance: float) -> float:
-    """The smaller of both tails of a count."""
+    """The smaller of the two binomial tail probabilities of a count."""
     chance = min(chance, 1.0)
     return float(min(binom.cdf(count, runs, chance), binom.sf(count - 1, runs, chance)))
 
@@ -216,7 +215,7 @@ _Ints = NDArray[np.int64]
 
 
 class _Observed(NamedTuple):
-    """A run, and all that was heard of it."""
+    """A run, with its network, its draws and its log."""
 
     one: PTarget
     graph: Graph
@@ -227,11 +226,11 @@ class _Observed(NamedTuple):
 
 
 def rerun(mechanism: PTarget, seed: int = 0) -> Callable[[PTarget], list[AuditRow]]:
-    """Function from a search, sound or broken, to its row. The first run is one in which the sound search makes all of
-    its calls.
+    """A function from a search, sound or mutant, to its row of the full-size audit. All calls of the function use the
+    same run number, one in which the sound search makes all of its calls.
 
     Args:
-        mechanism: as it will run.
+        mechanism: mechanism as the campaign will run it.
         seed: seed of the network and the noise.
     """
     chosen = list[int]()
@@ -245,10 +244,10 @@ def rerun(mechanism: PTarget, seed: int = 0) -> Callable[[PTarget], list[AuditRo
 
 
 def full_size_row(mechanism: PTarget, seed: int = 0) -> AuditRow:
-    """The row of the full-size run alone.
+    """The row of the full-size audit for one mechanism.
 
     Args:
-        mechanism: sound or broken.
+        mechanism: sound mechanism, or a mutant.
         seed: seed of the network and the noise.
 
     Example:
@@ -260,12 +259,12 @@ def full_size_row(mechanism: PTarget, seed: int = 0) -> AuditRow:
 
 
 def _row(mechanism: PTarget, seed: int, number: int | None = None) -> tuple[AuditRow, int]:
-    """The row, and which run it is of.
+    """The row of the full-size audit, and the number of the run that it describes.
 
     Args:
-        mechanism: sound or broken.
-        seed: of the network and the noise.
-        number: of the run; None for the first that makes all of its calls, or the one that makes most.
+        mechanism: sound mechanism, or a mutant.
+        seed: seed of the network and the noise.
+        number: number of the run; None for the first run that makes all of its calls, or else the run that makes most.
     """
     tried = range(len(_TARGETS)) if number is None else (number,)
     observed = dict[int, _Observed]()
@@ -295,12 +294,13 @@ def _observed(mechanism: PTarget, seed: int, share: float) -> _Observed:
 
 
 def _network(one: PTarget, seed: int, share: float) -> tuple[Graph, int, NDArray[np.bool_]]:
-    """Everybody is in two groups whose members know each other; of some groups half are targets, of one the seed.
+    """A synthetic network, the seed, and the targets. Each person is in up to two groups whose members know each other.
+    In some groups half of the members are targets, and the seed is one of these.
 
     Args:
-        one: at its size.
-        seed: of the groups.
-        share: of the people who are targets, about.
+        one: mechanism with the size of the network.
+        seed: seed of the groups.
+        share: approximate share of targets among the people.
     """
     bound = one.people - 1 if one.degree_bound is None else one.degree_bound
     times = 2 if bound > 1 else 1
@@ -323,7 +323,7 @@ def _network(one: PTarget, seed: int, share: float) -> tuple[Graph, int, NDArray
 
 
 def _differs(run: _Observed, call: int) -> bool:
-    """Whether a call was not what its draws make of the records."""
+    """Whether a call differs from the call that follows from its draws and the records."""
     sound = _sound(run.one)
     if sound.noise_scale < 2 * sound.sensitivity / sound.selection_epsilon * (1 - _EXACT) or _quieter(run, sound, call):
         return True
@@ -352,13 +352,13 @@ def _differs(run: _Observed, call: int) -> bool:
 
 
 def _quieter(run: _Observed, sound: ComponentSearch, call: int) -> bool:
-    """Whether noise that is drawn at a scale was drawn at a smaller one."""
+    """Whether any noise of the call was drawn at a smaller scale than the rule requires."""
     return any(float(draw.scale) < sound.noise_scale * (1 - _EXACT) for draw in run.draws
                if draw.law == "discrete_laplace" and list(map(str, draw.stream[:2])) == ["component", str(call)])
 
 
 def _threshold(run: _Observed, sound: ComponentSearch, released: _Ints, call: int) -> float | None:
-    """The threshold that was drawn, if it was asked for by the rule's own law; else None."""
+    """The threshold that the call drew, or None if it was not drawn from the law of the rule."""
     asked = [draw for draw in run.draws
              if draw.law == "selection" and list(map(str, draw.stream)) == ["component", str(call), "threshold"]]
     if len(asked) != 1:
@@ -373,5 +373,5 @@ def _threshold(run: _Observed, sound: ComponentSearch, released: _Ints, call: in
 
 
 def _sound(one: PTarget) -> ComponentSearch:
-    """One call of a search with these parameters, by the code that nobody changed."""
+    """The settings of one call with the same parameters, in the code without any fault."""
     return PTarget(**{each.name: getattr(one, each.name) for each in fields(PTarget) if each.init}).call

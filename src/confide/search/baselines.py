@@ -1,4 +1,4 @@
-"""Baselines of a private search: the search without noise, and a search in random order, which costs nothing.
+"""Baselines of a private search: the search without noise, and a search in random order, which costs no privacy.
 
 Source: Wu 2017, Algorithm 16; spec targeted_search 3.4.
 """
@@ -29,14 +29,14 @@ __all__ = ["FoundTargets", "finish", "random_order", "target"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FoundTargets:
-    """Result of a search for comparison. Its order may be released only where `guarantees` say so.
+    """Result of a baseline search. Its order may be released only if `guarantees` say so.
 
     Args:
         order: ids of the confirmed targets in the order in which they were found.
         joined: positions in `order` at which a component begins.
         calls: number of searches for a new component.
-        ended: reason why it ended.
-        guarantees: promises of a release of the order.
+        ended: reason why the search ended.
+        guarantees: promises about a release of the order.
         log: record that only the operator may see.
     """
 
@@ -52,7 +52,7 @@ class FoundTargets:
 
 
 class _Listed:
-    """Candidates in a list that is known from the start; then nothing, as after a fake target."""
+    """Candidates in a list that is known from the start. After the last one the search ends, as after a fake target."""
 
     threshold = None
 
@@ -66,7 +66,7 @@ class _Listed:
 
 
 class _Shuffled:
-    """The unexamined in a uniformly random order: equal scores with noise of their own."""
+    """Unexamined vertices in a uniformly random order, as equal scores with independent noise."""
 
     threshold = None
 
@@ -79,7 +79,7 @@ class _Shuffled:
 
 
 def finish(state: SearchState, guarantees: Guarantees) -> FoundTargets:
-    """Run to the end."""
+    """Run a search to its end, and return its result."""
     state.run()
     order = np.array(state.investigation.graph.ids_of(state.order))
     return FoundTargets(order=order, joined=np.array(state.joined, np.int64), calls=state.calls,
@@ -90,22 +90,24 @@ def target(
     investigation: Investigation, components: int, give_up_after: int | None = None,
     statistic: Statistic | None = None, *, cap: int | None = None, answers: Mapping[Any, bool] | None = None,
 ) -> FoundTargets:
-    """Run the search without noise: between components it examines by decreasing statistic, and promises nothing.
+    """Run the search without noise. Between components it examines vertices by decreasing statistic, and it promises
+    nothing.
 
-    Among equal vertices the lowest id comes first. The statistic is not computed again until a target is found.
+    Among vertices with equal statistics the lowest id comes first. The statistic is not recomputed until a target is
+    found.
 
     Args:
         investigation: graph, seeds and oracle.
-        components: k >= 1: a new component is sought k - 1 times at most.
-        give_up_after: K: examinations after which a search for a component gives up; None for no limit.
-        statistic: statistic of proximity; common neighbours if left out.
-        cap: examinations after which the whole search ends; None for no limit.
-        answers: id -> status, from earlier questions.
+        components: number k >= 1 of components: at most k - 1 searches for a new component are made.
+        give_up_after: number K of examinations after which a search for a component gives up; None for no limit.
+        statistic: statistic of proximity; common neighbours by default.
+        cap: number of examinations after which the whole search ends; None for no limit.
+        answers: mapping from id to status, from earlier questions.
 
     Raises:
         InvalidInput: a number out of range, or a statistic without signal.
-        SeedNotTargeted: a seed is no target, by the oracle's answer.
-        OracleUnavailable: the oracle gave no answer.
+        SeedNotTargeted: a seed that is no target, by the oracle's answer.
+        OracleUnavailable: an oracle that gives no answer.
 
     Source: Wu 2017, Algorithm 16; spec targeted_search 3.4.
 
@@ -138,22 +140,23 @@ def random_order(
     investigation: Investigation, components: int, noise: Noise, *, cap: int | None = None,
     answers: Mapping[Any, bool] | None = None,
 ) -> FoundTargets:
-    """The search that costs no privacy: between components it examines in a uniformly random order.
+    """Run the search that costs no privacy: between components it examines vertices in a uniformly random order.
 
-    The next target is uniform among those that are left, whatever the contacts are: without a cap the order, as a
-    sequence, says nothing about a protected vertex. It shows what a private search's epsilon buys.
+    The next target is uniform among the remaining targets, whatever the contacts are. So without a cap the order of the
+    found targets says nothing about a protected vertex. The difference to a private search shows the benefit of its
+    epsilon.
 
     Args:
         investigation: graph, seeds and oracle.
-        components: k >= 1.
-        noise: where randomness comes from.
-        cap: examinations after which the search ends, which voids the promise; None for no limit.
-        answers: id -> status, of earlier asking.
+        components: number k >= 1 of components.
+        noise: source of randomness.
+        cap: number of examinations after which the search ends, which voids the promise; None for no limit.
+        answers: mapping from id to status, from earlier questions.
 
     Raises:
         InvalidInput: a number out of range.
-        SeedNotTargeted: by what the oracle says.
-        OracleUnavailable: the oracle gave no answer.
+        SeedNotTargeted: a seed that is no target, by the oracle's answer.
+        OracleUnavailable: an oracle that gives no answer.
 
     Source: spec targeted_search 3.4.
 

@@ -1,8 +1,8 @@
-"""SearchCom: look for one target beyond the components that were found, by noisy statistics of proximity.
+"""SearchCom: a search for one target beyond the components that were found, by noisy statistics of proximity.
 
-Every unexamined vertex gets fresh noise; they are examined from the top until one is a target, or the fake target is
-next. That target is released, or nothing. The law of the release is a function of the graph and the released list
-alone.
+Every unexamined vertex gets fresh noise. Vertices are examined from the largest noisy value down, until one is a target
+or the fake target is next. The release is the target, or nothing. The law of the release is a function of the graph and
+the released list alone.
 
 Source: Wu 2017, Algorithm 13, hardened; spec targeted_search 3.2.
 """
@@ -53,7 +53,9 @@ __all__ = [
 ]
 
 _MOST_EPSILON = 1e12
-"""Beyond it sums of calls and levels come near the end of the doubles; it promises nothing long before."""
+"""Largest accepted epsilon. With a larger epsilon, sums over calls and levels approach the largest doubles; far smaller
+values already promise nothing.
+"""
 
 PEOPLE = Parameter("people in the network, public", symbol="n", at_least=1)
 STOPPING_TARGET = Parameter(
@@ -78,23 +80,27 @@ LARGEST_THRESHOLD = Parameter(
 
 
 def call_epsilon(words: str) -> Parameter:
-    """The parameter for the epsilon of one call.
+    """The parameter that holds the epsilon of one call.
 
     Args:
-        words: description of the parameter, in the words of the class.
+        words: description of the parameter for the class that has it.
     """
     return Parameter(words, unit="nats", above=0, at_most=_MOST_EPSILON)
 
 
 _ROOM = 2.0**-38
-"""Of epsilon, for doubles: noisy values are within 2^-40 scales of ideal ones up to 2^12 scales (spec 3.2)."""
+"""Part of epsilon that covers the rounding of doubles: noisy values of up to 2^12 scales are within 2^-40 scales of
+ideal ones (spec 3.2).
+"""
 _RELATIVE = 2.0**-50
-"""The same for larger values, relative to their number of scales."""
+"""Part of epsilon, for each scale of the largest value, that covers the rounding of larger values."""
 _BLOCK = 4096
 
 
 class NoisyCandidates:
-    """Unexamined vertices by noisy score, drawn as far as they are asked for; -1 where the fake target is next."""
+    """Unexamined vertices in the order of their noisy values, drawn only as far as needed. The entry -1 stands for the
+    fake target.
+    """
 
     def __init__(self, items: NDArray[np.int64], order: NoisyOrder, threshold: float | None) -> None:
         self._vertices = np.append(items, -1)
@@ -102,23 +108,23 @@ class NoisyCandidates:
 
     @property
     def threshold(self) -> float | None:
-        """The fake target's value."""
+        """Value of the fake target, if there is one."""
         return self._threshold
 
     def take(self, count: int) -> NDArray[np.int64]:
-        """The next vertices."""
+        """Draw the next vertices in the order."""
         return np.asarray(self._vertices[self._order.take(count)])
 
 
 @renamed(delta="sensitivity", scale="noise_scale")
 @dataclass(frozen=True, kw_only=True)
 class ComponentSearch(Declared):
-    """The public parameters of one call: a search for one component beyond those that were found.
+    """The public parameters of one call: a search for one component beyond the components that were found.
 
-    It has no `for_budget`, because a budget is of the whole list: `PTarget.for_budget` shares it among calls.
+    The class has no `for_budget`, because a budget covers the whole list: `PTarget.for_budget` divides it among calls.
 
     Raises:
-        InvalidInput: a parameter out of range; a statistic without signal; no degree bound where one is needed.
+        InvalidInput: a parameter out of range, a statistic without signal, or a missing degree bound.
     """
 
     people: Annotated[int, PEOPLE]
@@ -167,17 +173,19 @@ class ComponentSearch(Declared):
 
     @property
     def draws_threshold(self) -> bool:
-        """Whether the fake target's value is drawn from private counts."""
+        """Whether the value of the fake target is drawn from private counts."""
         return self.stop in {"private", "smoothed"}
 
     @cached_property
     def sensitivity(self) -> float:
-        """The statistic's targeted sensitivity."""
+        """Targeted sensitivity of the statistic."""
         return float(self.statistic.sensitivity(self.degree_bound))
 
     @property
     def selection_epsilon(self) -> float:
-        """Allowed cost of the noisy order: half of epsilon beside a drawn threshold, rounded down, and else all."""
+        """Largest cost of the noisy order: half of epsilon, rounded down, if a threshold is drawn, and all of epsilon
+        if not.
+        """
         if not self.draws_threshold:
             return self.epsilon
         half = written(self.epsilon) / 2
@@ -186,7 +194,9 @@ class ComponentSearch(Declared):
 
     @property
     def room(self) -> float:
-        """Part of it for the rounding of doubles: 2^-38, and more where scores are thousands of scales."""
+        """Part of `selection_epsilon` that covers the rounding of doubles: 2^-38, or more if scores are thousands of
+        noise scales.
+        """
         most = self.statistic.most(self.degree_bound)
         reach = max(self.people if most is None else most, abs(self.public_threshold or 0.0),
                     self.largest_threshold or 0)
@@ -197,12 +207,14 @@ class ComponentSearch(Declared):
 
     @cached_property
     def noise_scale(self) -> float:
-        """Scale b of the noise, rounded up. One call's selection costs 2 Delta / b and the room."""
+        """Noise scale b, rounded up. The selection of one call costs 2 Delta / b, for sensitivity Delta,
+        plus `room`.
+        """
         return math.nextafter(2 * self.sensitivity / (self.selection_epsilon - self.room), math.inf)
 
     @cached_property
     def rule(self) -> ThresholdRule:
-        """How the fake target's value is drawn, with a private or smoothed stop."""
+        """The rule by which the value of the fake target is drawn, for a private or smoothed stop."""
         most = self.statistic.most(self.degree_bound)
         if not self.draws_threshold or most is None or self.stopping_target is None:
             raise InvalidInput("stop", f"{self.stop!r} draws no threshold")
@@ -213,9 +225,9 @@ class ComponentSearch(Declared):
             noise_scale=self.noise_scale, largest_threshold=self.largest_threshold)
 
     def events(self) -> tuple[Event, ...]:
-        """Events that one call spends: a threshold of bounded range, and a selection that is pure.
+        """The privacy events of one call: a threshold with bounded range, and a selection with pure privacy.
 
-        With gumbel noise the selection has bounded range too: its argmax is an exponential mechanism.
+        With Gumbel noise the selection has bounded range too, because its argmax is an exponential mechanism.
         """
         kind = BoundedRangeEvent if self.noise_kind == "gumbel" else PureEvent
         unit, each = Relation.EDGES_OF_ONE, self.selection_epsilon
@@ -225,7 +237,7 @@ class ComponentSearch(Declared):
         return (BoundedRangeEvent(epsilon=each, neighbours=unit, label="threshold"), selection)
 
     def values(self, walk: Walk) -> NDArray[np.float64] | NDArray[np.int32]:
-        """Statistic of each vertex for the confirmed targets, shape (n,); private."""
+        """The statistic of each vertex with respect to the confirmed targets, shape (n,). Private."""
         if isinstance(self.statistic, CommonNeighbours):
             return walk.common_neighbours()
         return self.statistic.values(walk.graph, np.sort(walk.order))
@@ -234,9 +246,9 @@ class ComponentSearch(Declared):
         """The unexamined vertices in noisy order, with the fake target among them.
 
         Args:
-            walk: state of the search; private.
-            noise: fresh in every call.
-            call: number of the call; it names the streams.
+            walk: state of the search. Private.
+            noise: source of noise, which must be fresh in every call.
+            call: number of the call, which is part of the names of its streams.
         """
         values = self.values(walk)
         threshold = None if self.public_threshold is None else float(self.public_threshold)
@@ -249,14 +261,14 @@ class ComponentSearch(Declared):
     @renamed(scale="noise_scale")
     def order(self, values: NDArray[np.float64], noise_scale: float, noise: Noise, call: int,
               threshold: float | None) -> NoisyOrder:
-        """The noisy order of some values.
+        """The noisy order of given values.
 
         Args:
-            values: values of the unexamined vertices; private.
-            noise_scale: scale b of the noise.
-            noise: fresh in every call.
+            values: values of the unexamined vertices. Private.
+            noise_scale: noise scale b.
+            noise: source of noise, which must be fresh in every call.
             call: number of the call.
-            threshold: the fake target's value; None for no fake.
+            threshold: value of the fake target; None for no fake target.
         """
         return NoisyOrder(values, noise_scale, self.noise_kind, noise, stream=("component", call, "order"),
                           fake=threshold, plain=not self.statistic.whole, sensitivity=self.sensitivity, room=self.room,
@@ -270,29 +282,29 @@ def search_component(
     public_threshold: float | None = None, largest_threshold: int | None = None, call: int = 0,
     log: OperatorLog | None = None,
 ) -> Any:
-    """One call of SearchCom: the id of a target beyond the released ones, or None.
+    """Make one call of SearchCom. Returns the id of a target beyond the released ones, or None.
 
     Args:
-        graph: the contacts.
-        released: T, the ids of all confirmed targets; the components of all of them must have been searched by `sfs`.
-        oracle: as of an `Investigation`.
+        graph: network of contacts.
+        released: ids of all confirmed targets, the set T. The component of each must have been searched by `sfs`.
+        oracle: source of statuses, in any form that `Investigation` accepts.
         noise: source of randomness.
         epsilon: cost of the call, in nats.
-        examined: I, ids; T belongs to it anyway. Vertices that are examined are added. It must hold no other target:
-            answers that were not used are no examinations.
-        stopping_target: K, for a private or smoothed stop.
-        degree_bound: d, public.
-        stop: as of `PTarget`.
-        statistic: statistic of proximity; common neighbours if left out.
-        noise_kind: as of `PTarget`.
+        examined: ids of the examined vertices, the set I; T always belongs to it. The call adds the vertices that it
+            examines. The set must hold no other target: an answer that was not used is no examination.
+        stopping_target: stopping target K, for a private or smoothed stop.
+        degree_bound: public degree bound d.
+        stop: rule for giving up, as in `PTarget`.
+        statistic: statistic of proximity; common neighbours by default.
+        noise_kind: law of the noise, as in `PTarget`.
         public_threshold: threshold of a public stop.
         largest_threshold: largest value of a drawn threshold.
-        call: the number of the call; with the same noise every call must have its own.
-        log: log that is filled with what only the operator may see.
+        call: number of the call. Calls with the same source of noise must have different numbers.
+        log: log that receives the records that only the operator may see.
 
     Raises:
-        InvalidInput: a parameter out of range, an unknown id, or a released or an examined vertex with a wrong status.
-        OracleUnavailable: the oracle gave no answer. A call that is to be resumed is made through `PTarget.start`.
+        InvalidInput: a parameter out of range, an unknown id, or a released or examined vertex with a wrong status.
+        OracleUnavailable: an oracle that gives no answer. `PTarget.start` makes calls that can be resumed.
 
     Source: Wu 2017, Algorithm 13, hardened; spec targeted_search 3.2.
 
@@ -331,7 +343,7 @@ def search_component(
 
 
 def _seek(walk: Walk, candidates: NoisyCandidates, statuses: Statuses) -> int | None:
-    """Examine candidates until one is a target; None where the fake or the last one comes first."""
+    """Examine candidates until one is a target. Returns None if the fake target comes first or the candidates end."""
     while len(block := candidates.take(_BLOCK)):
         at, ended = 0, UNKNOWN
         while ended == UNKNOWN:
@@ -348,26 +360,27 @@ def _seek(walk: Walk, candidates: NoisyCandidates, statuses: Statuses) -> int | 
 def sfs(
     graph: Graph, seed_vertex: Any, oracle: Oracle, *, examined: set[Any] | None = None, log: OperatorLog | None = None
 ) -> list[Any]:
-    """Statistic-first search: the component of a target among all targets, in the order in which they are found.
+    """Statistic-first search: all targets in the component of a given target, in the order in which they are found.
 
-    The next one to examine is the unexamined contact with most contacts among the targets so far; of equals, the one
-    with the lowest id. It costs no privacy, because it ends only when no contact is left: there is no way to limit it.
+    The next vertex to examine is the unexamined contact with the most contacts among the targets found so far. Among
+    equal vertices the lowest id comes first. The search costs no privacy, because it ends only when no contact is left.
+    Therefore the search has no option that limits its length.
 
     Args:
-        graph: the contacts.
-        seed_vertex: the id of a confirmed target, or several: then their components one after another.
-        oracle: as of an `Investigation`.
-        examined: I, ids that were examined before, shared with the caller: vertices that are examined are added. It
-            may hold targets of other components, which were released, and none of this one.
-        log: filled with what only the operator may see.
+        graph: network of contacts.
+        seed_vertex: id of a confirmed target, or several ids, whose components are searched one after another.
+        oracle: source of statuses, in any form that `Investigation` accepts.
+        examined: ids of vertices that were examined before, the set I, shared with the caller. The search adds the
+            vertices that it examines. The set may hold released targets of other components, but no target of this one.
+        log: log that receives the records that only the operator may see.
 
     Returns:
         Ids of the targets.
 
     Raises:
         InvalidInput: `examined` holds a target of this component, as far as its status is known.
-        SeedNotTargeted: by what the oracle says.
-        OracleUnavailable: the oracle gave no answer.
+        SeedNotTargeted: a seed that is no target, by the oracle's answer.
+        OracleUnavailable: an oracle that gives no answer.
 
     Source: Wu 2017, Algorithm 12; spec targeted_search 3.1.
 

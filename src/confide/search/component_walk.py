@@ -1,15 +1,13 @@
-"""The state of a search and its compiled steps: statistic-first search, and common neighbours kept up to date.
+"""The state of a search and its compiled steps, and the course of a whole search, component by component.
 
-A step goes on as far as the known statuses reach, and stops at the first vertex whose status is unknown: it is called
-again, with the same arrays, when that is known. A table of all statuses runs through in one call.
+A step proceeds as far as the known statuses reach, and stops at the first vertex with an unknown status. Once the
+status is known, the step is called again with the same arrays. With a table of all statuses one call runs to the end.
+The steps include statistic-first search and the update of common neighbours.
 
-Source: spec targeted_search 3.1, 9.
+All searches share the course, which pauses at each unknown status. Searches differ only in the step that looks for a
+new component (`Finder`).
 
-The course of a search: components one by one, with a pause wherever a status is unknown.
-
-All searches share it: they differ in how a new component is looked for (`Finder`).
-
-Source: spec targeted_search 3.1, 3.3.
+Source: spec targeted_search 3.1, 3.3, 9.
 """
 
 from __future__ import annotations
@@ -89,7 +87,9 @@ def _explore(
     examined: NDArray[np.bool_], confirmed: NDArray[np.bool_], contacts: NDArray[np.int32], heap: NDArray[np.int64],
     order: NDArray[np.int64], when: NDArray[np.int64], seen: NDArray[np.int64], place: NDArray[np.int64],
 ) -> int:
-    """Statistic-first search, from a new target or on from where it stopped. An unknown vertex, or a code."""
+    """Run statistic-first search from a new target, or from the point where it stopped. Returns the vertex whose status
+    is needed next, or a negative code.
+    """
     fresh = start
     while True:
         vertex = fresh
@@ -136,7 +136,9 @@ def _bridge(
     begin: int, end: int, indptr: NDArray[np.int64], indices: NDArray[np.int32], order: NDArray[np.int64],
     reached: NDArray[np.bool_], common: NDArray[np.int32],
 ) -> None:
-    """Count common neighbours through every contact of the new targets that no earlier target had."""
+    """Update the common neighbours for new targets, through each of their contacts that was no contact of an earlier
+    target.
+    """
     for t in range(begin, end):
         target = order[t]
         for j in range(indptr[target], indptr[target + 1]):
@@ -152,7 +154,7 @@ def _examine(
     at: int, most: int, candidates: NDArray[np.int64], known: NDArray[np.int8], examined: NDArray[np.bool_],
     seen: NDArray[np.int64], place: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Examine candidates in their order from position `at`: where it ended, and why."""
+    """Examine candidates in their order from position `at`. Returns the position where it ended, and the reason."""
     for j in range(at, len(candidates)):
         vertex = candidates[j]
         if vertex < 0:
@@ -170,11 +172,12 @@ def _examine(
 
 
 class Walk:
-    """State of a search: examined I, confirmed T, and all that follows from them. All of it is private.
+    """The state of a search: the examined vertices I, the confirmed targets T, and all that follows from them. Private.
 
     Args:
-        graph: the contacts.
-        known: (n,) int8 statuses, -1 where unknown; shared with the code that fills them in.
+        graph: network of contacts.
+        known: statuses of all vertices, int8, shape (n,), with -1 for unknown. The array is shared with the code that
+            fills in statuses.
         cap: largest number of vertices that may be examined; None for no limit.
     """
 
@@ -199,21 +202,23 @@ class Walk:
 
     @property
     def when(self) -> NDArray[np.int64]:
-        """How many vertices had been examined when each of `order` was confirmed."""
+        """Number of vertices that had been examined when each target of `order` was confirmed."""
         return self._when[: self._place[_ORDER]]
 
     @property
     def seen(self) -> NDArray[np.int64]:
-        """Examined vertices in their order, without the seeds."""
+        """Examined vertices in the order of their examination, without the seeds."""
         return self._seen[: self._place[_SEEN]]
 
     @property
     def outside(self) -> NDArray[np.bool_]:
-        """Whether a vertex lies in V minus N[T]: neither a target nor a contact of one, examined or not, shape (n,)."""
+        """Whether each vertex is neither a confirmed target nor a contact of one (V minus N[T]), examined or not; shape
+        (n,).
+        """
         return np.asarray((self.contacts == 0) & ~self.confirmed)
 
     def add(self, confirmed: NDArray[np.int64], examined: NDArray[np.int64]) -> None:
-        """Take over an earlier search's T and I, before the first step."""
+        """Take over the confirmed targets T and the examined vertices I of an earlier search, before the first step."""
         self.examined[examined] = True
         self.examined[confirmed] = True
         for vertex in confirmed.tolist():
@@ -224,7 +229,9 @@ class Walk:
             self.contacts[self.graph.indices[self.graph.indptr[vertex] : self.graph.indptr[vertex + 1]]] += 1
 
     def explore(self, start: int = -1) -> int:
-        """Walk through the component of a new target, or go on with it: FINISHED, CAPPED, or an unknown vertex."""
+        """Search the component of a new target, or continue a search. Returns FINISHED, CAPPED, or the vertex whose
+        status is needed next.
+        """
         graph = self.graph
         while True:
             ended = int(_explore(start, self.most, graph.indptr, graph.indices, self.known, self.examined,
@@ -240,25 +247,30 @@ class Walk:
             self._heap = grown
 
     def frontier(self) -> NDArray[np.int64]:
-        """Unexamined contacts of the component's targets whose status is unknown, the next one first."""
+        """Unexamined contacts of the component's targets with an unknown status, in the order in which they are to be
+        examined.
+        """
         keys = self._heap[: self._place[_HEAP]]
         vertices = _LOW - (keys & _LOW)
         current = ~self.examined[vertices] & (keys >> 32 == self.contacts[vertices]) & (self.known[vertices] < 0)
         return np.asarray(_LOW - (np.sort(keys[current])[::-1] & _LOW))
 
     def common_neighbours(self) -> NDArray[np.int32]:
-        """Common neighbours |N(v) and N(T)| with the targets so far, shape (n,); later calls update the same array."""
+        """Number |N(v) and N(T)| of common neighbours of each vertex v with the targets T found so far, shape (n,).
+        Later calls update the same array.
+        """
         found = int(self._place[_ORDER])
         _bridge(self._counted, found, self.graph.indptr, self.graph.indices, self._order, self._reached, self._common)
         self._counted = found
         return self._common
 
     def examine(self, candidates: NDArray[np.int64], at: int) -> tuple[int, int]:
-        """Examine candidates from a position on: (position, FOUND | MORE | STOPPED | UNKNOWN | CAPPED).
+        """Examine candidates from a position on. Returns the position where it ended and the reason: FOUND, MORE,
+        STOPPED, UNKNOWN or CAPPED.
 
         Args:
-            candidates: vertices that are not examined; negative where the search for a component ends.
-            at: the first position.
+            candidates: unexamined vertices; a negative entry ends the search for a component.
+            at: first position.
         """
         position, ended = _examine(at, self.most, candidates, self.known, self.examined, self._seen, self._place)
         return int(position), int(ended)
@@ -270,33 +282,37 @@ _FIRST_BLOCK, _LARGEST_BLOCK = 256, 65536
 
 
 class Candidates(Protocol):
-    """Unexamined vertices in the order in which they are to be examined until one of them is a target."""
+    """Unexamined vertices in the order in which they are to be examined, until one of them is a target."""
 
     @property
     def threshold(self) -> float | None:
-        """The fake target's value, where there is one."""
+        """Value of the fake target, if there is one."""
         ...
 
     def take(self, count: int) -> NDArray[np.int64]:
-        """The next ones, fewer at the end; -1 stands for the fake target."""
+        """Take the next `count` vertices, or fewer at the end. The entry -1 stands for the fake target."""
         ...
 
 
 Finder = Callable[[Walk, int], Candidates]
-"""Looks for a component: from the state of a search and the number of the call, 0 for the first."""
+"""A function from the state of a search and the number of the call, 0 for the first, to the candidates for a new
+component.
+"""
 
 
 class SearchState:
-    """One search under way. It advances as far as the known statuses reach, and can be asked who comes next.
+    """One search in progress. The search advances as far as the known statuses reach, and names the vertices that are
+    examined next.
 
     Args:
-        investigation: the private data.
-        finder: how a new component is looked for.
-        components: k: the finder is called k - 1 times at most.
-        charge: called before each call with its number; where it raises `BudgetExceeded` the search ends.
-        cap: vertices that may be examined at most; None for no limit.
-        answers: id -> status, of earlier asking.
-        log: filled while the search goes on.
+        investigation: private data of the search.
+        finder: function that looks for a new component.
+        components: number k of components: the finder is called at most k - 1 times.
+        charge: function that is called before each call of the finder with its number. If it raises `BudgetExceeded`,
+            the search ends.
+        cap: largest number of vertices that may be examined; None for no limit.
+        answers: mapping from id to status, from earlier questions.
+        log: log that is filled during the search.
     """
 
     def __init__(
@@ -325,14 +341,14 @@ class SearchState:
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """Confirmed targets so far."""
+        """Confirmed targets so far, in the order in which they were found."""
         return self.walk.order
 
     def advance(self) -> bool:
-        """Go on as far as the known statuses reach. Whether the search has ended.
+        """Advance as far as the known statuses reach. Returns whether the search has ended.
 
         Raises:
-            SeedNotTargeted: by what the oracle says of a seed.
+            SeedNotTargeted: a seed that is no target, by the oracle's answer.
         """
         while self.ended is None:
             if not self.joined:
@@ -357,7 +373,7 @@ class SearchState:
         return True
 
     def _begin(self) -> None:
-        """The next seed's component, or the next call."""
+        """Begin with the component of the next seed or, after the last seed, with the next search for a component."""
         while self._seeds:
             seed = self._seeds.pop(0)
             if not self.walk.confirmed[seed]:
@@ -390,7 +406,7 @@ class SearchState:
             self.ended = "query cap"
 
     def _seek(self, candidates: Candidates) -> bool:
-        """Examine candidates; whether it came to something before an unknown status."""
+        """Examine candidates. Returns whether it found a target or ended, and so did not stop at an unknown status."""
         while True:
             self._at, ended = self.walk.examine(self._block, self._at)
             if ended == MORE:
@@ -409,11 +425,13 @@ class SearchState:
             return True
 
     def upcoming(self, count: int | None = None) -> NDArray[np.int64]:
-        """Unknown vertices in the order in which they are to be examined if the earlier ones are no targets.
+        """Vertices with an unknown status, in the order in which they are to be examined if the earlier ones are no
+        targets.
 
         Args:
-            count: how many at most; None for all of a frontier, which will be examined whatever the answers are, and
-                one where a component is sought, where later ones may turn out to be unnecessary.
+            count: largest number of vertices. With None inside a component, the result is its whole frontier, which
+                will be examined whatever the answers are. With None in the search for a component, the result is one
+                vertex, since later ones may prove unnecessary.
         """
         known = self.statuses.known
         if self.ended is not None:
@@ -440,10 +458,10 @@ class SearchState:
             self._block, self._at = np.concatenate([self._block[self._at :], more]), 0
 
     def run(self) -> None:
-        """Advance to the end, asking the oracle for what is unknown.
+        """Advance to the end, and ask the oracle for unknown statuses.
 
         Raises:
-            OracleUnavailable: it gave no answer. Call again to go on.
+            OracleUnavailable: an oracle that gives no answer. Another call of `run` continues.
         """
         while not self.advance():
             if self.statuses.in_batches:
@@ -457,30 +475,30 @@ class SearchState:
                 raise
 
     def _write(self) -> None:
-        """Bring the operator's log up to date."""
+        """Update the operator's log."""
         seen = self.walk.seen.copy()
         self.log.fill(seen, self.statuses.known[seen] == 1, self.walk.when.copy(), graph=self.investigation.graph)
 
 
 def as_cap(cap: object) -> int | None:
-    """A limit of examinations, or None."""
+    """A checked limit on the number of examinations, or None."""
     return None if cap is None else whole("cap", cap)
 
 
 def as_components(components: object) -> int:
-    """The number of components k, checked to be at least 1.
+    """A checked number k >= 1 of components.
 
     Raises:
-        InvalidInput: another number.
+        InvalidInput: any other number.
     """
     return whole("components", components, at_least=1)
 
 
 def check_investigation(investigation: object, people: int | None = None) -> Investigation:
-    """An investigation, of so many vertices where that is given.
+    """A checked investigation. If `people` is given, its graph must have that number of vertices.
 
     Raises:
-        InvalidInput: another thing, or other people.
+        InvalidInput: another kind of object, or another number of vertices.
     """
     if not isinstance(investigation, Investigation):
         raise InvalidInput("data", f"{type(investigation).__name__} is no Investigation",

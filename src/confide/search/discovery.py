@@ -1,8 +1,10 @@
-"""Comparison of searches for a made-up group: found targets as examinations go on, over many runs.
+"""Comparison of searches by their number of found targets after each number of examinations, on synthetic target
+groups.
 
-It is for studies: the data that are looked at here are the operator's, and no release contains them.
+The comparison is for studies. The comparison uses data that only the operator may see and that no release contains.
 
-Made-up networks and target groups: people of communities who appear together, and a contagion among them.
+The module also makes synthetic networks and target groups: people of communities who appear together, and a contagion
+among them.
 """
 
 from __future__ import annotations
@@ -41,26 +43,26 @@ __all__ = [
 
 
 def infect(graph: Graph, seed_vertex: Any, p: float, q: float, rounds: int, *, seed: int = 0) -> NDArray[np.bool_]:
-    """A made-up target group: a study of a search needs one, a release never does.
+    """A synthetic target group by contagion. Studies of a search need synthetic groups; a release never does.
 
-    In each round everybody who has an infected neighbour when the round begins, and is not infected, becomes so with
-    probability p: one trial, whatever the number of infected neighbours, and another in the next round. So nobody is
-    further from the start than the number of rounds. In the end each, the start included, stays with probability
-    1 - q.
+    In each round a vertex that is not infected, and has an infected neighbour at the beginning of the round, becomes
+    infected with probability p. There is one trial in a round, whatever the number of infected neighbours. So no
+    infected vertex is further from the start than the number of rounds. At the end each infected vertex, including the
+    start, stays in the group with probability 1 - q.
 
     Args:
-        graph: the network.
-        seed_vertex: the id where it starts, or several.
+        graph: network of contacts.
+        seed_vertex: id of the vertex where the contagion starts, or several ids.
         p: probability of one trial, in [0, 1].
-        q: probability of leaving in the end, in [0, 1].
-        rounds: number of rounds, k >= 0.
+        q: probability of leaving the group at the end, in [0, 1].
+        rounds: number k >= 0 of rounds.
         seed: seed of the draws.
 
     Returns:
-        bool (n,): statuses, as an oracle of an investigation.
+        Statuses of all vertices, bool, shape (n,), as an oracle of an investigation.
 
     Raises:
-        InvalidInput: an unknown id, a probability out of range.
+        InvalidInput: an unknown id, or a probability out of range.
 
     Source: Wu 2017, Algorithm 15, read as synchronous rounds; spec targeted_search 3.5.
 
@@ -94,7 +96,7 @@ def _probability(field: str, value: float) -> float:
 
 
 def _neighbours(graph: Graph, vertices: NDArray[np.int64]) -> NDArray[np.int32]:
-    """The lists of some vertices, one behind the other."""
+    """The concatenated lists of neighbours of the given vertices."""
     starts, ends = graph.indptr[vertices], graph.indptr[vertices + 1]
     lengths = ends - starts
     places = np.arange(int(lengths.sum())) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
@@ -106,25 +108,25 @@ def affiliation_network(
     people: int, groups: int, communities: int, mean_extra: float, *, outside: float = 0.1, inequality: float = 0.55,
     at_least: int = 1, seed: int = 0,
 ) -> Graph:
-    """A network of people who share groups, where most of a group comes from one community.
+    """A synthetic network of people who share groups, where most members of a group come from one community.
 
-    A group has 1 + L places, L geometric from 1 with the given mean, and belongs to a community drawn uniformly. Each
-    place goes to somebody of that community, or with probability `outside` to anybody, drawn by activity; a person who
-    is drawn twice takes one place. The activity of the r-th most active person is r^-inequality; the ranks are
-    shuffled, and the communities are equally large (within one).
+    A group has 1 + L places, where L >= 1 is geometric with the given mean. The group belongs to a community drawn
+    uniformly. Each place goes to a person of that community, or with probability `outside` to a person of any
+    community, drawn by activity in both cases. A person who is drawn twice takes one place. The activity of the r-th
+    most active person is r^-inequality. The ranks are shuffled, and the sizes of communities differ by at most one.
 
     Args:
-        people: n.
+        people: number n of people.
         groups: number of groups, such as films, papers or classes.
         communities: number of communities, 1 to n.
-        mean_extra: mean of L, from 1.
-        outside: probability that a place goes to anybody, in [0, 1].
-        inequality: exponent of activities, from 0, where everybody is alike.
-        at_least: number of groups that neighbours share, at least.
+        mean_extra: mean of L, at least 1.
+        outside: probability that a place goes to any person, in [0, 1].
+        inequality: exponent >= 0 of activities; 0 makes all people equally active.
+        at_least: least number of groups that neighbours share.
         seed: seed of the draws.
 
     Raises:
-        InvalidInput: a size below 1, more communities than people, a probability out of range.
+        InvalidInput: a size below 1, more communities than people, or a probability out of range.
 
     Source: spec targeted_search 8.
 
@@ -162,11 +164,11 @@ def affiliation_network(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Group:
-    """A made-up target group, and the start of its search.
+    """A synthetic target group, and the start of the search for it.
 
     Args:
         investigation: investigation with a table of statuses, and a seed in the second largest component.
-        sizes: sizes of the components, falling.
+        sizes: sizes of the components, in falling order.
     """
 
     investigation: Investigation
@@ -174,7 +176,7 @@ class Group:
 
     @property
     def targets(self) -> int:
-        """How many there are."""
+        """Number of targets in the group."""
         return sum(self.sizes)
 
 
@@ -183,10 +185,10 @@ class Found:
     """Results of several runs of one search.
 
     Args:
-        curves: (runs, last + 1) targets found after q examinations.
-        begun: (runs, last + 1) searches for a component that had begun by then.
-        queries: (runs,) examinations of a whole run.
-        ended_with: (runs,) targets of a whole run.
+        curves: number of targets found after q examinations, for q = 0..last, shape (runs, last + 1).
+        begun: number of searches for a component that had begun after q examinations, shape (runs, last + 1).
+        queries: number of examinations of each whole run, shape (runs,).
+        ended_with: number of targets found in each whole run, shape (runs,).
     """
 
     curves: NDArray[np.int32]
@@ -195,40 +197,42 @@ class Found:
     ended_with: NDArray[np.int64]
 
     def at(self, budgets: tuple[int, ...]) -> NDArray[np.float64]:
-        """Means at these budgets."""
+        """Mean number of targets found after each of the given numbers of examinations."""
         return np.asarray(self.curves[:, list(budgets)].mean(axis=0))
 
     def error(self, budget: int) -> float:
-        """Standard error of the mean at a budget."""
+        """Standard error of the mean number of targets found after a number of examinations."""
         runs = len(self.curves)
         return float(self.curves[:, budget].std(ddof=1) / runs**0.5) if runs > 1 else 0.0
 
     def calls(self, budget: int) -> float:
-        """Searches for a component that had begun after so many examinations, on average."""
+        """Mean number of searches for a component that had begun after a number of examinations."""
         return float(self.begun[:, budget].mean())
 
 
 def compare_searches(
     investigation: Investigation, search: PTarget, checks: int, *, runs: int = 10, seed: int = 0
 ) -> dict[str, NDArray[np.float64]]:
-    """Targets found after each number of checks: without noise, private, and in random order. It is for studies only.
+    """Number of targets found after each number of examinations: without noise, by the private search, and in random
+    order. For studies only.
 
-    All three are functions of the private network: they are of use with a made-up one, or with one that may be shown.
-    Runs are cut off after `checks`, which no release can be.
+    All three results are functions of the private network. So they are of use with a synthetic network, or with one
+    that may be shown. Runs are cut off after `checks` examinations, which no release can be.
 
     Args:
-        investigation: investigation with the oracle that answers for everybody.
-        search: the private search; the others look for as many components.
-        checks: number of examinations to look at, from 1.
-        runs: number of runs of the private search, and of the one in random order; from 1.
-        seed: seed of the first run; the next ones follow.
+        investigation: investigation with an oracle that knows all statuses.
+        search: private search. The other searches look for the same number of components.
+        checks: number of examinations to compare, at least 1.
+        runs: number of runs of the private search, and of the search in random order, at least 1.
+        seed: seed of the first run. Later runs have the next seeds.
 
     Returns:
-        Name -> (checks + 1,) targets, the first seed among them: "without noise"; "private", the mean of the runs, with
-        "private, lowest tenth" and "private, highest tenth", their quantiles; and "random order", a mean.
+        A mapping from name to numbers of found targets, the first seed included, shape (checks + 1,). The names are
+        "without noise", "private" (the mean of the runs), "private, lowest tenth" and "private, highest tenth"
+        (quantiles of the runs), and "random order" (a mean).
 
     Raises:
-        InvalidInput: a number out of range, or another network than the search's.
+        InvalidInput: a number out of range, or a network of another size than the search expects.
 
     Source: spec targeted_search 6.
 
@@ -256,11 +260,12 @@ def compare_searches(
 
 
 def components_of(graph: Graph, targeted: NDArray[np.bool_]) -> list[list[int]]:
-    """Indices of the targets of each component among targets: the largest first, of equals the one found first.
+    """Indices of the targets in each component of the graph among targets. The largest component comes first, and among
+    equal ones the one found first.
 
     Args:
-        graph: with ids 0 ... n-1 or others.
-        targeted: (n,) who is a target.
+        graph: network of contacts, with any ids.
+        targeted: whether each vertex is a target, shape (n,).
     """
     left, out = targeted.copy(), []
     for vertex in np.flatnonzero(targeted).tolist():
@@ -272,12 +277,12 @@ def components_of(graph: Graph, targeted: NDArray[np.bool_]) -> list[list[int]]:
 
 
 def made_up_group(graph: Graph, start: int, leave: float, seed: int, *, join: float = 0.05, rounds: int = 5) -> Group:
-    """A contagion, and the search for it from the lowest id of its second largest component.
+    """A synthetic group by contagion, and the search for it from the lowest id in its second largest component.
 
     Args:
-        graph: the network.
-        start: index of the vertex where the contagion begins.
-        leave: probability q of leaving in the end.
+        graph: network of contacts.
+        start: index of the vertex where the contagion starts.
+        leave: probability q of leaving the group at the end.
         seed: seed of the draws.
         join: probability p of one trial.
         rounds: number of rounds.
@@ -305,8 +310,8 @@ def without_noise(group: Group, components: int, last: int) -> Found:
 
     Args:
         group: group that is searched for.
-        components: number of components, k.
-        last: last number of examinations that is looked at.
+        components: number k of components.
+        last: largest number of examinations in the result.
     """
     return _found([target(group.investigation, components).log], last)
 
@@ -316,8 +321,8 @@ def in_random_order(group: Group, components: int, last: int, runs: int) -> Foun
 
     Args:
         group: group that is searched for.
-        components: number of components, k.
-        last: last number of examinations that is looked at.
+        components: number k of components.
+        last: largest number of examinations in the result.
         runs: number of runs, with seeds 0, 1, ....
     """
     return _found([random_order(group.investigation, components, Noise.simulated(seed)).log for seed in range(runs)],
@@ -325,12 +330,12 @@ def in_random_order(group: Group, components: int, last: int, runs: int) -> Foun
 
 
 def privately(group: Group, search: PTarget, last: int, runs: int) -> Found:
-    """Runs of the private search. No run is cut off: the curve covers a whole run.
+    """Runs of the private search. No run is cut off: the numbers come from whole runs.
 
     Args:
         group: group that is searched for.
-        search: the mechanism.
-        last: last number of examinations that is looked at.
+        search: private search.
+        last: largest number of examinations in the result.
         runs: number of runs, with seeds 0, 1, ....
     """
     logs = []

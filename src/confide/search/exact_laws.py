@@ -1,10 +1,10 @@
 """The exact law of the released list on small graphs, and all graphs that differ in one protected vertex.
 
 The next target depends on the graph and on the released list, never on the vertices that were examined on the way. So
-the law is a tree over released lists: one call's law at each node, then the whole component of the target that was
-found, whose order is fixed by the edges between targets.
+the law is a tree over released lists. Each node has the law of one call, followed by the whole component of the target
+that was found. The order inside a component is fixed by the edges between targets.
 
-All targets must be known here, and every list is visited: k components among t groups make up to t^(k-1) lists.
+All targets must be known, and every list is visited: k components among t groups make up to t^(k-1) lists.
 """
 
 from __future__ import annotations
@@ -30,15 +30,17 @@ _Array = NDArray[np.float64]
 
 
 class ThresholdLaw(Protocol):
-    """How the fake's value is drawn."""
+    """The law by which the value of the fake target is drawn."""
 
     def law(self, values: _Array) -> _Array:
-        """Probabilities of 0, 1, ... from the statistics of everybody outside N[T]."""
+        """Probabilities of the values 0, 1, ..., from the statistics of all vertices outside N[T], the confirmed
+        targets and their contacts.
+        """
         ...
 
 
 class CallSettings(Protocol):
-    """The public parameters of one call that its law depends on."""
+    """The public parameters of one call on which its law depends."""
 
     @property
     def statistic(self) -> Statistic: ...
@@ -64,8 +66,8 @@ class Rows:
     """A small graph in compressed rows. Private.
 
     Args:
-        indptr: (n + 1,) int64.
-        indices: (2m,) int32, sorted within rows.
+        indptr: index in `indices` at which each row begins, int64, shape (n + 1,).
+        indices: neighbours, sorted within rows, int32, shape (2m,).
     """
 
     indptr: _Ints
@@ -78,7 +80,7 @@ class Rows:
 
     @classmethod
     def of_matrix(cls, joined: NDArray[np.bool_]) -> Rows:
-        """Compressed rows of a symmetric matrix."""
+        """Compressed rows of a symmetric adjacency matrix."""
         indptr = np.zeros(len(joined) + 1, dtype=np.int64)
         np.cumsum(joined.sum(axis=1), out=indptr[1:])
         return cls(indptr, np.nonzero(joined)[1].astype(np.int32))
@@ -91,14 +93,15 @@ def _matrix(graph: Adjacency) -> NDArray[np.bool_]:
 
 
 def rewirings(graph: Adjacency, vertex: int, degree_bound: int) -> Iterator[Rows]:
-    """Every graph that differs in the edges of one vertex, with all degrees within the bound; the graph itself too.
+    """All graphs that differ from the given one only in the edges of one vertex, with all degrees within the bound. The
+    graph itself is included if its degrees are within the bound.
 
-    Any two of them are neighbours.
+    Every two of the rewired graphs are neighbours.
 
     Args:
-        graph: compressed rows.
+        graph: compressed rows of the graph.
         vertex: vertex that is rewired.
-        degree_bound: d.
+        degree_bound: public bound d on all degrees.
 
     Raises:
         InvalidInput: no such vertex, or a graph that no rewiring brings within the bound.
@@ -128,14 +131,15 @@ def rewirings(graph: Adjacency, vertex: int, degree_bound: int) -> Iterator[Rows
 
 
 def component_order(graph: Adjacency, start: int, targeted: NDArray[np.bool_]) -> tuple[int, ...]:
-    """The order in which the search of a component releases it: a function of the edges between targets.
+    """The order in which the search of a component releases its targets, as a function of the edges between targets.
 
-    A protected vertex uses up a turn and changes neither T nor a target's count of contacts in T, so it is left out.
+    A protected vertex changes neither the set T of confirmed targets nor a target's number of contacts in T, so it is
+    left out.
 
     Args:
-        graph: compressed rows.
-        start: a target.
-        targeted: (n,) who is one.
+        graph: compressed rows of the graph.
+        start: target at which the search of the component begins.
+        targeted: whether each vertex is a target, shape (n,).
 
     Source: spec targeted_search 3.1.
     """
@@ -153,12 +157,12 @@ def component_order(graph: Adjacency, start: int, targeted: NDArray[np.bool_]) -
 
 @dataclass(frozen=True)
 class Hidden:
-    """Targets and threshold that one call chooses from. They are private.
+    """The targets from which one call chooses, and the threshold of the call. Private.
 
     Args:
-        targets: indices of the targets that are still hidden, ascending.
-        scores: (t,) statistics of these targets.
-        threshold: the fake's value: a number, its law, or None.
+        targets: indices of the targets that are not found yet, ascending.
+        scores: statistics of these targets, shape (t,).
+        threshold: value of the fake target: a number, its law, or None for no fake target.
     """
 
     targets: tuple[int, ...]
@@ -168,13 +172,14 @@ class Hidden:
 
 @dataclass
 class LawTree:
-    """Exact laws of released lists for one set of targets, on any number of graphs with the same edges between targets.
+    """The exact laws of released lists for one set of targets, on any number of graphs with the same edges between
+    targets.
 
     Args:
         one: settings of one call.
-        components: number of components, k.
+        components: number k of components.
         seeds: indices of the seeds.
-        targeted: (n,) whether each vertex is a target.
+        targeted: whether each vertex is a target, shape (n,).
     """
 
     one: CallSettings
@@ -186,7 +191,7 @@ class LawTree:
     _thresholds: dict[bytes, tuple[bytes, _Array]] = field(default_factory=dict, repr=False)
 
     def law(self, graph: Adjacency) -> dict[tuple[int, ...], float]:
-        """Probability of each list of indices that can be released."""
+        """Mapping from each list of indices that can be released to its probability."""
         order: tuple[int, ...] = ()
         for seed in self.seeds:
             if seed not in order:
@@ -196,7 +201,7 @@ class LawTree:
         return out
 
     def hidden(self, graph: Adjacency, order: tuple[int, ...]) -> Hidden:
-        """Targets and threshold that the next call chooses from, when this list was released."""
+        """The targets from which the next call chooses, and its threshold, after the list `order` was released."""
         released = np.array(sorted(order), dtype=np.int64)
         values = self.one.statistic.values(graph, released)
         left = self.targeted.copy()
@@ -205,7 +210,7 @@ class LawTree:
         return Hidden(tuple(targets.tolist()), values[targets], self._threshold(graph, released, values))
 
     def call(self, hidden: Hidden) -> _Array:
-        """Law of one call, shape (t + 1,)."""
+        """Probabilities of the outcomes of one call, shape (t + 1,): each of t hidden targets, and nothing found."""
         threshold = hidden.threshold
         key = (hidden.scores.tobytes(),
                threshold.tobytes() if isinstance(threshold, np.ndarray) else threshold)
@@ -248,14 +253,14 @@ class LawTree:
 
 
 def exact_law(mechanism: Any, investigation: Any) -> dict[tuple[Any, ...], float]:
-    """Every list that a private search can release, with its probability. For small graphs, and for studies only.
+    """All lists that a private search can release, with their probabilities. For small graphs, and for studies only.
 
     Args:
-        mechanism: a `PTarget`.
-        investigation: the graph, its seeds, and an oracle, which is asked about everybody.
+        mechanism: `PTarget` to analyse.
+        investigation: graph, seeds, and an oracle, which is asked about every vertex.
 
     Returns:
-        Lists of ids in the order of release -> probability, relative errors below 1e-10.
+        A mapping from lists of ids in the order of release to probabilities, with relative errors below 1e-10.
 
     Source: spec targeted_search 4, 10 (trap 9) and 11 (checks 3 and 4).
     """

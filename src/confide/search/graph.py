@@ -1,4 +1,4 @@
-"""The private graph: everybody's list of neighbours as two arrays, and the public ids with it."""
+"""The private graph: lists of neighbours as two arrays, together with the public ids."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ __all__ = ["DegreeBoundViolated", "Dropped", "Graph"]
 
 
 class DegreeBoundViolated(InvalidInput):
-    """Error: some vertex has more neighbours than the public bound admits. The message says neither how many vertices
-    nor which.
+    """Error for a graph in which some vertex has more neighbours than the public bound admits. The message reveals
+    neither the vertices nor their number.
 
-    The promise is made for graphs within the bound, so there is nothing to run: cutting lists short would change other
-    people's lists too, and taking the largest degree as the bound would reveal it.
+    The promise holds for graphs within the bound, so no run is possible. Cutting lists short would change other
+    people's lists too. Taking the largest degree as the bound would reveal it.
 
     Args:
         bound: public bound.
-        after: consequence, for the end of the message.
+        after: consequence, at the end of the message.
     """
 
     def __init__(self, bound: int, after: str = "") -> None:
@@ -44,12 +44,12 @@ class DegreeBoundViolated(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Dropped:
-    """Numbers of lines that a graph was built without. They are for the operator alone, since they are about private
-    lines.
+    """Numbers of lines that were left out of a graph. Only the operator may see the numbers, since they describe
+    private lines.
 
     Args:
-        self_loops: number of lines from somebody to themselves.
-        parallel: number of lines beyond the first of the same two people.
+        self_loops: number of lines from a person to the same person.
+        parallel: number of repeated lines between the same two people.
     """
 
     self_loops: int = 0
@@ -61,23 +61,23 @@ class Dropped:
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Graph:
-    """An undirected simple graph. Its people are public; their contacts are private.
+    """An undirected simple graph. The people of a graph are public, and their contacts are private.
 
-    Inside, people are 0..n-1: the rank of their id in the public list, integers ascending and texts by code points. So
-    "the lowest id" is the lowest rank, whatever order the lines came in. Build one from its edges, with `from_table` or
-    from another package's graph; a graph that is given as arrays is checked entry by entry.
+    Internally people are numbered 0..n-1 by the rank of their id in the public list: integers ascending, texts by code
+    points. So "the lowest id" means the lowest rank, in whatever order the lines came. Graphs are built from edges,
+    with `from_table`, or from another package's graph. A graph given as arrays is checked entry by entry.
 
     Args:
-        edges: as `from_edges` takes them; or None, where `indptr` and `indices` are given.
-        people: n, as for `from_edges`.
-        vertices: all ids, as for `from_edges`.
-        indptr: int64 (n + 1,), where each list of neighbours begins.
-        indices: int32 (2m,), neighbours, ascending within each list, both directions of each edge.
-        ids: public: None where the ids are 0..n-1 themselves, else int64 (n,) or an Arrow array of texts, ascending.
-        dropped: numbers of lines that the graph was built without.
+        edges: edges in any form that `from_edges` accepts; or None if `indptr` and `indices` are given.
+        people: number n of people, as in `from_edges`.
+        vertices: all ids, as in `from_edges`.
+        indptr: index in `indices` at which each list of neighbours begins, int64, shape (n + 1,).
+        indices: neighbours, ascending within each list, with both directions of each edge, int32, shape (2m,).
+        ids: public ids, ascending: int64 of shape (n,), or an Arrow array of texts; None if the ids are 0..n-1.
+        dropped: numbers of lines that were left out of the graph.
 
     Raises:
-        InvalidInput: the arrays are not the lists of an undirected simple graph.
+        InvalidInput: arrays that are not the lists of an undirected simple graph.
 
     Source: spec targeted_search 1, 9.
 
@@ -130,7 +130,7 @@ class Graph:
 
     @classmethod
     def _built(cls, lists: Lists, ids: Ids) -> Self:
-        """Without the check: for lists that were just made."""
+        """A graph from lists that were just made, without a check."""
         return cls._held(lists.indptr, lists.indices, ids,
                          Dropped(self_loops=lists.self_loops, parallel=lists.parallel))
 
@@ -163,17 +163,18 @@ class Graph:
 
     @cached_property
     def largest_degree(self) -> int:
-        """Private: never a source of the public bound."""
+        """Largest degree of any vertex. Private: the public bound must never be taken from it."""
         return int(self.degrees.max(initial=0))
 
     def check_degree(self, bound: int) -> None:
-        """Refuse a graph that the public bound does not admit; before any release.
+        """Refuse a graph that violates the public bound, before any release.
 
         Args:
-            bound: d >= 0.
+            bound: public degree bound d >= 0.
 
         Raises:
-            DegreeBoundViolated: some vertex has more neighbours; the error says neither which nor how many.
+            DegreeBoundViolated: some vertex has more neighbours. The error reveals neither the vertices nor their
+                number.
 
         Example:
             >>> Graph.from_edges([0, 0], [1, 2]).check_degree(2)
@@ -184,10 +185,10 @@ class Graph:
     # ---- people
 
     def neighbours(self, vertex: int) -> NDArray[np.int32]:
-        """Private: the ranks of a vertex's neighbours, ascending, as a view.
+        """Ranks of a vertex's neighbours, ascending, as a view. Private.
 
         Args:
-            vertex: rank, in 0..n-1.
+            vertex: rank of the vertex, in 0..n-1.
         """
         return self.indices[self.indptr[vertex] : self.indptr[vertex + 1]]
 
@@ -195,10 +196,10 @@ class Graph:
         """The rank of an id.
 
         Args:
-            id: an integer or text, as the graph's ids are.
+            id: integer or text, of the same kind as the graph's ids.
 
         Raises:
-            InvalidInput: nobody has it.
+            InvalidInput: an id that nobody has.
         """
         found = -1
         if isinstance(self.ids, pa.Array):
@@ -224,7 +225,7 @@ class Graph:
         return found.as_py() if isinstance(self.ids, pa.Array) else int(found)
 
     def ids_of(self, indices: NDArray[Any] | Sequence[int]) -> list[int] | list[str]:
-        """The ids at some ranks, in their order."""
+        """The ids at given ranks, in the order of the ranks."""
         wanted = np.asarray(indices, np.int64)
         if len(wanted) and (wanted.min() < 0 or wanted.max() >= self.people):
             raise InvalidInput("indices", "some are out of range", f"must be in 0..{self.people - 1}")
@@ -235,37 +236,37 @@ class Graph:
         return list(self.ids[wanted].tolist())
 
     def indices_of(self, ids: Any) -> NDArray[np.int64]:
-        """The ranks of many ids, int64 of shape (k,), in their order.
+        """The ranks of k ids, in the order of the ids, int64, shape (k,).
 
         Args:
-            ids: a collection, an array or a column.
+            ids: ids as a collection, an array or a column.
 
         Raises:
-            InvalidInput: one of them is nobody's; says at which position.
+            InvalidInput: an id that nobody has. The message names its position.
         """
         return find("ids", coded("ids", ids), self.people, self.ids)
 
     # ---- on disk
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the graph into a folder, for its owner alone.
+        """Write the graph into a folder that only its owner may enter.
 
         Args:
-            folder: a new one, or one without a graph.
+            folder: new folder, or a folder without a graph.
 
         Raises:
-            InvalidInput: it holds a graph already, is within a published folder, or cannot be written.
+            InvalidInput: a folder that holds a graph already, lies within a published folder, or cannot be written.
         """
         save_arrays(folder, self.indptr, self.indices, self.ids, (self.dropped.self_loops, self.dropped.parallel))
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *, check: bool = True) -> Self:
-        """A saved graph, mapped into memory: processes that open the same folder share its pages.
+        """Open a saved graph, mapped into memory. Processes that open the same folder share its pages.
 
         Args:
-            folder: that `save` wrote.
-            check: whether every entry is read and checked, about 0.1 s for a million edges; without it a file that was
-                changed can crash the process.
+            folder: folder that `save` wrote.
+            check: whether every entry is read and checked, in about 0.1 s for a million edges. Without the check a file
+                that was changed can crash the process.
 
         Raises:
             InvalidInput: no graph, or a damaged one.
@@ -284,21 +285,21 @@ class Graph:
     def from_edges(
         cls, first: Any, second: Any = None, *, people: int | None = None, vertices: Any = None
     ) -> Self:
-        """A graph of pairs, in any order; a pair and its reverse are the same edge.
+        """Build a graph from pairs, in any order. A pair and its reverse are the same edge.
 
         Args:
-            first: ids of one end of each pair: integers or texts; an array, an Arrow or data frame column, a list. Or,
-                without `second`, the edges themselves: any collection of pairs, an (m, 2) array, or a frame, an Arrow
+            first: ids of one end of each pair, integers or texts: an array, an Arrow or data frame column, or a list.
+                Without `second`, the edges themselves: any collection of pairs, an (m, 2) array, or a frame, an Arrow
                 table, a mapping or a file with two columns.
-            second: ids of the other ends, as many.
-            people: n, where the ids are 0..n-1.
-            vertices: all ids, in any order, where they are others. Who is in it is public. When both are left out the
-                people are those that the pairs name, and that list is then treated as public: give one of the two
-                where being named in a pair is a secret.
+            second: ids of the other ends, of the same length.
+            people: number n of people, if the ids are 0..n-1.
+            vertices: all ids, in any order, if the ids are not 0..n-1. Membership in the list of vertices is public.
+                Without `people` and `vertices`, the people are those whom the pairs name, and that list counts as
+                public. If being named in a pair is secret, give `people` or `vertices`.
 
         Raises:
-            InvalidInput: an id is missing, or not on the list (says in which row); columns of different lengths or
-                kinds.
+            InvalidInput: an id that is missing, or not on the list (the message names the row); or columns of different
+                lengths or kinds.
 
         Example:
             >>> Graph.from_edges([10, 7, 7], [7, 7, 10], vertices=[7, 10, 12]).degrees.tolist()
@@ -323,23 +324,23 @@ class Graph:
         cls, source: Any, first: str = "source", second: str = "target", *, weight: str | None = None,
         at_least: float | None = None, vertices: Any = None, id: IdKind = "auto",  # noqa: A002
     ) -> Self:
-        """A graph of the lines of a table, each of which names two people.
+        """Build a graph from the lines of a table, each of which names two people.
 
         Args:
-            source: table in any form that `confide.tables.open_table` takes: a .parquet, .csv or .arrow file, an Arrow
-                table, a data frame, a mapping of columns, an ibis table.
-            first: the column of one end.
-            second: the column of the other.
-            weight: a column of numbers from 0 on; the lines of two people are added up, whichever is named first.
-            at_least: two people are neighbours when their lines weigh at least this together; without `weight` when
-                there are at least so many lines. Lines of no edge are not counted in `dropped`, nor is any line of an
-                edge beyond the first.
+            source: table in any form that `confide.tables.open_table` accepts: a .parquet, .csv or .arrow file, an
+                Arrow table, a data frame, a mapping of columns, an ibis table.
+            first: name of the column with one end of each pair.
+            second: name of the column with the other end.
+            weight: name of a column of numbers >= 0. The numbers of all lines between two people are added up, in
+                either order of the two.
+            at_least: least total weight at which two people are neighbours, or, without `weight`, least number of lines
+                between them. Lines that make no edge are not counted in `dropped`, nor are repeated lines of an edge.
             vertices: all ids, or n; as in `from_edges`.
-            id: type of the ids; "auto" takes them for integers where every one of them is a whole number in plain
-                decimal digits, as in a CSV file of numbers, else for text.
+            id: type of the ids. "auto" reads them as integers if each of them is a whole number in plain decimal
+                digits, as in a CSV file of numbers, and as text if not.
 
         Raises:
-            InvalidInput: the table cannot be read, a column is missing, an id or weight is missing or of no use.
+            InvalidInput: a table that cannot be read, a missing column, or an id or weight that is missing or unusable.
 
         Example:
             >>> lines = {"source": [1, 2, 1], "target": [2, 1, 3], "minutes": [5, 10, 2]}
@@ -369,15 +370,16 @@ class Graph:
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, at_least: float | None = None, symmetrise: bool = False) -> Self:
-        """A graph of a square sparse matrix: i and j are neighbours where the entry is not 0. The ids are 0..n-1.
+        """Build a graph from a square sparse matrix: i and j are neighbours if the entry (i, j) is not 0. The ids are
+        0..n-1.
 
         Args:
-            matrix: matrix of scipy.sparse, any format; it is not changed.
-            at_least: least value of an entry that counts; any but 0 when None.
+            matrix: matrix of scipy.sparse in any format; it is not changed.
+            at_least: least value of an entry that counts; None counts all entries but 0.
             symmetrise: whether an entry counts without its mirror image.
 
         Raises:
-            InvalidInput: not square, or the entries that count are not symmetric and `symmetrise` is False.
+            InvalidInput: a matrix that is not square, or entries that are not symmetric although `symmetrise` is False.
 
         Example:
             >>> from scipy.sparse import csr_array
@@ -391,53 +393,54 @@ class Graph:
 
     @classmethod
     def from_networkx(cls, graph: Any, *, symmetrise: bool = False) -> Self:
-        """A graph of networkx; its nodes are the ids, all integers or all texts.
+        """Build a graph from a networkx graph. The nodes of the networkx graph are the ids, all integers or all texts.
 
         Args:
             graph: graph of networkx.
-            symmetrise: whether a directed edge counts both ways; else a directed graph is refused.
+            symmetrise: whether directed edges count in both directions. If False, a directed graph is refused.
 
         Raises:
-            InvalidInput: another object, a directed graph, or nodes that are no ids.
+            InvalidInput: another kind of object, a directed graph, or nodes that are no ids.
         """
         return cls._of(graph_files.of_networkx(graph, symmetrise))
 
     @classmethod
     def from_igraph(cls, graph: Any, *, symmetrise: bool = False) -> Self:
-        """A graph of igraph; the ids are the vertices' names where they have any, else 0..n-1.
+        """Build a graph from an igraph graph. The ids are the names of the vertices, or 0..n-1 for vertices without
+        names.
 
         Args:
             graph: graph of igraph.
-            symmetrise: whether a directed edge counts both ways; else a directed graph is refused.
+            symmetrise: whether directed edges count in both directions. If False, a directed graph is refused.
 
         Raises:
-            InvalidInput: another object, a directed graph, or two vertices of one name.
+            InvalidInput: another kind of object, a directed graph, or two vertices with the same name.
         """
         return cls._of(graph_files.of_igraph(graph, symmetrise))
 
     @classmethod
     def from_rustworkx(cls, graph: Any, *, symmetrise: bool = False) -> Self:
-        """A graph of rustworkx; the ids are its node indices.
+        """Build a graph from a rustworkx graph. The ids are the node indices of the rustworkx graph.
 
         Args:
             graph: graph of rustworkx.
-            symmetrise: whether a directed edge counts both ways; else a directed graph is refused.
+            symmetrise: whether directed edges count in both directions. If False, a directed graph is refused.
 
         Raises:
-            InvalidInput: another object, or a directed graph.
+            InvalidInput: another kind of object, or a directed graph.
         """
         return cls._of(graph_files.of_rustworkx(graph, symmetrise))
 
     @classmethod
     def from_graph_tool(cls, graph: Any, *, symmetrise: bool = False) -> Self:
-        """A graph of graph-tool; the ids are its vertices' numbers.
+        """Build a graph from a graph-tool graph. The ids are the vertex numbers of the graph-tool graph.
 
         Args:
             graph: graph of graph-tool.
-            symmetrise: whether a directed edge counts both ways; else a directed graph is refused.
+            symmetrise: whether directed edges count in both directions. If False, a directed graph is refused.
 
         Raises:
-            InvalidInput: another object, or a directed graph.
+            InvalidInput: another kind of object, or a directed graph.
         """
         return cls._of(graph_files.of_graph_tool(graph, symmetrise))
 
@@ -450,13 +453,13 @@ class Graph:
         cls, path: str | os.PathLike[str], *, weight: str | None = None, at_least: float | None = None,
         symmetrise: bool = False,
     ) -> Self:
-        """A graph of a file of graph-tool, .gt or .gt.gz; the ids are 0..n-1.
+        """Build a graph from a file of graph-tool, .gt or .gt.gz. The ids are 0..n-1.
 
         Args:
             path: path of the file.
-            weight: a property of the edges that holds numbers from 0 on; parallel edges are added up.
-            at_least: least weight of an edge that counts; without `weight`, the least number of parallel edges.
-            symmetrise: whether a directed edge counts both ways; else a directed graph is refused.
+            weight: name of an edge property with numbers >= 0. The numbers of parallel edges are added up.
+            at_least: least total weight of an edge that counts; without `weight`, the least number of parallel edges.
+            symmetrise: whether directed edges count in both directions. If False, a directed graph is refused.
 
         Raises:
             InvalidInput: no such file or property, a damaged file, or a directed graph.
@@ -470,18 +473,18 @@ class Graph:
 
     @classmethod
     def from_groups(cls, group: Any, member: Any, *, at_least: int = 1, vertices: Any = None) -> Self:
-        """A graph of people who share groups: casts, authors of a paper, classes.
+        """Build a graph of people who share groups: casts, authors of a paper, classes.
 
-        Every two members of a group make a line, of 16 bytes, before repeated lines are dropped.
+        Every two members of a group make one line of 16 bytes, before repeated lines are dropped.
 
         Args:
-            group: the group of each line, integers or texts.
-            member: member of the group of each line; a person who stands in a group twice counts once.
-            at_least: number of groups that two neighbours share at least, from 1.
+            group: group of each line, integers or texts.
+            member: member of the group of each line. A person who is listed twice in a group counts once.
+            at_least: least number >= 1 of groups that two neighbours share.
             vertices: all ids, or n; as in `from_edges`.
 
         Raises:
-            InvalidInput: a group or an id is missing.
+            InvalidInput: a missing group or id.
 
         Example:
             >>> Graph.from_groups(["film", "film", "film", "play"], ["ann", "bob", "cid", "ann"]).degrees.tolist()
@@ -499,7 +502,7 @@ class Graph:
 
 
 def _ascend(ids: Any) -> bool:
-    """Whether ids are of a kind that graphs have, each once and in order."""
+    """Whether ids have a valid type, and are distinct and in order."""
     if isinstance(ids, np.ndarray):
         return ids.dtype == np.int64 and ids.ndim == 1 and bool((np.diff(ids) > 0).all())
     if not isinstance(ids, pa.Array) or ids.type != pa.large_string() or ids.null_count:
@@ -508,7 +511,7 @@ def _ascend(ids: Any) -> bool:
 
 
 def _check_nul(field: str, ids: Ids) -> None:
-    """Refuse texts that numpy would cut: see `has_nul`."""
+    """Refuse texts with a NUL character, which numpy would cut; see `has_nul`."""
     cut = has_nul(ids) if isinstance(ids, pa.Array) else np.zeros(0, np.bool_)
     if cut.any():
         raise InvalidInput(field, f"row {int(np.argmax(cut))} (from 0) has an id with a NUL character",
@@ -518,7 +521,7 @@ def _check_nul(field: str, ids: Ids) -> None:
 def _within(
     group: NDArray[np.int32], member: NDArray[np.int32], people: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Every two members of each group, one line for each group that they share."""
+    """All pairs of members of each group, with one line for each group that a pair shares."""
     lines = np.unique(group.astype(np.int64) * people + member)
     group, member = lines // max(1, people), (lines % max(1, people)).astype(np.int32)
     starts = np.searchsorted(group, group)

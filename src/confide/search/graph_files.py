@@ -1,13 +1,13 @@
-"""Graphs on disk, and graphs of other packages.
+"""Graphs on disk, graphs of other packages, and graph-tool's files.
 
-A graph of another package gives pairs of ids; no such package is imported for it.
+*Other packages.* A graph of another package is read as pairs of ids. The module imports no other graph package.
 
-A graph on disk lies in a folder that its owner alone may enter: arrays that are mapped into memory, and a short note.
+*Graphs on disk.* A saved graph is a folder that only its owner may enter. The folder holds arrays that are mapped into
+memory, and a short note.
 
-Files of graph-tool (.gt, .gt.gz): the pairs, and one property of the edges where it is asked for.
-
-A file is a header, for each vertex a list of the neighbours that it names, and property maps one after the other. An
-undirected edge stands in one of the two lists. Edges come in the order of the lists, and so do their properties.
+*Files of graph-tool* (.gt, .gt.gz). The module reads the pairs and, on request, one property of the edges. A file holds
+a header, for each vertex a list of neighbours, and property maps one after the other. An undirected edge stands in the
+list of only one of its ends. Edges and their properties come in the order of the lists.
 
 Source: spec targeted_search 8; graph-tool's documentation of the format.
 """
@@ -133,7 +133,9 @@ def open_arrays(
 
 
 def _mapped(path: Path, name: str, dtype: Any, length: int) -> NDArray[Any]:
-    """Copy-on-write: the pages are shared, and arrays of one kind need one compiled form of each loop."""
+    """An array of a saved graph, mapped into memory copy-on-write. The pages are shared between processes, and all
+    arrays of one type use the same compiled loops.
+    """
     found = np.load(path / name, mmap_mode="c" if length else None, allow_pickle=False)
     if found.dtype != dtype or found.shape != (length,):
         raise _broken(path)
@@ -151,19 +153,21 @@ _VERSION = 1
 _PACKED = b"\x1f\x8b"
 _GRAPH, _VERTEX, _EDGE = 0, 1, 2
 _SCALARS = ("u1", "i2", "i4", "i8", "f8", "V16")
-"""Types 0 to 5; 6 is text, 7 to 12 are lists of these, 13 lists of text, 14 a pickled object, which is never opened."""
+"""Element types of property maps with the codes 0 to 5 of the file format. Code 6 is text, 7 to 12 are lists of types 0
+to 5, 13 is a list of texts, and 14 is a pickled object, which is never opened.
+"""
 _TEXT, _TEXTS, _OBJECT = 6, 13, 14
 
 
 class GtPairs(NamedTuple):
-    """Contents of a file.
+    """Contents of a file of graph-tool.
 
     Args:
-        first: int64 (r,), ranks of the first ends.
-        second: int64 (r,), ranks of the other ends.
-        people: n.
+        first: ranks of the first ends, int64, shape (r,).
+        second: ranks of the second ends, int64, shape (r,).
+        people: number n of vertices.
         directed: whether the pairs have a direction.
-        weight: float64 (r,), the property that was asked for.
+        weight: requested property of the edges, float64, shape (r,).
     """
 
     first: NDArray[np.int64]
@@ -174,7 +178,7 @@ class GtPairs(NamedTuple):
 
 
 class _Reader:
-    """A place in the bytes, which never goes beyond their end."""
+    """A position in the bytes of a file, which never moves beyond their end."""
 
     def __init__(self, data: bytes, path: Path) -> None:
         self.data, self.path, self.at, self.order = data, path, 0, "<"
@@ -183,7 +187,7 @@ class _Reader:
         raise InvalidInput("path", f"{self.path} is no whole file of graph-tool", "must be .gt or .gt.gz, version 1")
 
     def skip(self, size: int) -> int:
-        """Move on; returns where the skipped bytes begin."""
+        """Move forward by `size` bytes. Returns the position before the move."""
         start = self.at
         if size > len(self.data) - start:
             self.broken()
@@ -208,14 +212,14 @@ class _Reader:
 
 
 def read_gt(path: str | os.PathLike[str], weight: str | None = None) -> GtPairs:
-    """Read a .gt file, packed with gzip or not.
+    """Read a .gt file, compressed with gzip or not.
 
     Args:
         path: path of the file.
-        weight: name of a property of the edges that holds numbers.
+        weight: name of an edge property that holds numbers; None to read no property.
 
     Raises:
-        InvalidInput: no such file, not one of graph-tool's, cut short, or without such a property.
+        InvalidInput: no such file, another format, a truncated file, or a missing property.
     """
     place = Path(path)
     try:
@@ -281,11 +285,11 @@ _ROWS = 1 << 20
 
 
 class Pairs(NamedTuple):
-    """Both ends of each pair, and everybody there is.
+    """Both ends of each pair, and all vertices of the graph.
 
     Args:
-        first: ids, any sequence.
-        second: ids, as many.
+        first: ids of the first ends, as any sequence.
+        second: ids of the second ends, of the same length.
         vertices: all ids, or n for 0..n-1.
     """
 
@@ -298,13 +302,13 @@ def heavy(
     first: NDArray[np.int32], second: NDArray[np.int32], people: int, weight: NDArray[np.float64] | None,
     at_least: float,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
-    """The pairs whose lines weigh enough together, each once, and how many self-loops were among the lines.
+    """The pairs whose lines have enough total weight, each once, and the number of self-loops among the lines.
 
     Args:
-        first: ranks.
-        second: ranks.
-        people: n.
-        weight: weight of each line, at least 0 or infinite; None counts lines.
+        first: ranks of the first ends.
+        second: ranks of the second ends.
+        people: number n of vertices.
+        weight: weight of each line, >= 0 or infinite; None counts lines.
         at_least: least total weight of a pair.
     """
     finite("at_least", at_least)
@@ -326,7 +330,7 @@ def heavy(
 
 
 def checked_weights(weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights of lines: numbers from 0 on; infinity is one."""
+    """Weights of lines after a check that they are numbers >= 0; infinity is allowed."""
     wrong = ~(weight >= 0)
     if wrong.any():
         raise InvalidInput("weight", f"row {int(np.argmax(wrong))} (from 0) has no weight of at least 0")
@@ -334,7 +338,7 @@ def checked_weights(weight: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def of_table(source: Any, first: str, second: str, weight: str | None) -> tuple[Column, Column, Any]:
-    """Two columns of ids and one of weights."""
+    """The two columns of ids of a table, and its column of weights if one is named."""
     table = open_table(source)
     names = [first, second, *([] if weight is None else [weight])]
     typed = is_table(source) and not table.name.lower().endswith(".csv")  # other cells have no types
@@ -359,7 +363,7 @@ def of_pairs(edges: Any) -> tuple[Any, Any]:
     """Both ends of each pair, from an (m, 2) array or from any collection of pairs.
 
     Raises:
-        InvalidInput: something else; says in which row.
+        InvalidInput: an entry that is no pair. The message names the row.
     """
     if hasattr(type(edges), "__array__") or isinstance(edges, np.ndarray):
         table = np.asarray(edges)
@@ -379,13 +383,13 @@ def of_pairs(edges: Any) -> tuple[Any, Any]:
 
 
 def two_columns(source: Any) -> tuple[str, str]:
-    """The names of the columns of a table of pairs.
+    """The names of the two columns of a table of pairs.
 
     Args:
-        source: as for `of_table`.
+        source: table in any form that `of_table` accepts.
 
     Raises:
-        InvalidInput: other than two columns.
+        InvalidInput: a table with more or fewer than two columns.
     """
     names = open_table(source).column_names
     if len(names) != 2:
@@ -406,7 +410,7 @@ def _made_by(package: str, graph: Any) -> None:
 
 
 def of_scipy(matrix: Any, at_least: float | None) -> tuple[NDArray[np.int32], NDArray[np.int32], int, bool]:
-    """Rows and columns of the entries, n, and whether every entry has its mirror image."""
+    """Rows and columns of the entries that count, the size n, and whether every entry has its mirror image."""
     _made_by("scipy", matrix)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InvalidInput("matrix", f"its shape is {matrix.shape}", "must be square")
@@ -425,7 +429,7 @@ def of_scipy(matrix: Any, at_least: float | None) -> tuple[NDArray[np.int32], ND
 
 
 def of_networkx(graph: Any, symmetrise: bool) -> Pairs:
-    """Nodes are ids: integers or texts."""
+    """The pairs of a networkx graph, whose nodes are the ids: integers or texts."""
     _made_by("networkx", graph)
     _undirected(graph.is_directed(), symmetrise)
     ends = list(graph.edges())
@@ -433,7 +437,7 @@ def of_networkx(graph: Any, symmetrise: bool) -> Pairs:
 
 
 def of_igraph(graph: Any, symmetrise: bool) -> Pairs:
-    """Ids are the vertices' attribute "name", where they have one."""
+    """The pairs of an igraph graph. The ids are the vertices' attribute "name", if they have it."""
     _made_by("igraph", graph)
     _undirected(graph.is_directed(), symmetrise)
     ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
@@ -444,7 +448,7 @@ def of_igraph(graph: Any, symmetrise: bool) -> Pairs:
 
 
 def of_rustworkx(graph: Any, symmetrise: bool) -> Pairs:
-    """Ids are the node indices, which may have gaps."""
+    """The pairs of a rustworkx graph. The ids are the node indices, which may have gaps."""
     _made_by("rustworkx", graph)
     _undirected(any("DiGraph" in base.__name__ for base in type(graph).__mro__), symmetrise)
     ends = np.array(list(graph.edge_list()), np.int64).reshape(-1, 2)
@@ -452,7 +456,7 @@ def of_rustworkx(graph: Any, symmetrise: bool) -> Pairs:
 
 
 def of_graph_tool(graph: Any, symmetrise: bool) -> Pairs:
-    """Ids are the vertices' numbers."""
+    """The pairs of a graph-tool graph. The ids are the vertex numbers."""
     _made_by("graph_tool", graph)
     _undirected(graph.is_directed(), symmetrise)
     ends = np.asarray(graph.get_edges())[:, :2] if graph.num_edges() else np.zeros((0, 2), np.int64)
@@ -462,17 +466,17 @@ def of_graph_tool(graph: Any, symmetrise: bool) -> Pairs:
 def of_gt(
     path: str | os.PathLike[str], weight: str | None, symmetrise: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int, NDArray[np.float64] | None]:
-    """Ranks of both ends, n, and weights."""
+    """The pairs of a file of graph-tool: ranks of both ends, the number n of vertices, and the weights."""
     found = read_gt(path, weight)
     _undirected(found.directed, symmetrise)
     return found.first.astype(np.int32), found.second.astype(np.int32), found.people, found.weight
 
 
 def no_weight(at_least: float | None, weight: str | None) -> bool:
-    """Whether every line counts; weights without a threshold decide nothing.
+    """Whether every line makes an edge, because neither a threshold nor weights are given.
 
     Raises:
-        InvalidInput: weights were named, and what they must reach was not.
+        InvalidInput: weights without a threshold, which would decide nothing.
     """
     if at_least is None and weight is not None:
         raise InvalidInput("at_least", "is missing", "give the least weight of a pair in contact")

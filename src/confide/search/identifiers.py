@@ -1,7 +1,7 @@
-"""Public ids of vertices: integers ascending or text by code points, and the rank of each end of a pair.
+"""Public ids of vertices, in the order of integers or of texts by code points, and the ranks of the ends of pairs.
 
-The set of vertices is public. Where it is not given it consists of the ids that the pairs name, and is public from then
-on.
+The set of vertices is public. If it is not given, it consists of the ids that the pairs name, and is public from that
+time on.
 """
 
 from __future__ import annotations
@@ -24,22 +24,24 @@ __all__ = ["MOST", "IdKind", "Ids", "Ranked", "as_ids", "coded", "find", "has_nu
 
 IdKind = Literal["auto", "integer", "text"]
 Ids = Any
-"""None (the ids are 0..n-1), int64 (n,) ascending, or a large_string array ascending by code points."""
+"""The ids of a graph: None for 0..n-1, int64 of shape (n,) in ascending order, or a large_string array in ascending
+order of code points.
+"""
 
 MOST = 2**31 - 1
-"""Vertices that a graph can have: neighbours are held as int32."""
+"""Largest number of vertices of a graph, since neighbours are stored as int32."""
 
 _NONE = int(np.iinfo(np.int64).min)
 
 
 class Ranked(NamedTuple):
-    """Pairs of ranks.
+    """Pairs of vertices as ranks, with the ids.
 
     Args:
-        first: int32 (r,).
-        second: int32 (r,).
-        people: n.
-        ids: see `Ids`.
+        first: ranks of the first ends, int32, shape (r,).
+        second: ranks of the second ends, int32, shape (r,).
+        people: number n of vertices.
+        ids: ids of the vertices, in the form of `Ids`.
     """
 
     first: NDArray[np.int32]
@@ -50,11 +52,11 @@ class Ranked(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Column:
-    """One column of ids: whole numbers as they are, or positions in a dictionary of texts (-1: no id).
+    """One column of ids: whole numbers as they are, or positions in a dictionary of texts (-1 for no id).
 
     Args:
-        values: integers (r,), or int32 positions.
-        words: None, or the dictionary, large_string.
+        values: integers, shape (r,), or int32 positions in the dictionary.
+        words: dictionary of texts, large_string; None for integers.
         number: whether the column's own type says that it holds numbers.
     """
 
@@ -64,7 +66,7 @@ class Column:
 
     @property
     def texts(self) -> pa.Array:
-        """The ids as text; distinct where there is a dictionary."""
+        """The ids as texts. With a dictionary each text appears once."""
         return strings("", pa.array(self.values)) if self.words is None else self.words
 
 
@@ -72,12 +74,13 @@ def coded(name: str, values: Any, *, before: int = 0) -> Column:
     """A column of ids from any sequence.
 
     Args:
-        name: the column, for errors.
-        values: an array of numpy or Arrow, a column of a data frame, or a sequence of Python integers or texts.
-        before: rows of the column before these, for errors.
+        name: name of the column, for errors.
+        values: array of numpy or Arrow, column of a data frame, or sequence of Python integers or texts.
+        before: number of earlier rows of the same column, for row numbers in errors.
 
     Raises:
-        InvalidInput: not of one dimension, of a type that holds no ids, or a text with a NUL character (says where).
+        InvalidInput: an array with several dimensions, a type that holds no ids, or a text with a NUL character (the
+            message names the row).
     """
     if not hasattr(values, "dtype") and not isinstance(values, pa.Array | pa.ChunkedArray):
         values = _from_python(name, values)
@@ -103,18 +106,18 @@ def coded(name: str, values: Any, *, before: int = 0) -> Column:
 
 
 def has_nul(texts: pa.Array) -> NDArray[np.bool_]:
-    """Whether each text holds a NUL character, shape (r,): numpy drops one at the end, and would take one person for
-    another.
+    """Whether each text holds a NUL character, shape (r,). Numpy drops a NUL at the end of a text, and would confuse
+    two people.
 
     Args:
-        texts: large_string, without nulls.
+        texts: texts without nulls, large_string.
     """
     found: NDArray[np.bool_] = pc.match_substring(texts, "\0").to_numpy(zero_copy_only=False)
     return found
 
 
 def _from_python(name: str, values: Any) -> Any:
-    """Integers as an array; texts, and what lacks somebody, as they are."""
+    """A sequence of Python integers as an array. Texts, and sequences with missing ids, are returned unchanged."""
     if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
         raise InvalidInput(name, f"{type(values).__name__} is no column of ids", "must be a sequence or an array")
     items = list(values)
@@ -133,7 +136,7 @@ def _from_python(name: str, values: Any) -> Any:
 
 
 def rows_of(parts: Sequence[Column]) -> Column:
-    """Columns one below the other, as one."""
+    """Columns joined one below the other."""
     if len(parts) == 1:
         return parts[0]
     number = all(part.number for part in parts)
@@ -155,11 +158,11 @@ def as_ids(field: str, values: Any, *, kind: IdKind = "auto") -> tuple[int, Ids]
 
     Args:
         field: name of the field, for errors.
-        values: integers or texts, each once; or n, for 0..n-1.
-        kind: type that they are read as; text that spells integers stays text unless it says "integer".
+        values: distinct integers or texts; or n, for 0..n-1.
+        kind: type of the ids. Text that spells integers stays text unless the kind is "integer".
 
     Raises:
-        InvalidInput: an id stands twice, is missing or no integer, or there are 2^31 or more.
+        InvalidInput: an id that is repeated, missing or no integer, or 2^31 ids or more.
     """
     if isinstance(values, int | np.integer) and not isinstance(values, bool):
         return _few(field, whole(field, int(values))), None
@@ -184,14 +187,14 @@ def ranked(
     Args:
         first: ids of the first ends.
         second: ids of the second ends.
-        people: n, where the ids are 0..n-1.
-        vertices: public list of ids, in any order, where it is given.
+        people: number n of vertices, if the ids are 0..n-1.
+        vertices: public list of ids, in any order; None to take the ids in the pairs.
         kind: type of the ids.
-        infer: whether texts that all spell whole numbers are taken for these, where `kind` is "auto".
+        infer: whether, with kind "auto", texts are read as whole numbers if all of them spell whole numbers.
 
     Raises:
-        InvalidInput: an end has no id, or one that is not on the list (says in which row, not which id); or one
-            column holds text and the other numbers.
+        InvalidInput: an end without an id, or with an id that is not on the list (the message names the row, not the
+            id); or one column of texts and one of numbers.
     """
     if len(first.values) != len(second.values):
         raise InvalidInput("second", "the columns have different lengths", "each pair has two ends")
@@ -223,12 +226,12 @@ def find(field: str, column: Column, count: int, ids: Ids) -> NDArray[np.int64]:
 
     Args:
         field: name of the field, for errors.
-        column: ids of the graph's kind.
-        count: number of vertices, n.
+        column: ids of the same kind as the graph's.
+        count: number n of vertices.
         ids: ids of the graph.
 
     Raises:
-        InvalidInput: an id is missing, nobody's (says at which position), or of another kind.
+        InvalidInput: an id that is missing, unknown (the message names the position), or of another kind.
     """
     if not len(column.values):
         return np.zeros(0, np.int64)
@@ -263,12 +266,14 @@ def _int64(field: str, values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _unless_plain(ids: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Ascending integers, or None where they are 0..n-1."""
+    """The ascending integers unchanged, or None if they are 0..n-1."""
     return None if len(ids) and ids[0] == 0 and ids[-1] == len(ids) - 1 else ids
 
 
 def _reading(column: Column, kind: IdKind, *, infer: bool) -> IdKind:
-    """How texts are read: as whole numbers throughout, as text, or ("auto") as numbers where all of them spell one."""
+    """The way in which texts are read: as whole numbers, as texts, or with "auto" as numbers if all of them spell
+    numbers.
+    """
     if kind != "auto":
         return kind
     if column.number:
@@ -277,7 +282,7 @@ def _reading(column: Column, kind: IdKind, *, infer: bool) -> IdKind:
 
 
 def _ascending(field: str, texts: pa.Array, kind: IdKind) -> tuple[int, Ids]:
-    """How many different texts there are, and they in order; as integers where they are to be read so."""
+    """The number of different texts, and the texts in order, as integers if the kind says so."""
     if kind != "text":
         numbers = integers(field, texts, _NONE)
         if (numbers != _NONE).all():
@@ -290,11 +295,11 @@ def _ascending(field: str, texts: pa.Array, kind: IdKind) -> tuple[int, Ids]:
 
 
 def lookup(count: int, ids: Ids) -> Callable[[pa.Array], NDArray[np.int32]]:
-    """Function that gives the rank of each of some texts, -1 where it is none of the ids: 7.0 is the id 7, as in every
-    table. 7.0 is the id 7, as in every table.
+    """A function from texts to their ranks, with -1 for a text that is no id. The text 7.0 stands for the id 7, as in
+    every table.
 
     Args:
-        count: number of vertices, n.
+        count: number n of vertices.
         ids: ids of the graph.
     """
     if ids is None or isinstance(ids, np.ndarray):
@@ -314,7 +319,7 @@ def lookup(count: int, ids: Ids) -> Callable[[pa.Array], NDArray[np.int32]]:
 
 
 def _ranks(values: NDArray[Any], count: int, ids: NDArray[np.int64] | None) -> NDArray[np.int32]:
-    """The rank of each integer, -1 where it is none of the ids."""
+    """The rank of each integer, with -1 for an integer that is no id."""
     if ids is None:
         if len(values) and (values.min() < 0 or values.max() >= count):
             return np.where((values >= 0) & (values < count), values, -1).astype(np.int32)
@@ -354,7 +359,7 @@ def _int64_unless_small(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _named(first: NDArray[Any], second: NDArray[Any]) -> tuple[int, NDArray[np.int64] | None]:
-    """All integers that are named, without sorting where they lie close together."""
+    """All integers that occur in either array, without sorting if they lie close together."""
     if not len(first):
         return 0, None
     low, high = int(min(first.min(), second.min())), int(max(first.max(), second.max()))

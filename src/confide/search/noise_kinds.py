@@ -1,15 +1,18 @@
-"""The kinds of noise that order a search, and how likely one item's noise beats another's.
+"""The kinds of noise that order a search, the probability that one item's noise beats another's, and the exact law of
+one call.
 
-Every kind costs 2 Delta / b for a selection at scale b; gumbel noise is an exponential mechanism besides, of bounded
-range, which composes at a quarter of the price. The kinds differ in how rarely an item far ahead loses.
+A selection with noise of scale b costs 2 Delta / b for every kind, where Delta is the sensitivity. With Gumbel noise
+the selection is also an exponential mechanism, which has bounded range and composes at a quarter of the cost. The kinds
+differ in how rarely an item that is far ahead loses.
 
-The winner among noisy values: the exact law of one call, by integrals between the kinks, and by closed forms.
+The exact law of the largest noisy value comes from integrals between kinks, and from closed forms:
 
     >>> call_law([3.0, 1.0], 4.0, "laplace", None).round(12).tolist()
     [0.62091833768, 0.37908166232, 0.0]
 
-The density of the largest value is piecewise analytic, with kinks where an item's value lies. Between them it is
-integrated by Gauss and Legendre, in pieces of at most one scale; both tails become polynomials by w = exp(-|y|).
+The density of the largest value is piecewise analytic, with a kink at each item's value. Between kinks it is integrated
+by Gauss-Legendre quadrature, in pieces of at most one scale. Both tails become polynomials by the substitution w =
+exp(-|y|).
 """
 
 from __future__ import annotations
@@ -43,44 +46,47 @@ __all__ = [
 # ---- noise kinds
 
 NoiseKind = Literal["laplace", "exponential", "discrete_laplace", "gumbel"]
-"""laplace: as published; exponential: one-sided; discrete_laplace: for whole scores; gumbel: the first is a softmax."""
+"""The kinds of noise: "laplace" as published, one-sided "exponential", "discrete_laplace" for whole scores, and
+"gumbel", with which the first item has a softmax law.
+"""
 
 KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
 
 MOST_IN_SCALES = 2.0**12
-"""Scores up to so many scales keep their noisy value within 2^-40 scales of the ideal one (spec targeted_search 3.2).
+"""Largest score, in noise scales, at which a noisy value is within 2^-40 scales of the ideal one (spec targeted_search
+3.2).
 
-Check a public bound on the scores against it; a check of the scores themselves would tell of them.
+Compare a public bound on the scores with it. A check of the scores themselves would reveal something about them.
 """
 
 
 def as_kind(kind: object) -> NoiseKind:
-    """One of the kinds.
+    """A checked kind of noise.
 
     Raises:
-        InvalidInput: it is not.
+        InvalidInput: an unknown kind.
     """
     one_of("noise_kind", kind, KINDS)
     return kind  # type: ignore[return-value]
 
 
 def wins_over(kind: NoiseKind, gap: ArrayLike, scale: float) -> NDArray[np.float64]:
-    """Probability Q that one item's noise exceeds an independent other's by more than a gap.
+    """Probability Q that one item's noise exceeds another item's independent noise by more than a gap.
 
-    An item whose score is `gap` below another's comes first with this probability. With discrete noise there are ties,
-    and the item wins them, as it does against the fake, which comes last among equals. Elsewhere ties have probability
-    0.
+    An item whose score is `gap` below another item's score comes first with probability Q. With discrete noise there
+    are ties, and the item that is behind wins the ties. The item also wins ties against the fake target, which comes
+    last among equals. With the other kinds ties have probability 0.
 
     Args:
         kind: kind of the noise.
-        gap: distance by which the item is behind, any shape; finite, or infinite.
-        scale: b > 0.
+        gap: distance by which the item is behind, of any shape, finite or infinite.
+        scale: noise scale b > 0.
 
     Returns:
-        Probabilities, in the shape of `gap`, falling in it.
+        Probabilities, in the shape of `gap`, which fall as the gap grows.
 
     Raises:
-        InvalidInput: a kind that is not known, a scale that is not positive, or a gap that is no number.
+        InvalidInput: an unknown kind, a scale that is not positive, or a gap that is no number.
 
     Source: spec targeted_search 3.2 (smoothed stop); discrete_laplace by summing its convolution.
 
@@ -107,12 +113,13 @@ def wins_over(kind: NoiseKind, gap: ArrayLike, scale: float) -> NDArray[np.float
 
 
 def steepest_win(kind: NoiseKind, scale: float) -> float:
-    """The largest change of `wins_over` for one unit of gap: 1/(4b) laplace, 1/(2b) exponential, 1/(4b) gumbel.
+    """The largest change of `wins_over` for one unit of gap: 1/(4b) for Laplace, 1/(2b) for exponential and 1/(4b) for
+    Gumbel noise of scale b.
 
-    For discrete noise, where units are whole, it is P(N1 = N2).
+    For discrete noise, with whole units, it is P(N1 = N2) for two independent noises N1 and N2.
 
     Raises:
-        InvalidInput: a kind that is not known, or a scale that is not positive.
+        InvalidInput: an unknown kind, or a scale that is not positive.
 
     Example:
         >>> steepest_win("laplace", 20.0), steepest_win("exponential", 20.0)
@@ -136,14 +143,15 @@ def _gaps(gap: ArrayLike) -> NDArray[np.float64]:
 
 
 def _ratio(scale: float) -> tuple[float, float]:
-    """r = exp(-1/b) and 1 - r."""
+    """The ratio r = exp(-1/b) of discrete Laplace noise of scale b, and 1 - r."""
     return math.exp(-1.0 / scale), -math.expm1(-1.0 / scale)
 
 
 def _discrete_tail(gaps: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
-    """P(N1 - N2 >= g), g >= 1, of discrete Laplace noise.
+    """P(N1 - N2 >= g) for gaps g >= 1 and two independent discrete Laplace noises N1 and N2.
 
-    P(N1 - N2 = k) = ((1-r)/(1+r))^2 r^k (k + (1+r^2)/(1-r^2)) for k >= 0, summed from g on.
+    The probability is the sum over k >= g of P(N1 - N2 = k) = ((1-r)/(1+r))^2 r^k (k + (1+r^2)/(1-r^2)), with r =
+    exp(-1/b).
     """
     ratio, rest = _ratio(scale)
     far = np.minimum(gaps, 800.0 * scale + 1.0)
@@ -154,7 +162,7 @@ def _discrete_tail(gaps: NDArray[np.float64], scale: float) -> NDArray[np.float6
 # ---- order statistics
 
 Threshold = float | ArrayLike | None
-"""The fake's value: known (a number), by its law on 0, 1, ... (an array), or no fake at all."""
+"""The value of the fake target: a known number, an array with its law on 0, 1, ..., or None for no fake target."""
 
 _Array = NDArray[np.float64]
 
@@ -166,10 +174,10 @@ _TAIL = 64  # nodes of a tail: exact up to 127 items
 
 
 def threshold_points(threshold: Threshold) -> tuple[_Array, _Array]:
-    """Values that the fake can have, shape (g,), and their probabilities; none without a fake.
+    """The possible values of the fake target, shape (g,), and their probabilities. Empty without a fake target.
 
     Raises:
-        InvalidInput: the threshold is neither a number nor a law.
+        InvalidInput: a threshold that is neither a number nor a law.
     """
     if threshold is None:
         return np.zeros(0), np.zeros(0)
@@ -184,19 +192,19 @@ def threshold_points(threshold: Threshold) -> tuple[_Array, _Array]:
 
 @renamed(scale="noise_scale")
 def call_law(scores: ArrayLike, noise_scale: float, kind: NoiseKind, threshold: Threshold) -> _Array:
-    """The law of one call's result: each target that is still hidden, or nobody.
+    """The law of the result of one call: each target that is not found yet, or nothing.
 
-    Protected vertices only delay a target: they do not appear here.
+    Protected vertices only delay a target, so the law does not depend on protected vertices.
 
     Args:
-        scores: (t,) statistics of the targets that are still hidden, by ascending public id.
-        noise_scale: b > 0.
+        scores: statistics of the targets that are not found yet, by ascending public id, shape (t,).
+        noise_scale: noise scale b > 0.
         kind: kind of the noise; "discrete_laplace" needs whole scores.
-        threshold: the fake's value before noise: a number, its law on 0, 1, 2, ..., or None for no fake.
+        threshold: value of the fake target before noise: a number, its law on 0, 1, 2, ..., or None for no fake target.
 
     Returns:
-        (t + 1,) probabilities; the last is that nobody is found. They sum to 1 up to rounding: relative errors are
-        below 1e-12.
+        Probabilities, shape (t + 1,), of which the last is that nothing is found. The probabilities sum to 1 up to
+        rounding, and relative errors are below 1e-12.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -232,7 +240,9 @@ def _softmax(values: _Array, points: _Array, law: _Array) -> _Array:
 
 
 def _discrete(values: _Array, scale: float, points: _Array, law: _Array) -> _Array:
-    """Ties go to the lowest id, and the fake comes after all of them."""
+    """The law of one call with discrete noise. Ties go to the lowest id, and the fake target comes after all equal
+    targets.
+    """
     if (values != np.rint(values)).any() or (points != np.rint(points)).any():
         raise InvalidInput("scores", "are not whole numbers", "discrete Laplace noise needs whole numbers")
     low, high = min(values.min(), points.min(initial=np.inf)), max(values.max(), points.max(initial=-np.inf))
@@ -256,13 +266,13 @@ def _discrete(values: _Array, scale: float, points: _Array, law: _Array) -> _Arr
 
 
 def _whole_mass(z: _Array, scale: float) -> _Array:
-    """P(noise = z) of discrete Laplace noise."""
+    """P(noise = z) for discrete Laplace noise."""
     ratio = math.exp(-1 / scale)
     return np.asarray((1 - ratio) / (1 + ratio) * np.exp(-np.abs(z) / scale))
 
 
 def _whole_below(z: _Array, scale: float) -> _Array:
-    """P(noise <= z)."""
+    """P(noise <= z) for discrete Laplace noise."""
     tail = np.exp(-np.abs(z + (z >= 0)) / scale) / (1 + math.exp(-1 / scale))
     return np.asarray(np.where(z >= 0, 1 - tail, tail))
 
@@ -278,11 +288,12 @@ def _rule(order: int) -> tuple[_Array, _Array]:
 
 
 def nodes_between(kinks: _Array, count: int) -> tuple[_Array, _Array]:
-    """Nodes and weights for integrals over the line of what is analytic between the kinks.
+    """Nodes and weights for integrals over the real line of functions that are analytic between the kinks.
 
     Args:
-        kinks: in units of the scale.
-        count: how many items compete: beyond the last kink, pieces go on until none of them is likely.
+        kinks: positions of the kinks, in units of the scale.
+        count: number of competing items. Beyond the last kink, pieces are added until none of the items is likely
+            there.
     """
     kinks = np.unique(kinks)
     low, high = float(kinks[0]), float(kinks[-1])
@@ -301,7 +312,7 @@ def nodes_between(kinks: _Array, count: int) -> tuple[_Array, _Array]:
 
 
 def below(y: _Array, kind: NoiseKind) -> _Array:
-    """P(noise <= y), in units of the scale."""
+    """P(noise <= y) for noise of scale 1."""
     if kind == "exponential":
         return np.asarray(-np.expm1(-np.maximum(y, 0.0)))
     tail = np.exp(-np.abs(y)) / 2
@@ -309,14 +320,14 @@ def below(y: _Array, kind: NoiseKind) -> _Array:
 
 
 def density(y: _Array, kind: NoiseKind) -> _Array:
-    """The density of the noise, in units of the scale."""
+    """The density of noise of scale 1."""
     if kind == "exponential":
         return np.asarray(np.where(y >= 0, np.exp(-np.maximum(y, 0.0)), 0.0))
     return np.asarray(np.exp(-np.abs(y)) / 2)
 
 
 def others_below(at_most: _Array) -> _Array:
-    """Product of all other rows, shape (items, nodes), without dividing by any of them."""
+    """The product of all other rows, for each row, computed without division; shape (items, nodes)."""
     before, after = np.ones_like(at_most), np.ones_like(at_most)
     np.cumprod(at_most[:-1], axis=0, out=before[1:])
     after[:-1] = np.cumprod(at_most[:0:-1], axis=0)[::-1]
@@ -338,17 +349,19 @@ def _integrated(values: _Array, points: _Array, law: _Array, kind: NoiseKind) ->
 def examined_chances(
     scores: ArrayLike, targeted: ArrayLike, noise_scale: float, kind: NoiseKind, threshold: Threshold
 ) -> _Array:
-    """How likely each protected vertex is to be examined in one call: it comes before all hidden targets and the fake.
+    """The probability that each protected vertex is examined in one call, which means that it comes before all hidden
+    targets and the fake target.
 
     Args:
-        scores: (p,) statistics of everybody who is not examined yet, by ascending public id.
-        targeted: (p,) whether each of them is a target.
-        noise_scale: b > 0.
+        scores: statistics of all vertices that are not examined yet, by ascending public id, shape (p,).
+        targeted: whether each of these vertices is a target, shape (p,).
+        noise_scale: noise scale b > 0.
         kind: kind of the noise.
-        threshold: as in `call_law`.
+        threshold: value of the fake target, as in `call_law`.
 
     Returns:
-        (p,) chances; those of targets are 0. The sum is the expected number of protected vertices examined.
+        Probabilities, shape (p,), with 0 for targets. The sum of the probabilities is the expected number of protected
+        vertices examined.
 
     Raises:
         InvalidInput: a parameter out of range.

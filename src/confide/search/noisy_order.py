@@ -1,14 +1,16 @@
-"""Items in decreasing noisy score, drawn only as far as the caller asks.
+"""Items in decreasing order of noisy scores, drawn only as far as the caller asks.
 
-A search of millions of people examines some hundreds. Noise for everybody, and a sort, cost more than the search. Among
-items of equal score the noise is exchangeable: the largest, the second largest and so on have a simple joint law, and
-their owners are in a uniformly random order. So each level of equal scores yields its members one by one, and a heap
-merges the levels: after grouping, q items cost O(levels + q log levels). The law is that of noise for everybody.
+*Laziness.* A search of millions of people examines some hundreds. Drawing noise for everybody, and sorting, would cost
+more than the search. Among items with equal scores the noises are exchangeable: their order statistics have a simple
+joint law, and they belong to the items in a uniformly random order. So each level of equal scores yields its members
+one by one, and a heap merges the levels. After grouping, q items cost O(levels + q log levels). The law is the same as
+with noise for everybody.
 
-Rounding. Exponentials are within a relative 2^-50 of ideal ones, and their compensated sum s within 2^-49. Among 2^31
-items none has s > 64, except with a probability below 2^-60; so the maps move a noisy score by at most 2^-43 scales,
-and their own rounding by less than 2^-45. Adding a score of at most 2^12 scales rounds by 2^-41. Together that is below
-2^-40 scales, the eta of spec targeted_search 3.2, and a selection costs 2 Delta / b + 2^-38.
+*Rounding.* Computed exponentials are within a relative 2^-50 of ideal ones, and their compensated sum s within 2^-49.
+Among 2^31 items none has s > 64, except with a probability below 2^-60. So the maps from exponentials to noise move a
+noisy score by at most 2^-43 scales, and their own rounding by less than 2^-45. Adding a score of at most 2^12 scales
+rounds by 2^-41. Together that is below 2^-40 scales, the eta of spec targeted_search 3.2, and a selection costs 2 Delta
+/ b + 2^-38.
 """
 
 from __future__ import annotations
@@ -41,31 +43,32 @@ _LN2 = math.log(2.0)
 
 
 class NoisyOrder:
-    """The order of items by score plus independent noise, largest first, one block after the other.
+    """The order of items by score plus independent noise, largest first, drawn block by block.
 
-    The order is the same whatever the sizes of the blocks. Among equal noisy scores the lower position comes first and
-    the fake last; with continuous noise they have probability 0. Draws are raw material in sub-streams of `stream`, in
-    blocks whose sizes do not depend on the scores; their number depends on how far the order is taken, and on the
-    scores. The order is private: the caller must prove what may be published about it.
+    The order does not depend on the sizes of the blocks that the caller takes. Among equal noisy scores the lower
+    position comes first and the fake item last; with continuous noise such ties have probability 0. Random numbers are
+    drawn in sub-streams of `stream`, in blocks whose sizes do not depend on the scores. The number of blocks depends on
+    the scores, and on how far the order is taken. The order is private: the caller must prove what may be published
+    about it.
 
     Args:
-        scores: (n,) finite numbers, private; whole for discrete noise. Up to `MOST_IN_SCALES` scales the noisy scores
-            are within 2^-40 scales of ideal ones.
-        scale: b > 0, public.
+        scores: finite numbers, shape (n,); whole numbers for discrete noise. Private. For scores of up to
+            `MOST_IN_SCALES` scales the noisy scores are within 2^-40 scales of ideal ones.
+        scale: public noise scale b > 0.
         kind: kind of the noise.
         noise: source of randomness.
-        stream: first words of the draws' names; the stream is used once.
-        fake: score of one additional item, with noise of its own; it stands at position n. None: there is none.
-        plain: whether to draw noise for everybody, and sort: the same law by other draws. Discrete noise is always
-            drawn so.
-        sensitivity: sensitivity Delta: how far one neighbour step moves a score; 0 for scores that are public.
+        stream: first words of the draws' names. A stream can be used only once.
+        fake: score of one additional item, with noise of its own, at position n; None for no such item.
+        plain: whether to draw noise for every item, and sort. The law is the same, by other draws. Discrete noise is
+            always drawn for every item.
+        sensitivity: sensitivity Delta of a score; 0 for scores that are public.
         room: additional cost of the rounding of doubles, in nats.
-        line: line of the run's charge that pays for one selection, 2 Delta / b and the room.
+        line: name of the line of the run's charge that pays for one selection, 2 Delta / b and the room.
 
     Raises:
-        InvalidInput: scores that are not finite numbers, a scale that is not positive, a kind that is not known, or a
-            stream that was drawn before.
-        Overspent: the line does not pay for it.
+        InvalidInput: scores that are not finite numbers, a scale that is not positive, an unknown kind, or a stream
+            that was used before.
+        Overspent: a line that does not pay for the selection.
 
     Source: spec targeted_search 9 (lazy and exact), 3.2 (floating point).
 
@@ -100,18 +103,20 @@ class NoisyOrder:
             self._next = _Lazy(values, scale, kind, fake is not None, _blocks(session, name))
 
     def take(self, count: int) -> NDArray[np.int64]:
-        """The next positions, fewer where the items end; `len(scores)` stands for the fake.
+        """The next positions in the order, or fewer at the end of the items. The position `len(scores)` stands for the
+        fake item.
 
         Args:
-            count: how many, >= 0.
+            count: number of positions, >= 0.
         """
         return self.take_scored(count)[0]
 
     def take_scored(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The next positions, and their noisy scores: an operator's, never published.
+        """The next positions in the order, and their noisy scores. Only the operator may see the scores; they are never
+        published.
 
         Args:
-            count: how many, >= 0.
+            count: number of positions, >= 0.
         """
         return self._next.take(whole("count", count))
 
@@ -120,7 +125,7 @@ class NoisyOrder:
 
 
 def _scores(scores: ArrayLike, fake: float | None) -> NDArray[np.float64]:
-    """The scores, the fake's behind them; an error does not say what they are."""
+    """The checked scores, followed by the fake item's score. An error does not reveal the scores."""
     try:
         values = np.asarray(scores)
         if values.dtype.kind not in "biuf" and values.size:
@@ -140,7 +145,7 @@ def _are_whole(values: NDArray[np.float64]) -> bool:
 
 
 class _Plain:
-    """A sort by (-noisy score, position), as far as it is needed: by chunks that double."""
+    """A sort by (-noisy score, position), carried out only as far as needed, in chunks that double."""
 
     def __init__(self, noisy: NDArray[Any]) -> None:
         self._noisy = noisy
@@ -156,7 +161,9 @@ class _Plain:
         return taken, self._noisy[taken].astype(np.float64)
 
     def _sort(self, least: int) -> None:
-        """At least so many; all that equal the last one come along, or positions would not decide between them."""
+        """Sort at least the first `least` items. All items equal to the last one are included, since positions decide
+        between them.
+        """
         some = np.arange(len(self._noisy))
         if least < len(some):
             worst = np.partition(self._noisy, len(some) - least)[len(some) - least]
@@ -165,7 +172,7 @@ class _Plain:
 
 
 class _Blocks:
-    """One stream of draws, by blocks of given sizes."""
+    """One stream of random numbers, drawn in blocks of given sizes."""
 
     def __init__(self, draw: Callable[[int, int], NDArray[Any]]) -> None:
         self._draw = draw
@@ -181,7 +188,9 @@ def _opened(
     noise: Noise, kind: NoiseKind, scale: float, sensitivity: float, room: float, name: tuple[str | int, ...],
     line: str | None,
 ) -> NoiseSession:
-    """One selection, paid for: 2 Delta / b and the room; with gumbel noise, of bounded range."""
+    """A session that pays for one selection: 2 Delta / b and the room. With Gumbel noise the selection has bounded
+    range.
+    """
     def cost(scales: Mapping[str, Fraction]) -> DrawCost:
         if not sensitivity:
             return PUBLIC
@@ -194,7 +203,7 @@ def _opened(
 
 
 def _blocks(session: NoiseSession, name: tuple[str | int, ...]) -> tuple[_Blocks, _Blocks]:
-    """Exponentials, and words."""
+    """Two streams: of exponential random numbers, and of random words."""
     return (
         _Blocks(lambda number, size: session.draw("levels", size, stream=(*name, "levels", number))),
         _Blocks(lambda number, size: session.draw("members", size, stream=(*name, "members", number))),
@@ -208,7 +217,8 @@ _DONE, _MORE_EXPONENTIALS, _MORE_WORDS = range(3)  # what the compiled loop come
 class _Lazy:
     """Levels of equal scores, each with its own order statistics, merged by a heap.
 
-    Per level: how many members are left, and the sum s of Exp(1)/left so far, as a double and what rounding lost.
+    Each level keeps the number of its remaining members, and the sum s of Exp(1)/left so far, where left is the number
+    of members left at each step. The sum is kept as a double and its rounding error.
     """
 
     def __init__(
@@ -253,7 +263,9 @@ class _Lazy:
 
 
 def _decreasing(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Positions by decreasing score, equal ones in their order; by counting where the scores are few whole numbers."""
+    """Positions by decreasing score, with equal scores in the order of positions. Scores that are whole numbers in a
+    small range are sorted by counting.
+    """
     if len(scores) and _are_whole(scores):
         highest = float(scores.max())
         if highest - float(scores.min()) < _NARROW:
@@ -263,7 +275,9 @@ def _decreasing(scores: NDArray[np.float64]) -> NDArray[np.int64]:
 
 @kernel
 def _quantile(code: int, scale: float, s: float) -> float:
-    """The noise z whose distribution function is exp(-s), s > 0, with a small relative error in s mattering little."""
+    """The noise z whose distribution function is exp(-s), for s > 0. The formula is insensitive to small relative
+    errors in s.
+    """
     if code == 2:
         return -scale * math.log(s)
     if code == 1:
@@ -275,20 +289,24 @@ def _quantile(code: int, scale: float, s: float) -> float:
 def _noisy(
     code: int, scale: float, values: NDArray[np.float64], drawn: NDArray[np.float64], noisy: NDArray[np.float64]
 ) -> None:
-    """Score plus noise of everybody: s = -ln F(noise) is a standard exponential."""
+    """Write score plus noise of every item to `noisy`. The draws s = -ln F(noise) are standard exponentials, where F is
+    the distribution function of the noise.
+    """
     for k in range(len(values)):
         noisy[k] = values[k] + _quantile(code, scale, drawn[k])
 
 
 @kernel
 def _before(a: int, b: int, keys: NDArray[np.float64]) -> bool:
-    """Whether level a's next item comes before level b's; the lower level among equals, the fake's being the last."""
+    """Whether the next item of level a comes before the next item of level b. Among equal keys the lower level comes
+    first, and the fake item's level is the last.
+    """
     return keys[a] > keys[b] or (keys[a] == keys[b] and a < b)
 
 
 @kernel
 def _sift_down(heap: NDArray[np.int64], size: int, keys: NDArray[np.float64]) -> None:
-    """Put the first level of the heap where it belongs."""
+    """Move the first level of the heap down to its place."""
     level, at = heap[0], 0
     while 2 * at + 1 < size:
         child = 2 * at + 1
@@ -303,7 +321,7 @@ def _sift_down(heap: NDArray[np.int64], size: int, keys: NDArray[np.float64]) ->
 
 @kernel
 def _sift_up(heap: NDArray[np.int64], at: int, keys: NDArray[np.float64]) -> None:
-    """Put the last level of the heap where it belongs."""
+    """Move the last level of the heap up to its place."""
     level = heap[at]
     while at > 0 and _before(level, heap[(at - 1) // 2], keys):
         heap[at] = heap[(at - 1) // 2]
@@ -316,7 +334,9 @@ def _next_key(
     code: int, scale: float, level: int, drawn: float, values: NDArray[np.float64], left: NDArray[np.int64],
     sums: NDArray[np.float64], keys: NDArray[np.float64],
 ) -> None:
-    """The level's next largest noisy score: s += Exp(1)/left, and what the addition rounds away is kept beside it."""
+    """Compute the next largest noisy score of a level, by s += Exp(1)/left. The rounding error of the addition is kept
+    beside the sum s.
+    """
     term, total = drawn / left[level], sums[0, level]
     longer = total + term
     part = longer - total
@@ -332,10 +352,10 @@ def _advance(
     state: NDArray[np.int64], exponentials: NDArray[np.float64], words: NDArray[np.uint64], out: NDArray[np.int64],
     scored: NDArray[np.float64],
 ) -> tuple[int, int]:
-    """Fill `out` and `scored`, or come back when draws run out; all the others go on from where they were.
+    """Fill `out` and `scored`, or return early if random numbers run out. A later call continues from the same state.
 
     Returns:
-        How many were filled, and what is missing.
+        The number of filled entries, and a code for the kind of missing random numbers.
     """
     while state[_STARTED] < len(values):
         if state[_EXPONENTIALS] == len(exponentials):

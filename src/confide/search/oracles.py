@@ -1,9 +1,10 @@
-"""Oracles that answer whether a vertex is a target, and the answers so far.
+"""Oracles that answer whether a vertex is a target, and the record of their answers.
 
-An answer costs money and cannot be seen by outsiders. Answers are kept apart from the set I of examined vertices: an
-answer that is known but not yet used (asked ahead, or in an earlier search) changes nothing that is released.
+An answer costs money, and outsiders cannot see it. Answers are kept apart from the set I of examined vertices. An
+answer that is known but not yet used, because it was asked ahead or in an earlier search, changes nothing that is
+released.
 
-Answers about people from a table: targets, others, and people without an answer yet.
+Answers can also be read from a table with targets, other people, and people without an answer yet.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _WORDS = ("no", "yes")  # as well as true and false, 1 and 0; in any capitals
 
 
 def spelled(name: str, column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Answers as 1, 0, or NaN where none can be read; and whether each cell is empty.
+    """The answers in a column as 1, 0, or NaN for an unreadable one, and whether each cell is empty.
 
     Args:
         name: name of the column, for errors.
@@ -59,15 +60,16 @@ def spelled(name: str, column: Any) -> tuple[NDArray[np.float64], NDArray[np.boo
 
 
 def answers_of(source: Any, graph: Graph) -> NDArray[np.int8]:
-    """Answers about everybody, shape (n,): 1 for a target, 0 for somebody else, -1 where there is no answer; private.
+    """The answers about all vertices, shape (n,): 1 for a target, 0 for any other person, -1 without an answer.
+    Private.
 
     Args:
-        source: table in any form that `confide.tables.open_table` takes, with the columns `id` and `targeted`.
-        graph: graph with the people that may be named.
+        source: table with the columns `id` and `targeted`, in any form that `confide.tables.open_table` accepts.
+        graph: graph of the people whom the table may name.
 
     Raises:
-        InvalidInput: a column is missing; a line is about nobody; an answer cannot be read; or two answers about one
-            person differ. The message does not name the person.
+        InvalidInput: a missing column, an unknown id, an unreadable answer, or two different answers about one person.
+            The message does not name the person.
 
     Example:
         >>> network = Graph.from_edges(["ann", "bob"], ["bob", "cid"])
@@ -97,7 +99,8 @@ Oracle = Callable[[Any], bool] | NDArray[np.bool_] | Mapping[Any, bool] | Collec
 
 
 class SeedNotTargeted(InvalidInput):
-    """Error: a seed is no target, or nobody; the search promises nothing for it.
+    """Error for a seed that is no target, or that is no vertex. The search promises nothing for a seed that is no
+    target.
 
     Args:
         problem: problem of the seed, for the message.
@@ -108,17 +111,19 @@ class SeedNotTargeted(InvalidInput):
 
 
 class OracleInconsistent(InvalidInput):
-    """An oracle that changed its answer. Statuses are immutable: with two answers the promise has no meaning."""
+    """Error for an oracle that changed its answer. Statuses never change: with two answers the promise has
+    no meaning.
+    """
 
     def __init__(self) -> None:
         super().__init__("answers", "contradict an earlier answer for the same vertex", "statuses do not change")
 
 
 class OracleUnavailable(ConfideError):
-    """An oracle that gave no answer. The search is paused, never answered for: a missing answer is not "protected".
+    """Error for an oracle that gave no answer. The search pauses, and never takes a missing answer for "protected".
 
     Attributes:
-        search: the paused search, where there is one: `search.run()` goes on with it, after `search.answer(...)` too.
+        search: paused search, if there is one. `search.run()` continues it, also after `search.answer(...)`.
     """
 
     def __init__(self) -> None:
@@ -129,22 +134,22 @@ class OracleUnavailable(ConfideError):
 
 @dataclass(frozen=True, eq=False)
 class Investigation:
-    """A custodian's private data: the network, who is known to be a target, and who may be asked.
+    """A custodian's private data: the network, the known targets, and the oracle that may be asked.
 
     Args:
-        graph: the contacts, private. A `Graph`, or edges as `Graph.from_edges` takes them: pairs, an (m, 2) array, or
-            a frame or a file with two columns. Of edges, everybody who stands in one is public; where being named
-            there is a secret, make a `Graph` with all `vertices`.
-        seed_vertex: the public id of a confirmed target, or several of them, chosen independently of the graph.
-        oracle: says who is a target. A callable from an id to a bool; if it has a method `statuses`, that is called
-            with a list of ids and returns their answers in that order, None where one is missing. Or a mapping from ids
-            to bools, or a pandas series of bools whose index is ids; who is not in it has no answer yet. Or a
-            collection of all targets' ids. Or a table with the columns `id` and `targeted`: a frame (pandas, Polars,
-            Arrow) or a file. Or a bool array of (n,) statuses, one for each of `graph.ids` in their
-            ascending order (entry i is for `graph.id_of(i)`), which is not the order in which they were given. None:
-            answers are given by hand.
-        ahead: how many vertices to ask for at once while a new component is sought, through `statuses`. Answers beyond
-            the outcome are kept and may turn out to be unnecessary; they change nothing that is released.
+        graph: private network of contacts: a `Graph`, or edges in any form that `Graph.from_edges` accepts (pairs, an
+            (m, 2) array, or a frame or a file with two columns). With edges, the set of people whom they name is
+            public. If being named there is secret, make a `Graph` with all `vertices`.
+        seed_vertex: public id of a confirmed target, or several ids, chosen independently of the graph.
+        oracle: source of statuses, in one of several forms. A callable from an id to a bool; if it has a method
+            `statuses`, that is called with a list of ids and returns their answers in the same order, None for a
+            missing answer. A mapping from ids to bools, or a pandas series of bools with ids as its index; an id that
+            is not in it has no answer yet. A collection of all targets' ids. A table with the columns `id` and
+            `targeted`: a frame (pandas, Polars, Arrow) or a file. A bool array of n statuses, in the ascending order of
+            `graph.ids` (entry i is for `graph.id_of(i)`), which may differ from the order in which the ids were given.
+            None: answers are given by hand.
+        ahead: number of vertices to ask for at once, through `statuses`, in a search for a new component. Answers that
+            the search does not use are kept, and may prove unnecessary. Unused answers change nothing that is released.
 
     Raises:
         InvalidInput: an unknown id, no seed, or an oracle of another kind.
@@ -188,7 +193,7 @@ class Investigation:
 
     @property
     def seeds(self) -> NDArray[np.int64]:
-        """Indices of the seeds, as given, without repeats, shape (s,)."""
+        """Indices of the seeds in the given order, without repeats, shape (s,)."""
         found: NDArray[np.int64] = vars(self)["_seeds"]
         return found
 
@@ -202,7 +207,7 @@ class Investigation:
             raise SeedNotTargeted(error.problem) from None
 
     def _read_table(self) -> NDArray[np.int8] | None:
-        """(n,) all statuses, where the oracle is a table or a collection."""
+        """All statuses, shape (n,), if the oracle is a table or a collection; None for other oracles."""
         oracle, people = self.oracle, self.graph.people
         if is_table(oracle):
             try:
@@ -238,7 +243,7 @@ class Investigation:
         return table
 
     def _by_id(self, names: list[Any], answers: list[Any]) -> NDArray[np.int8]:
-        """(n,) statuses of those who are named, -1 for others."""
+        """The statuses of the named vertices, with -1 for all others, shape (n,)."""
         table = np.full(self.graph.people, -1, np.int8)
         try:
             places = self.graph.indices_of(names) if names else np.zeros(0, np.int64)
@@ -254,13 +259,15 @@ class Investigation:
         return table
 
     def statuses(self) -> Statuses:
-        """Known statuses when a search begins: all of them with a table, none with a callable."""
+        """Known statuses at the beginning of a search: all statuses for an oracle that is a table, none for a callable
+        oracle.
+        """
         table = vars(self)["_table"]
         return Statuses(self, table if table is None else table.copy())
 
 
 def _graph_of(edges: Any) -> Graph:
-    """The graph of the edges that somebody gave in its place."""
+    """The graph of edges that were given in place of a graph."""
     from_other = {"networkx": "from_networkx", "igraph": "from_igraph", "rustworkx": "from_rustworkx",
                   "graph_tool": "from_graph_tool", "scipy": "from_scipy"}
     for package, maker in from_other.items():
@@ -278,17 +285,17 @@ def _missing(answer: Any) -> bool:
 
 
 def _statuses(answers: list[Any]) -> bool:
-    """Whether these are True, False or missing, and some are there."""
+    """Whether all answers are True, False or missing, and not all are missing. An empty list counts as valid."""
     kinds = [isinstance(answer, bool | np.bool_) or _missing(answer) for answer in answers]
     return all(kinds) and (not answers or not all(_missing(answer) for answer in answers))
 
 
 class Statuses:
-    """Answers so far: one int8 a vertex, -1 while it is unknown.
+    """The answers so far, as one int8 for each vertex, with -1 for an unknown status.
 
     Args:
         investigation: investigation with the oracle that is asked.
-        table: (n,) all statuses, or None.
+        table: all statuses, shape (n,), or None.
     """
 
     def __init__(self, investigation: Investigation, table: NDArray[np.int8] | None = None) -> None:
@@ -301,15 +308,15 @@ class Statuses:
 
     @property
     def in_batches(self) -> bool:
-        """Whether the oracle answers many at once."""
+        """Whether the oracle can answer about many vertices at once."""
         return self._many is not None
 
     def learn(self, index: int, answer: Any) -> None:
-        """Keep one answer.
+        """Record one answer.
 
         Raises:
-            InvalidInput: no bool.
-            OracleInconsistent: another answer than before.
+            InvalidInput: an answer that is no bool.
+            OracleInconsistent: an answer that differs from an earlier one.
         """
         if not (isinstance(answer, bool | np.bool_) or (isinstance(answer, int | np.integer) and answer in (0, 1))):
             raise InvalidInput("answers", f"{type(answer).__name__} is no status", "must be True or False")
@@ -318,10 +325,10 @@ class Statuses:
         self.known[index] = int(answer)
 
     def give(self, answers: Mapping[Any, bool]) -> None:
-        """Keep answers by id: all, or none where one of them cannot be kept.
+        """Record answers by id: all of them, or none if one of them is invalid.
 
         Args:
-            answers: id -> whether it is a target.
+            answers: mapping from id to whether it is a target.
         """
         before = self.known.copy()
         try:
@@ -332,15 +339,15 @@ class Statuses:
             raise
 
     def given(self) -> dict[Any, bool]:
-        """Every answer so far by id; the operator's."""
+        """All answers so far by id. Only the operator may see the answers."""
         known = np.flatnonzero(self.known >= 0)
         return dict(zip(self._graph.ids_of(known), (self.known[known] == 1).tolist(), strict=True))
 
     def ask(self, indices: NDArray[np.int64]) -> None:
-        """Ask the oracle about these, and keep what it says.
+        """Ask the oracle about some vertices, and record its answers.
 
         Raises:
-            OracleUnavailable: it gave no answer for one; others are kept.
+            OracleUnavailable: an oracle that gives no answer about one of the vertices. The other answers are recorded.
         """
         vertices = self._graph.ids_of(indices)
         if self._many is not None:
@@ -368,10 +375,10 @@ class Statuses:
 
 
 class AnswersSoFar:
-    """An oracle that answers from a table which is not complete: a missing answer stays missing.
+    """An oracle that answers from an incomplete table. A missing answer stays missing.
 
     Args:
-        known: id -> whether that one is a target.
+        known: mapping from id to whether it is a target.
     """
 
     def __init__(self, known: Mapping[Any, bool]) -> None:
@@ -381,13 +388,13 @@ class AnswersSoFar:
         return "<AnswersSoFar>"
 
     def __call__(self, vertex: Any) -> bool:
-        """One answer.
+        """The answer about one vertex.
 
         Raises:
-            LookupError: there is none.
+            LookupError: no answer is known.
         """
         return self.known[vertex]
 
     def statuses(self, ids: Sequence[Any]) -> list[bool | None]:
-        """Each answer, None where there is none."""
+        """The answers about several vertices, with None for a missing answer."""
         return [self.known.get(each) for each in ids]

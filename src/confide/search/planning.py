@@ -1,9 +1,8 @@
-"""Planning of a private search: expected findings at a budget, from sizes, the statistic, and the stop alone.
+"""Planning of a private search: predictions for a privacy budget, from sizes, the statistic and the stop alone.
 
-The cost of all calls of a search together, by every rule that is known.
-
-A call with a drawn threshold is two releases: a draw of an exponential mechanism, whose log ratio has a bounded range,
-and a noisy maximum. Separate accounting is better for a handful of calls.
+The module also computes the cost of all calls of a search together, by every known composition rule. A call with a
+drawn threshold is two releases: a draw of an exponential mechanism, whose log ratio has a bounded range, and a noisy
+maximum. Accounting for the two releases separately is better even for a handful of calls.
 
     >>> found = compositions(13, 0.2, 1e-6)
     >>> round(found["basic"], 6), round(found["calls: zcdp"], 2), round(found["two-step"], 6)
@@ -50,12 +49,11 @@ def _draws(stop: str) -> bool:
 
 
 def call_cost(noise_scale: float, sensitivity: float, stop: str) -> float:
-    """Cost of one call at this noise, in nats: 2 Delta/b, and as much again where a threshold is drawn. 2 Delta/b, and
-    as much again where a threshold is drawn.
+    """Cost of one call in nats, at a noise scale: 2 Delta/b, and twice that if a threshold is drawn.
 
     Args:
-        noise_scale: b > 0.
-        sensitivity: Delta > 0.
+        noise_scale: noise scale b > 0.
+        sensitivity: sensitivity Delta > 0 of the statistic.
         stop: "none", "public", "private" or "smoothed".
 
     Source: spec targeted_search 4 and 5, erratum E2.
@@ -69,12 +67,12 @@ def call_cost(noise_scale: float, sensitivity: float, stop: str) -> float:
 
 
 def step_events(epsilon: float, stop: str = "private", noise_kind: NoiseKind = "laplace") -> tuple[Event, ...]:
-    """The releases of one call.
+    """The privacy events of one call.
 
     Args:
         epsilon: cost of the call, in nats.
         stop: "none", "public", "private" or "smoothed".
-        noise_kind: kind of the noise; by gumbel noise the selection is an exponential mechanism too.
+        noise_kind: kind of the noise. With Gumbel noise the selection is an exponential mechanism too.
 
     Source: spec targeted_search 4 ("two-step accounting").
     """
@@ -89,20 +87,20 @@ def step_events(epsilon: float, stop: str = "private", noise_kind: NoiseKind = "
 def compositions(
     calls: int, epsilon: float, delta: float, stop: str = "private", noise_kind: NoiseKind = "laplace",
 ) -> dict[str, float]:
-    """The epsilon of all calls together by every rule; each is valid, so the least of them is.
+    """The epsilon of all calls together by each composition rule. Each bound is valid, so the smallest one is too.
 
     Args:
-        calls: m = k - 1 >= 1.
+        calls: number m = k - 1 >= 1 of calls, for k components.
         epsilon: cost of one call, in nats.
-        delta: in (0, 1).
+        delta: delta of the whole list, in (0, 1).
         stop: "none", "public", "private" or "smoothed".
         noise_kind: kind of the noise.
 
     Returns:
-        "basic": m epsilon, at delta 0 already; "calls: advanced", "calls: zcdp plain" (m epsilon^2/2 + epsilon sqrt(2 m
-        ln(1/delta))), "calls: zcdp" (the same cost, converted tightly), "calls: optimal": whole calls by their epsilon
-        alone; "steps: optimal": 2 m mechanisms at half of epsilon where a threshold is drawn; "two-step": thresholds
-        and selections at their own zCDP cost.
+        A mapping from rule to epsilon. "basic" is m epsilon, even at delta 0. "calls: advanced", "calls: zcdp plain" (m
+        epsilon^2/2 + epsilon sqrt(2 m ln(1/delta))), "calls: zcdp" (the same cost, converted tightly) and "calls:
+        optimal" use whole calls by their epsilon alone. "steps: optimal" uses the steps of each call: two mechanisms at
+        half of epsilon if a threshold is drawn. "two-step" uses thresholds and selections at their own zCDP cost.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -129,12 +127,13 @@ def _repeated(event: Event, count: int) -> Repeated:
 
 @dataclass(frozen=True)
 class Multipliers:
-    """How much likelier any released list may be on a neighbouring graph, at most: e^loss.
+    """Largest factors e^loss by which any released list may be more likely on a neighbouring graph.
 
     Args:
-        claimed: with the printed loss, calls / b.
-        without_threshold: corrected, for a stop that draws no threshold: 2 Delta calls / b.
-        with_threshold: corrected, where each call draws one besides: 4 Delta calls / b.
+        claimed: factor with the printed loss, calls / b, for noise scale b.
+        without_threshold: factor with the corrected loss for a stop that draws no threshold, 2 Delta calls / b, for
+            sensitivity Delta.
+        with_threshold: factor with the corrected loss if each call also draws a threshold, 4 Delta calls / b.
     """
 
     claimed: float
@@ -144,12 +143,13 @@ class Multipliers:
 
 @renamed(scale="noise_scale")
 def multipliers(calls: float, noise_scale: float, sensitivity: float = 1.0) -> Multipliers:
-    """The printed risk multiplier beside the corrected ones.
+    """The printed risk multiplier and the corrected ones.
 
     Args:
-        calls: how many, >= 0; an average of several runs is shown as the print shows it, although it bounds none.
-        noise_scale: b, of the Laplace noise.
-        sensitivity: Delta.
+        calls: number of calls, >= 0. An average over several runs is allowed, as in the printed table, although it
+            bounds no single run.
+        noise_scale: scale b of the Laplace noise.
+        sensitivity: sensitivity Delta of the statistic.
 
     Source: Wu 2017, section 7.5 (line 6299); spec targeted_search 5, erratum E2.
 
@@ -166,8 +166,9 @@ def multipliers(calls: float, noise_scale: float, sensitivity: float = 1.0) -> M
 # ---- planning
 
 RANDOM = 0.49
-"""Of the others who come before a target with the largest statistic there is: from here on, asking at random is as
-good."""
+"""Share of all people examined before a target with the largest possible statistic, from which on a random order is as
+good as the private search.
+"""
 
 _BEFORE = "others examined before a hidden target"
 _KINDS: tuple[NoiseKind, ...] = ("laplace", "gumbel")
@@ -175,7 +176,7 @@ _KINDS: tuple[NoiseKind, ...] = ("laplace", "gumbel")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SearchPlan(Plan[PTarget]):
-    """A private search, the privacy loss of its list, and the targets that it can find.
+    """A planned private search, with the privacy loss of its list and the targets that it can find.
 
     Args:
         mechanism: mechanism that will run.
@@ -194,18 +195,18 @@ class SearchPlan(Plan[PTarget]):
 
     @property
     def total(self) -> float:
-        """Privacy loss of all calls by their sum, (k - 1) epsilon, in nats."""
+        """Privacy loss of all calls by basic composition, (k - 1) epsilon, in nats."""
         return min(each.loss.epsilon for each in self.guarantees.privacy if isinstance(each.loss, PureDP))
 
     @property
     def loss(self) -> PureDP | ApproxDP:
-        """Privacy loss of the list, as its reader sees it: (epsilon, delta) where there is a delta, else epsilon."""
+        """Privacy loss of the list towards its readers: (epsilon, delta) if there is a delta, and epsilon if not."""
         found = [each.loss for each in self.guarantees.privacy if isinstance(each.loss, PureDP | ApproxDP)]
         stated = [each for each in found if isinstance(each, ApproxDP)]
         return stated[0] if stated else found[0]
 
     def before(self, value: float) -> float:
-        """How many people with the value 0 are expected before one with this value, or before a fake with it.
+        """Expected number of people with statistic 0 who come before a person, or a fake target, with the given value.
 
         Args:
             value: value of the statistic.
@@ -215,9 +216,9 @@ class SearchPlan(Plan[PTarget]):
 
     @cached_property
     def gives_up(self) -> float | None:
-        """How many are expected to be examined before a search gives up that can find nobody: all values are 0.
+        """Expected number of people examined before a search gives up, if all values are 0 and it can find nobody.
 
-        None where it never gives up.
+        The number is None if the search never gives up.
         """
         it = self.mechanism
         if it.stop == "none":
@@ -227,17 +228,19 @@ class SearchPlan(Plan[PTarget]):
 
     @cached_property
     def worth(self) -> tuple[tuple[int, float], ...]:
-        """Power of the statistic: (value of a hidden target, people of value 0 expected before it)."""
+        """Power of the statistic: pairs of a hidden target's value and the expected number of people with value 0
+        before that target.
+        """
         most = self.mechanism.statistic.most(self.mechanism.degree_bound)
         last = self.people if most is None else min(most, self.people)
         values = sorted({each for each in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if each < last} | {last})
         return tuple((each, self.before(each)) for each in values)
 
     def missed(self, value: float) -> float | None:
-        """Probability that one search gives up before it comes to a hidden target with this value; None if it never
-        does.
+        """Probability that one search gives up before it comes to a hidden target with the given value. None if the
+        search never gives up.
 
-        Where the threshold is drawn, everybody else has the value 0.
+        For a drawn threshold all other people are assumed to have the value 0.
 
         Args:
             value: value of the statistic.
@@ -250,7 +253,7 @@ class SearchPlan(Plan[PTarget]):
 
     @cached_property
     def _fake(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Probabilities and values of the fake target, where everybody's value is 0."""
+        """Probabilities and possible values of the fake target, if all people have the value 0."""
         it = self.mechanism
         if it.public_threshold is not None:
             return np.ones(1), np.array([it.public_threshold])
@@ -269,7 +272,9 @@ class SearchPlan(Plan[PTarget]):
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """The other noise at the same loss, and a random order, which costs nothing."""
+        """Alternatives to the plan: the other kind of noise at the same loss, and a random order, which costs no
+        privacy.
+        """
         return (*self._other_noise, Alternative(
             name="random order", predicted={_BEFORE: Predicted(self.people / 2)},
             refused="it reads no contacts, so it loses nothing and finds nobody sooner"))
@@ -304,7 +309,9 @@ class SearchPlan(Plan[PTarget]):
         }
 
     def plot(self) -> Picture:
-        """How many others come before a hidden target, by its statistic, beside a random order."""
+        """Draw the number of people examined before a hidden target, by its statistic, with a random order for
+        comparison.
+        """
         last, before = self.worth[-1]
         rows = [(float(value), others, "private search") for value, others in self.worth]
         rows += [(float(value), self.people / 2, "random order") for value, _ in self.worth]
@@ -320,19 +327,19 @@ class SearchPlan(Plan[PTarget]):
 def plan(
     people: int, components: int, *, epsilon: float, delta: float = 0.0, **options: Any,
 ) -> SearchPlan:
-    """Plan a private search within a budget, and what it can find.
+    """Plan a private search within a privacy budget, and predict the targets that it can find.
 
     Args:
-        people: number of people, n, public.
-        components: k >= 1: a new component is sought k - 1 times at most.
+        people: public number n of people.
+        components: number k >= 1 of components: at most k - 1 searches for a new component are made.
         epsilon: privacy loss of the whole released list, in nats, > 0.
-        delta: in [0, 1).
+        delta: delta of the whole list, in [0, 1).
         options: further settings of `PTarget`, such as stopping_target, degree_bound, stop, statistic or noise_kind.
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: noise drowns every statistic that a person can have: asking at random is as good, and costs nothing.
-            The message names a sufficient epsilon.
+        Refused: noise that drowns every possible value of the statistic, so that a random order is as good and costs no
+            privacy. The message names a sufficient epsilon.
 
     Source: Wu 2017, Algorithm 13; spec targeted_search 3 and 4.
 
@@ -361,7 +368,9 @@ def plan(
 
 
 def _enough(found: SearchPlan, epsilon: float) -> float:
-    """About the epsilon at which the largest statistic comes before most others: noise falls as epsilon grows."""
+    """An epsilon, up to a factor of 1.25, from which on the private search beats a random order (`RANDOM`). Infinite if
+    none is found.
+    """
     factor = 1.0
     while factor < 2.0**20:
         factor *= 1.25

@@ -1,9 +1,9 @@
-"""Results of a search: the released list for everybody, and apart from it the log that only the operator may see.
+"""Results of a search: the released list for everybody, and separately the log that only the operator may see.
 
-Notes in a journal of noise about a search: the search that it is for, and the calls that have begun.
-
-The raw material of a noisy order bears neither scale nor graph. So a journal that is kept names the search that it was
-begun for, before the first draw, and each call before its own. The journal is private, and so are these notes.
+The module also writes notes about a search into a journal of noise: the search that the journal belongs to, and the
+calls that have begun. The random numbers of a noisy order identify neither the noise scale nor the graph. So the
+journal names its search before the first draw, and each call before that call's draws. The journal is private, and so
+are these notes.
 """
 
 from __future__ import annotations
@@ -54,18 +54,20 @@ ENDINGS: tuple[Ended, ...] = ("all components", "nothing found", "budget", "quer
 @wire("PublicRelease", "people seeds order joined calls ended epsilon_spent")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PublicRelease(Billboard):
-    """The confirmed targets, as a sequence. How long the search took, and whom it examined, is not in it.
+    """The confirmed targets as a sequence. The release does not contain the duration of the search, or the vertices
+    that were examined.
 
     Args:
-        people: n.
-        seeds: ids of the seeds, as given.
+        people: number n of people.
+        seeds: ids of the seeds, in the given order.
         order: ids of the confirmed targets in the order in which they were found.
-        joined: positions in `order` at which a component begins: first those of seeds, then one a successful call.
-        calls: how often a new component was sought.
-        ended: "all components" were found; or "nothing found" by the last call; or the "budget" had no room for
-            another call; or a "query cap", which no private run has.
-        epsilon_spent: calls times epsilon: what bounds the loss of this very list (`SearchCertificate`). Infinite with
-            a query cap.
+        joined: positions in `order` at which a component begins: first the components of seeds, then one for each
+            successful call.
+        calls: number of searches for a new component.
+        ended: reason why the search ended: "all components" were found; the last call ended with "nothing found"; the
+            "budget" did not allow another call; or a "query cap", which no private run has.
+        epsilon_spent: calls times epsilon, which bounds the loss of this released list (`SearchCertificate`). Infinite
+            with a query cap.
     """
 
     people: int
@@ -78,17 +80,18 @@ class PublicRelease(Billboard):
 
     @property
     def halted(self) -> bool:
-        """Whether the search ended before it had all the components that it may have."""
+        """Whether the search ended before it found the largest number of components that it may find."""
         return self.ended != "all components"
 
     @property
     def components(self) -> int:
-        """Components that were found, the seeds' among them."""
+        """Number of components that were found, including the seeds'."""
         return len(self.joined)
 
     def to_arrow(self) -> pa.Table:
-        """Everybody who was found: `place` in the order from 1 on, `id`, number of the `component`, whether they are
-        the `first_of_component`, and `how` they were found: seed, searched for, or contact.
+        """A table of all people who were found. The columns are `place` in the order from 1 on, `id`, number of the
+        `component`, `first_of_component` (a bool), and `how` the person was found: as a seed, by a search, or as a
+        contact.
         """
         component = np.searchsorted(self.joined, np.arange(len(self.order)), side="right")
         first = np.zeros(len(self.order), np.bool_)
@@ -98,7 +101,7 @@ class PublicRelease(Billboard):
                          "component": component, "first_of_component": first, "how": pa.array(how.tolist())})
 
     def to_pandas(self) -> pd.DataFrame:
-        """The columns of `to_arrow` as a frame.
+        """The table of `to_arrow` as a pandas frame.
 
         Raises:
             ImportError: pandas is not installed.
@@ -106,7 +109,7 @@ class PublicRelease(Billboard):
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
-        """The columns of `to_arrow` as a frame.
+        """The table of `to_arrow` as a Polars frame.
 
         Raises:
             ImportError: polars is not installed.
@@ -117,15 +120,15 @@ class PublicRelease(Billboard):
         return found if isinstance(found, pl.DataFrame) else found.to_frame()
 
     def check(self, components: int, epsilon: float, people: int) -> None:
-        """Refuse a release that no private search with these parameters makes.
+        """Refuse a release that no private search with the given parameters writes.
 
         Args:
-            components: number of components, k.
+            components: number k of components.
             epsilon: cost of a call, in nats.
-            people: number of people, n.
+            people: number n of people.
 
         Raises:
-            InvalidInput: names the part that contradicts the others.
+            InvalidInput: a part that contradicts the parameters or other parts. The message names it.
         """
         if self.people != people:
             raise InvalidInput("billboard.people", f"is {self.people:,}", f"must be {people:,}")
@@ -168,11 +171,11 @@ class PublicRelease(Billboard):
 @wire("SearchCertificate", "calls ex_post")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SearchCertificate(Certificate):
-    """Bound on the loss of the list that was released.
+    """A bound on the privacy loss of the list that was released.
 
-    For every rewiring of one protected vertex, the probability of this very list changes by a factor of at most
-    e^ex_post: it is a product of `calls` laws. It is no guarantee beforehand, because how many calls there are depends
-    on the run, and it says nothing about an (epsilon, delta).
+    For every rewiring of one protected vertex, the probability of the released list changes by a factor of at most
+    e^ex_post, since it is a product of the laws of `calls` calls. The bound is no guarantee before the run, because the
+    number of calls depends on the run. The bound says nothing about (epsilon, delta).
 
     Args:
         calls: number of searches for a new component.
@@ -184,29 +187,32 @@ class SearchCertificate(Certificate):
 
     @property
     def risk_multiplier(self) -> float:
-        """Factor e^ex_post by which probabilities change at most."""
+        """Largest factor e^ex_post by which the probability of the released list changes."""
         return math.exp(self.ex_post) if self.ex_post < 700 else math.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CappedOutcome(SimulatedOutcome[PublicRelease, SearchCertificate]):
-    """Outcome of a search with a query cap, under any noise: a study, never a release.
+    """The outcome of a search with a query cap, under any noise. Such an outcome is for studies, and never a release.
 
-    The point where it was cut off reveals protected contacts without bound. So `release_safe` is False, nothing is
-    promised, `billboard.epsilon_spent` is infinite, the provenance names the cap, and no campaign settles it.
+    The point at which the search was cut off reveals protected contacts without any bound. So `release_safe` is False,
+    nothing is promised, `billboard.epsilon_spent` is infinite, the provenance names the cap, and no campaign settles
+    it.
     """
 
 
 class OperatorLog:
-    """Log for the operator of a search, and nobody else: the examined vertices, when, and the thresholds.
+    """A log that only the operator of a search may see: the examined vertices, the times of examinations, and the
+    thresholds.
 
-    Give a fresh one to `run(..., log=)`; it is filled while the search goes on. The promise covers none of this.
+    Pass an empty log to `run(..., log=)`. The search fills it as it proceeds. The privacy promise covers nothing in the
+    log.
 
     Attributes:
-        targeted: (q,) whether each of the examined vertices was a target.
-        found_after: number of vertices that had been examined, for each released target.
+        targeted: whether each of the q examined vertices was a target, shape (q,).
+        found_after: number of vertices that had been examined when each released target was found.
         call_began: number of vertices that had been examined before each search for a component.
-        thresholds: the fake target's value in each search; None where there was none.
+        thresholds: value of the fake target in each search for a component; None for no fake target.
     """
 
     def __init__(self) -> None:
@@ -222,10 +228,10 @@ class OperatorLog:
         """Update the log.
 
         Args:
-            examined: ids, or where a graph is given their ranks.
-            targeted: whether each of them was a target.
-            found_after: number of vertices that had been examined, for each released target.
-            graph: graph of the ranks.
+            examined: ids of the examined vertices, or their ranks if a graph is given.
+            targeted: whether each of these vertices was a target.
+            found_after: number of vertices that had been examined when each released target was found.
+            graph: graph to which the ranks belong.
         """
         self._examined, self._graph, self.targeted = examined, graph, targeted
         if found_after is not None:
@@ -233,7 +239,7 @@ class OperatorLog:
 
     @property
     def examined(self) -> NDArray[Any]:
-        """Ids in the order in which they were examined, without the seeds, shape (q,)."""
+        """Ids of the examined vertices in the order of their examination, without the seeds, shape (q,)."""
         if self._graph is not None:  # looked up when somebody asks
             self._examined, self._graph = np.array(self._graph.ids_of(self._examined)), None
         return self._examined
@@ -243,24 +249,25 @@ class OperatorLog:
 
     @property
     def queries(self) -> int:
-        """How many vertices were examined, the seeds not among them."""
+        """Number of examined vertices, without the seeds."""
         return len(self.targeted)
 
     def curve(self, most: int | None = None) -> NDArray[np.int64]:
-        """Number of targets released after q examinations, the first seed among them, shape (queries + 1,).
+        """Number of targets released after q examinations, for q = 0..queries, including the first seed; shape (queries
+        + 1,).
 
         Args:
-            most: the last q, where the curve is to end, or to go on at its last value.
+            most: last value of q. Beyond the number of queries, the curve continues at its last value.
         """
         last = self.queries if most is None else most
         return np.asarray(np.searchsorted(self.found_after, np.arange(last + 1), side="right"))
 
 
 def no_guarantee(why: str) -> Guarantees:
-    """Empty promise of a run that is not private, or is cut off by a query cap.
+    """The empty promise of a run that is not private, or that a query cap cuts off.
 
     Args:
-        why: reason, in a few words.
+        why: short reason.
 
     Source: spec targeted_search 10, traps 1 and 2.
     """
@@ -276,7 +283,7 @@ _ALL = "component"  # the first word of every draw of a search
 
 
 def graph_digest(graph: Graph) -> str:
-    """Digest of contacts and ids; for private places alone, since it can be guessed.
+    """Digest of contacts and ids. The digest must stay private, since a guess of the graph can be checked against it.
 
     Args:
         graph: graph to digest.
@@ -292,16 +299,16 @@ def graph_digest(graph: Graph) -> str:
 
 
 def keep_search(noise: Noise, parameters: Any, graph: Graph, seeds: NDArray[np.int64]) -> None:
-    """Note in a journal which search it is for; other noise gets no note.
+    """Note in a journal which search it belongs to. Noise without a journal gets no note.
 
     Args:
-        noise: noise of the run.
-        parameters: the mechanism.
-        graph: the contacts.
-        seeds: their ranks.
+        noise: source of noise of the run.
+        parameters: mechanism of the search.
+        graph: network of contacts.
+        seeds: ranks of the seeds.
 
     Raises:
-        InvalidInput: the journal was begun for something else.
+        InvalidInput: a journal that belongs to another search.
     """
     if isinstance(noise, JournalNoise):
         noise.note(_ALL, _digest(parameters, graph_digest(graph), seeds))
@@ -309,34 +316,34 @@ def keep_search(noise: Noise, parameters: Any, graph: Graph, seeds: NDArray[np.i
 
 def keep_call(noise: Noise, call: int, released: NDArray[np.int64], parameters: Any = None,
               graph: Graph | None = None) -> None:
-    """Note in a journal that a call begins, before its first draw.
+    """Note in a journal that a call begins, before the call's first draw.
 
     Args:
-        noise: noise of the run.
+        noise: source of noise of the run.
         call: number of the call.
         released: ranks of the confirmed targets.
-        parameters: parameters of a call that belongs to no whole search.
-        graph: contacts, for such a call.
+        parameters: parameters of a single call that belongs to no whole search.
+        graph: network of contacts, for such a single call.
 
     Raises:
-        InvalidInput: the call was begun for something else.
+        InvalidInput: a journal in which the same call began with other data.
     """
     if isinstance(noise, JournalNoise):
         noise.note((_ALL, call), _digest(parameters, "" if graph is None else graph_digest(graph), released))
 
 
 def check_charged(noise: Noise, charged: int) -> None:
-    """Check that calls that are said to be charged already will have the noise that they had.
+    """Check that calls that count as already charged will use the noise that they used before.
 
-    Noise of a study may be drawn again from its seed. Secure noise is new each time: a call that is repeated with it is
-    another release.
+    The noise of a study can be drawn again from its seed. Secure noise is new each time, so a call that is repeated
+    with new secure noise is another release.
 
     Args:
-        noise: noise of the run.
+        noise: source of noise of the run.
         charged: number of calls that are not charged again.
 
     Raises:
-        InvalidInput: the noise holds no draws of these calls.
+        InvalidInput: noise that holds no draws of these calls.
     """
     kept = isinstance(noise, JournalNoise)
     if charged and (kept or noise.release_safe) and not (

@@ -1,20 +1,22 @@
-"""Statistics of proximity: how near an unexamined person is to the confirmed targets, and how far a stranger moves the
-value.
+"""Statistics of proximity: how near an unexamined person is to the confirmed targets, and how far a stranger can move
+the value.
 
     >>> CommonNeighbours().sensitivity(None), Paths(3).sensitivity(10), LargestFlow(3).sensitivity(10) >= 5
     (1.0, 180.0, True)
 
-The sensitivity that counts here is the targeted one: how far the statistic of a *target* who is not yet confirmed moves
-when one protected vertex is rewired in any way. It needs a public bound d on all degrees, but for common neighbours.
+*Sensitivity.* Only the targeted sensitivity matters: the largest change of the statistic of a *target* that is not yet
+confirmed, when one protected vertex is rewired in any way. Except for common neighbours it needs a public bound d on
+all degrees.
 
-After a component has been searched, everybody who is not examined lies outside the neighbourhood of the confirmed
-targets. There contacts and triangles are 0 for everybody, so that they tell nothing: `signal` is False. There, too, the
-flow over two edges equals the common neighbours, and paths of two edges equal their multiset version.
+*Signal.* After the search of a component, every unexamined vertex lies outside the neighbourhood of the confirmed
+targets. Contacts and triangles are 0 for all vertices outside that neighbourhood, so they carry no information:
+`signal` is False. For vertices outside that neighbourhood, the flow over two edges equals the number of common
+neighbours, and the number of paths of two edges equals the multiset version of common neighbours.
 
-The largest flow over paths of bounded length, by a linear program on copies of the graph, one for each step.
-
-What the solver says is not believed: its flow is cut down to one that is conserved and within all capacities, and its
-prices of edges are stretched until no short path is cheaper than 1. One is a lower bound, the other an upper one.
+*Flows.* The largest flow over paths of bounded length comes from a linear program on copies of the graph, one for each
+step. The solver's answer is not trusted. The solver's flow is cut down to a flow that is conserved and within all
+capacities, which gives a lower bound. The solver's prices of edges are stretched until no short path is cheaper than 1,
+which gives an upper bound.
 """
 
 from __future__ import annotations
@@ -51,10 +53,10 @@ __all__ = [
 # ---- bounded flow
 
 FLOW_GAP = 2.0**-21
-"""The certified bounds of a flow lie no further apart than this."""
+"""Largest distance between the certified lower and upper bounds of a flow."""
 
 FLOW_ROOM = 2.0**-20
-"""What the sensitivity of computed flows has above that of exact ones."""
+"""Amount by which the sensitivity of computed flows exceeds that of exact flows."""
 
 _FAR = 1 << 30
 
@@ -62,7 +64,9 @@ _Arc = tuple[int, int, int]  # step, from, to
 
 
 def _steps_to(graph: Adjacency, start: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """(n,) the least number of edges to any of `start`; large beyond `most`."""
+    """The least number of edges from each vertex to any of `start`, shape (n,). Distances beyond `most` are replaced by
+    a large number.
+    """
     distance = np.full(graph.people, _FAR, dtype=np.int64)
     distance[start] = 0
     layer = [int(v) for v in start]
@@ -78,15 +82,15 @@ def _steps_to(graph: Adjacency, start: NDArray[np.int64], most: int) -> NDArray[
 
 
 def bounded_flows(graph: Adjacency, inside: NDArray[np.bool_], length: int) -> NDArray[np.float64]:
-    """Flow of every vertex into the set, to within 2^-21, shape (n,); 0 for its members.
+    """The largest flow of every vertex into a set, to within 2^-21, shape (n,); 0 for members of the set.
 
     Args:
-        graph: compressed rows.
-        inside: (n,) the set S that absorbs.
+        graph: compressed rows of the graph.
+        inside: whether each vertex belongs to the set S, which absorbs flow; shape (n,).
         length: largest number of edges of a path.
 
     Raises:
-        SolverFailed: a linear program that could not be certified.
+        SolverFailed: a linear program whose solution could not be certified.
     """
     to_set = _steps_to(graph, np.flatnonzero(inside), length)
     out = np.zeros(graph.people)
@@ -96,13 +100,13 @@ def bounded_flows(graph: Adjacency, inside: NDArray[np.bool_], length: int) -> N
 
 
 def bounded_flow(graph: Adjacency, source: int, to_set: NDArray[np.int64], length: int) -> float:
-    """The flow of one vertex.
+    """The largest flow of one vertex into a set.
 
     Args:
-        graph: compressed rows.
-        source: the vertex, outside the set.
-        to_set: (n,) the least number of edges to the set; 0 for its members.
-        length: the most edges of a path.
+        graph: compressed rows of the graph.
+        source: vertex outside the set.
+        to_set: least number of edges from each vertex to the set, 0 for its members; shape (n,).
+        length: largest number of edges of a path.
     """
     from scipy.optimize import linprog
     from scipy.sparse import csr_matrix
@@ -136,7 +140,7 @@ def bounded_flow(graph: Adjacency, source: int, to_set: NDArray[np.int64], lengt
 
 
 def _arcs(graph: Adjacency, source: int, to_set: NDArray[np.int64], length: int) -> list[_Arc]:
-    """Steps that can be part of a short path from the source into the set, which absorbs; in order of time."""
+    """Steps along edges that can be part of a short path from the source into the absorbing set, in order of time."""
     layer, out = {source}, []
     for t in range(length):
         following = set()
@@ -153,7 +157,7 @@ def _arcs(graph: Adjacency, source: int, to_set: NDArray[np.int64], length: int)
 def _flow(
     arcs: list[_Arc], x: NDArray[np.float64], of_edge: NDArray[np.int64], to_set: NDArray[np.int64], source: int
 ) -> float:
-    """What a conserved flow within all capacities carries: a lower bound."""
+    """A lower bound on the largest flow: the value of a flow that is conserved and within all capacities."""
     x = np.maximum(x, 0.0)
     leaving: dict[tuple[int, int], float] = {}
     for k, (t, u, _) in enumerate(arcs):
@@ -175,7 +179,9 @@ def _flow(
 def _cut(
     arcs: list[_Arc], price: NDArray[np.float64], of_edge: NDArray[np.int64], to_set: NDArray[np.int64], source: int
 ) -> float:
-    """The total of prices at which no short path is cheaper than 1: an upper bound, by duality."""
+    """An upper bound on the largest flow, by duality: the total of edge prices at which no short path is cheaper than
+    1.
+    """
     price = np.maximum(price, 0.0)
     cost: dict[tuple[int, int], float] = {(0, source): 0.0}
     cheapest = np.inf
@@ -195,10 +201,10 @@ _EXACT = 2**50  # counts beyond this would not be exact doubles
 
 
 def needed_bound(degree_bound: int | None) -> int:
-    """The public degree bound, where one is needed.
+    """The checked public degree bound, for a statistic that needs one.
 
     Raises:
-        InvalidInput: there is none, or it is below 1.
+        InvalidInput: a missing bound, or a bound below 1.
     """
     if degree_bound is None:
         raise InvalidInput("degree_bound", "None", "declare a public bound on every degree: the sensitivity needs it")
@@ -216,7 +222,7 @@ def _sums(graph: Adjacency, weights: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _reached(degree_bound: int, steps: int) -> int:
-    """How many vertices can lie within so many steps of one, itself apart."""
+    """Largest number of vertices within `steps` steps of one vertex, without that vertex."""
     return sum(degree_bound * (degree_bound - 1) ** j for j in range(steps))
 
 
@@ -230,29 +236,30 @@ class Statistic(Declared, ABC):
     name: ClassVar[str] = "statistic"
 
     signal: ClassVar[bool] = True
-    """False where it is 0 for everybody who is not examined: it cannot find another component."""
+    """Whether the statistic can find another component. False if it is 0 for every unexamined vertex."""
 
     @property
     def whole(self) -> bool:
-        """Whether its values are whole numbers."""
+        """Whether all values are whole numbers."""
         return True
 
     @abstractmethod
     def sensitivity(self, degree_bound: int | None) -> float:
-        """Delta: how far one protected vertex can move the value of an unconfirmed target, at most.
+        """Targeted sensitivity Delta: the largest change of the value of an unconfirmed target by one protected vertex.
 
         Args:
-            degree_bound: d, a public bound on every degree of every admissible graph.
+            degree_bound: public bound d on every degree of every admissible graph.
 
         Raises:
-            InvalidInput: no bound, where one is needed.
+            InvalidInput: a missing bound that the statistic needs.
         """
 
     def impact_cardinality(self, degree_bound: int | None) -> int:
-        """IC: how many vertices' values one protected vertex can change, at most; its own counts.
+        """Impact cardinality IC: the largest number of vertices whose values one protected vertex can change, including
+        its own.
 
         Raises:
-            InvalidInput: no bound.
+            InvalidInput: a missing bound.
 
         Example:
             >>> CommonNeighbours().impact_cardinality(3)  # Claim 7.7.2 says 4; seven do change
@@ -261,14 +268,16 @@ class Statistic(Declared, ABC):
         return 2 * _reached(needed_bound(degree_bound), self._steps()) + 1
 
     def count_sensitivity(self, degree_bound: int | None) -> float:
-        """How far one protected vertex can move #{v outside N[S]: f(v) >= x}, at most, for every x.
+        """Sensitivity of a count: the largest change by one protected vertex, for any x, of the number of vertices v
+        outside N[S] with f(v) >= x.
 
-        Gains lie within its reach in the new graph and losses within its reach in the old one; its own value, and
-        whether it is counted at all, make one more. Over two edges it must be adjacent to S to reach anybody, so one
-        of its d edges is taken, and it is then not counted itself.
+        Vertices that gain lie within the rewired vertex's reach in the new graph, and vertices that lose within its
+        reach in the old graph. The rewired vertex itself, by its value or by being counted at all, adds one more. Over
+        two edges it must be adjacent to S to reach any vertex. An edge to S takes one of the d edges of the rewired
+        vertex, which is then not counted itself.
 
         Raises:
-            InvalidInput: no bound.
+            InvalidInput: a missing bound.
 
         Source: spec targeted_search 2 and 3.2 (i).
         """
@@ -277,28 +286,29 @@ class Statistic(Declared, ABC):
 
     @abstractmethod
     def most(self, degree_bound: int | None) -> int | None:
-        """The largest value that a vertex outside N[S] can have, where a bound is known: the threshold's grid."""
+        """The largest value of a vertex outside N[S], which ends the grid of thresholds; None if no bound is known."""
 
     @abstractmethod
     def values(self, graph: Adjacency, confirmed: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Value of every vertex, shape (n,); those of confirmed ones are of no use.
+        """The value of every vertex, shape (n,). The values of confirmed vertices have no meaning.
 
         Args:
-            graph: compressed rows.
-            confirmed: the vertices S.
+            graph: compressed rows of the graph.
+            confirmed: vertices of the set S.
         """
 
     def _steps(self) -> int:
-        """How many edges lie between a rewired vertex and one whose value it changes, at most."""
+        """Largest number of edges between a rewired vertex and a vertex whose value it changes."""
         return 1
 
 
 @wire("CommonNeighbours", "")
 @dataclass(frozen=True)
 class CommonNeighbours(Statistic):
-    """Common neighbours |N(v) and N(S)|: neighbours of v who are neighbours of any confirmed target, each counted once.
+    """Common neighbours |N(v) and N(S)|: the neighbours of v that are neighbours of any confirmed target, each counted
+    once.
 
-    Rewiring i moves i alone in or out of N(t) and of N(S): Delta = 1 whatever the degrees.
+    Rewiring a vertex i moves only i in or out of N(t) and of N(S), so Delta = 1 whatever the degrees.
 
     Example:
         >>> CommonNeighbours().sensitivity(None), CommonNeighbours().count_sensitivity(5)
@@ -321,9 +331,10 @@ class CommonNeighbours(Statistic):
 @wire("CommonNeighboursMulti", "")
 @dataclass(frozen=True)
 class CommonNeighboursMulti(Statistic):
-    """The sum over w in S of |N(v) and N(w)|: a neighbour of several confirmed targets counts for each.
+    """Common neighbours with multiplicity: the sum over w in S of |N(v) and N(w)|. A neighbour of several confirmed
+    targets counts for each of them.
 
-    One who is adjacent to v and to d - 1 of S adds d - 1: Delta = d - 1, not the printed 1.
+    A vertex that is adjacent to v and to d - 1 members of S adds d - 1. So Delta = d - 1, not the printed 1.
 
     Source: Wu 2017, line 6294; spec targeted_search 5, erratum E1.
 
@@ -346,7 +357,7 @@ class CommonNeighboursMulti(Statistic):
 
 @dataclass(frozen=True)
 class _OverEdges(Statistic):
-    """What is counted over 1..length edges."""
+    """Base of statistics that count over 1 to `length` edges."""
 
     length: Annotated[int, Parameter("most edges of a path", symbol="l", at_least=2, at_most=6)] = 2
 
@@ -357,12 +368,13 @@ class _OverEdges(Statistic):
 @wire("Paths", "length")
 @dataclass(frozen=True)
 class Paths(_OverEdges):
-    """Simple paths of 1..length edges from v that end in S.
+    """Number of simple paths of 1 to `length` edges from v that end in S.
 
-    A changed path holds i at position j of 1..l-1: (d-1)^(l-1) choices for j = 1, d (d-1)^(l-2) for each other j. Both
-    graphs share all paths that avoid i, so the larger count bounds the difference.
+    A path of l edges that changes has the rewired vertex i at one of the positions 1 to l - 1. There are (d-1)^(l-1)
+    such paths with i at position 1, and d (d-1)^(l-2) with i at each other position. The two graphs share all paths
+    that avoid i, so the larger of the two counts bounds the difference.
 
-    Beyond two edges, `values` takes as long as there are such paths.
+    Beyond two edges, the running time of `values` is proportional to the number of simple paths.
 
     Raises:
         InvalidInput: a length out of range (over one edge: `Contacts`).
@@ -395,12 +407,14 @@ class Paths(_OverEdges):
 @wire("Walks", "length")
 @dataclass(frozen=True)
 class Walks(_OverEdges):
-    """Walks of 1..length edges from v that end in S: paths that may come back to a vertex. Cheap for every length.
+    """Number of walks of 1 to `length` edges from v that end in S: paths that may return to a vertex. Cheap for every
+    length.
 
-    Delta = the sum over l of (l - 1) d^(l-1): i stands at one of l - 1 positions, the other l - 1 steps are free.
+    Delta is the sum over l of (l - 1) d^(l-1), since i stands at one of l - 1 positions, and each of the other l - 1
+    steps has at most d choices.
 
     Raises:
-        InvalidInput: a length out of range; a bound d at which counts would not be exact doubles.
+        InvalidInput: a length out of range, or a degree bound d at which counts would not be exact doubles.
 
     Example:
         >>> Walks(2).sensitivity(5), Walks(3).sensitivity(5)
@@ -441,12 +455,13 @@ class Walks(_OverEdges):
 @wire("Flow", "length")
 @dataclass(frozen=True)
 class LargestFlow(_OverEdges):
-    """The largest flow from v into S along paths of at most `length` edges, every edge carrying at most 1.
+    """The largest flow from v into S along paths of at most `length` edges, where each edge carries at most 1.
 
-    Flow that avoids i is in both graphs; what passes through i takes two of its edges: Delta = d/2. Over two edges it
-    is |N(v) and N[S]|, with Delta = 1. Beyond that the value is fractional: one linear program for each vertex within
-    reach of S, by HiGHS, which is slow; each is certified between a flow and a cut to 2^-21, and Delta has 2^-20 more.
-    (A whole-numbered flow with bounded paths is NP-hard from 5 edges on.)
+    Flow that avoids the rewired vertex i is in both graphs, and flow through i uses two of its edges, so Delta = d/2.
+    Over two edges the flow equals |N(v) and N[S]|, and Delta = 1. Over more edges the value is fractional. The
+    computation takes one linear program, by HiGHS, for each vertex within reach of S, which is slow. Each value is
+    certified between a flow and a cut to 2^-21, and Delta has 2^-20 more. A whole-numbered flow with bounded paths
+    would be NP-hard from 5 edges on.
 
     Raises:
         InvalidInput: a length out of range.
@@ -479,9 +494,10 @@ class LargestFlow(_OverEdges):
 @wire("Contacts", "")
 @dataclass(frozen=True)
 class Contacts(Statistic):
-    """Contacts |N(v) and S|, the printed Path_1: it orders the search of a component, and is 0 for everybody beyond it.
+    """Number of contacts |N(v) and S| of v among the confirmed targets S, printed in the source as Path_1. This number
+    orders the search inside a component, and is 0 for every vertex beyond the component.
 
-    No protected vertex can change it for a target: Delta = 0.
+    No protected vertex can change it for a target, so Delta = 0.
     """
 
     name: ClassVar[str] = "contacts"
@@ -506,10 +522,11 @@ class Contacts(Statistic):
 @wire("Triangles", "ends")
 @dataclass(frozen=True)
 class Triangles(Statistic):
-    """Triangles {v, a, b} with at least `ends` of a and b in S; 0 for everybody outside N[S].
+    """Number of triangles {v, a, b} with at least `ends` of a and b in S. The number is 0 for every vertex outside
+    N[S].
 
-    With both ends in S it is a function of edges between targets: Delta = 0. With one, i can close a triangle with t
-    and each of d - 1 others: Delta = d - 1.
+    With both ends in S it is a function of edges between targets, so Delta = 0. With one end in S, a rewired vertex i
+    can close a triangle with a target t and each of d - 1 others, so Delta = d - 1.
 
     Raises:
         InvalidInput: another number of ends.

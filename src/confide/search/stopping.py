@@ -1,17 +1,19 @@
-"""The stop of the search for a new component: a fake target with a value that is drawn so that about K come before it.
+"""The stop of the search for a new component: a fake target whose value is drawn such that about K people come before
+it.
 
-The count that decides is over V minus N[T], never over the unexamined: those depend on earlier noise and on protected
-edges, and are no output (spec targeted_search, erratum E3).
+The value follows from a count over V minus N[T], the vertices that are neither confirmed targets nor their contacts.
+The count must never be over the unexamined vertices, since the unexamined vertices depend on earlier noise and on
+protected edges, and are not released (spec targeted_search, erratum E3).
 
 Source: spec targeted_search 3.2.
 
-The count that sets the threshold must not include the unexamined: the printed rule's loss, computed.
-
-A seed, a target t1 with no contacts, k' more hidden targets, and many strangers far from all of them. In one graph the
-seed's contact i knows nobody else; in the other, i knows all k' others, whose statistic is then 1. If t1 is found first
-*although its noisy value was low*, all others were lower still: that is e^(k'/b) times less likely where they have one
-more. The printed second threshold counts the unexamined, and so how many strangers came before t1: it reveals how low
-the value was. Counted over V minus N[T], the second threshold depends on the graph and on the released list alone.
+The module also computes the loss of the printed rule, which counts the unexamined vertices. Take a seed, a target t1
+without contacts, k' more hidden targets, and many strangers far from all of them. In one graph the seed's contact i
+knows nobody else. In the other graph i knows all k' others, and the statistic of each is then 1. If t1 is found first
+*although its noisy value was low*, the noisy values of all others were lower still. With noise scale b, that event is
+e^(k'/b) times less likely in the graph in which the statistic of the k' other targets is larger by one. The printed
+second threshold counts the unexamined vertices, and so the number of strangers before t1, which reveals how low its
+noisy value was. Counted over V minus N[T], the second threshold depends on the graph and on the released list alone.
 
 Source: spec targeted_search 5, erratum E3 (Wu 2017, lines 6216-6245).
 """
@@ -42,30 +44,31 @@ STOPS: tuple[Stop, ...] = ("none", "public", "private", "smoothed")
 
 _MOST_GRID = 2**22
 _ROUNDING = 2.0**-36
-"""Of the number of vertices: how far rounding can move a smoothed count. A sum of at most 2^12 terms (a degree bound,
-or the values that occur) is off by a relative 2^-41, each chance by 2^-48; and there are two sums."""
+"""Largest effect of rounding on a smoothed count, for each vertex. A sum of at most 2^12 terms (a degree bound, or the
+number of different values) is off by a relative 2^-41, each probability by 2^-48, and there are two sums.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdRule:
-    """The value of the fake target, by the exponential mechanism on {0, ..., top}.
+    """The rule by which the value of the fake target is drawn: an exponential mechanism on {0, ..., top}.
 
-    P(x) is in proportion to exp(-epsilon q(x) / (2 sensitivity)) with q(x) = |count(x) - K|. "private" counts vertices
-    with f >= x; "smoothed" adds up their chances to come before a fake with value x, so that K is the expected number
-    of them.
+    The probability of x is proportional to exp(-epsilon q(x) / (2 sensitivity)) with the score q(x) = |count(x) - K|.
+    The stop "private" counts vertices with statistic f >= x. The stop "smoothed" adds up the vertices' probabilities to
+    come before a fake target of value x, so that K is the expected number of such vertices.
 
     Args:
         stop: "private" or "smoothed".
         epsilon: cost of the draw, in nats.
-        stopping_target: stopping target, K.
-        people: number of people, n.
-        most: largest value that f can have, public.
-        count_sensitivity: how far one rewired vertex can move the count of f >= x over V minus N[T].
-        smooth: whether at most `count_sensitivity` vertices move, each by at most 1, and the rewired one: then the
-            smoothed count is less sensitive. Shown for common neighbours.
-        noise_kind: kind of the noise that the fake competes in.
+        stopping_target: stopping target K.
+        people: number n of people.
+        most: publicly known largest value of the statistic f.
+        count_sensitivity: largest change by one rewired vertex of the count of f >= x over V minus N[T].
+        smooth: whether a rewiring moves, besides the rewired vertex, at most `count_sensitivity` vertices by at most 1
+            each, which makes the smoothed count less sensitive. The lower sensitivity is proved for common neighbours.
+        noise_kind: kind of the noise on the values, against which the fake target competes.
         noise_scale: scale b of that noise.
-        largest_threshold: end of the grid, public; by `top` if left out.
+        largest_threshold: public end of the grid; `top` if left out.
 
     Raises:
         InvalidInput: a grid that is too large to draw from.
@@ -96,7 +99,9 @@ class ThresholdRule:
 
     @property
     def top(self) -> int:
-        """The largest threshold: `most`, and for a smoothed count ceil(b ln n) more, where nobody is expected."""
+        """The largest threshold: `most`, and for a smoothed count ceil(b ln n) more, so that at the end no vertex is
+        expected before the fake target.
+        """
         if self.largest_threshold is not None:
             return self.largest_threshold
         if self.stop == "private":
@@ -105,7 +110,7 @@ class ThresholdRule:
 
     @cached_property
     def sensitivity(self) -> float:
-        """How far one rewired protected vertex can move q at any threshold."""
+        """Sensitivity of the score q: its largest change at any threshold by one rewired protected vertex."""
         if self.stop == "private":
             return float(self.count_sensitivity)
         slope = min(1.0, steepest_win(self.noise_kind, self.noise_scale)) if self.smooth else 1.0
@@ -113,15 +118,17 @@ class ThresholdRule:
 
     @cached_property
     def _before(self) -> NDArray[np.float64]:
-        """Q(y) for y = -most, ..., top: the chance that a value lower by y comes before the fake."""
+        """The probabilities Q(y), for y = -most, ..., top, that a vertex comes before a fake target whose value is
+        larger by y.
+        """
         gaps = np.arange(-self.most, self.top + 1, dtype=float)
         return np.asarray(wins_over(self.noise_kind, gaps, self.noise_scale))
 
     def scores(self, values: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.float64] | NDArray[np.int64]:
-        """Score q at every threshold, shape (top + 1,); private.
+        """The score q at every threshold, shape (top + 1,). Private.
 
         Args:
-            values: values f of the vertices in V minus N[T].
+            values: values of the statistic f for the vertices in V minus N[T].
         """
         levels = np.clip(np.floor(values), 0, self.most).astype(np.int64)
         if self.stop == "private":
@@ -134,19 +141,21 @@ class ThresholdRule:
         return np.asarray(np.abs(np.convolve(reach, histogram[:used], mode="valid") - self.stopping_target))
 
     def law(self, values: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.float64]:
-        """Probabilities of the thresholds, shape (top + 1,); private."""
+        """The probabilities of the thresholds, shape (top + 1,). Private."""
         return exponential_law(-self.scores(values), self.epsilon, self.sensitivity)
 
     def draw(self, values: NDArray[np.float64] | NDArray[np.int32], noise: Noise, stream: Stream) -> int:
-        """One threshold."""
+        """Draw one threshold."""
         drawn = exponential_mechanism(-self.scores(values), self.epsilon, self.sensitivity, noise, stream=stream,
                                       line="thresholds")
         return int(drawn[0])
 
     def error(self, failure_probability: float) -> float:
-        """How far above its least value q can be at the threshold that is drawn, but for a probability of failure.
+        """A bound on the distance of the score q at the drawn threshold from its least value, which holds except with
+        the failure probability.
 
-        (2 sensitivity / epsilon) ln(|D| / failure_probability): spec targeted_search 4.
+        The bound is (2 sensitivity / epsilon) ln(|D| / failure_probability), where |D| is the number of thresholds:
+        spec targeted_search 4.
         """
         return selection_error(self.top + 1, self.epsilon, self.sensitivity, failure_probability)
 
@@ -158,21 +167,22 @@ _WIDE = 8.5  # standard deviations of a binomial that are summed
 
 
 def _log_below(y: _Array) -> _Array:
-    """ln P(noise <= y) of Laplace noise, in units of the scale."""
+    """ln P(noise <= y) for Laplace noise of scale 1."""
     tail = -np.abs(y) - math.log(2.0)
     return np.where(y < 0, tail, np.log1p(-np.exp(tail)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Witness:
-    """The two graphs, and two calls with a private stop and Laplace noise.
+    """The two neighbouring graphs that separate the printed threshold rule from the corrected one, and two calls with a
+    private stop and Laplace noise.
 
     Args:
-        bridged: number k' of hidden targets that i knows in the second graph.
-        strangers: number N of protected vertices whose statistic is 0 throughout.
+        bridged: number k' of hidden targets that the contact i knows in the second graph.
+        strangers: number N of protected vertices with statistic 0 in both graphs.
         epsilon: cost of one call, in nats.
-        stopping_target: K.
-        degree_bound: d > k'.
+        stopping_target: stopping target K.
+        degree_bound: degree bound d > k'.
         printed: True for the printed rule (over the unexamined, sensitivity d + 1), False for the corrected one (over V
             minus N[T], sensitivity max(d - 1, 1)).
     """
@@ -186,11 +196,13 @@ class Witness:
 
     @property
     def scale(self) -> float:
-        """Scale of the noise, b = 4 / epsilon."""
+        """Noise scale, b = 4 / epsilon."""
         return 4.0 / self.epsilon
 
     def _threshold(self, zeros: int, ones: int) -> _Array:
-        """(d + 1,) logarithms of the law of a threshold that counts so many vertices of value 0 and 1."""
+        """The logarithms of the law of a threshold that counts `zeros` vertices of value 0 and `ones` vertices of value
+        1, shape (d + 1,).
+        """
         counts = np.zeros(self.degree_bound + 1)
         counts[0], counts[1] = zeros + ones, ones
         sensitivity = self.degree_bound + 1 if self.printed else max(self.degree_bound - 1, 1)
@@ -198,11 +210,11 @@ class Witness:
         return np.asarray(scipy.special.log_softmax(-np.abs(counts - self.stopping_target) * rate))
 
     def log_law(self, known: bool) -> _Array:
-        """Logarithm of the probability that t1 is found first and the second threshold is x, for every x, shape (d +
-        1,).
+        """The logarithm of the probability that t1 is found first and the second threshold is x, for every x; shape (d
+        + 1,).
 
         Args:
-            known: whether i knows the others, as in the second graph.
+            known: whether the contact i knows the other hidden targets, as in the second graph.
         """
         b, value = self.scale, 1.0 if known else 0.0
         others = (0, self.bridged) if known else (self.bridged, 0)
@@ -218,7 +230,9 @@ class Witness:
         return np.asarray(np.logaddexp.reduce(mass[:, None] + seconds, axis=0))
 
     def _second(self, y: float, zeros: int, ones: int) -> _Array:
-        """ln of the printed second threshold's law, given t1's noisy value: strangers above it are examined."""
+        """The logarithms of the law of the printed second threshold, given the noisy value of t1. Strangers with larger
+        noisy values have been examined.
+        """
         lower, above = _log_below(np.array([y, -y])).tolist()
         mean = self.strangers * math.exp(above)
         wide = _WIDE * math.sqrt(mean * math.exp(lower)) + 40.0
@@ -239,7 +253,7 @@ class Witness:
 
     @cached_property
     def loss(self) -> float:
-        """The largest |log ratio| of (t1 first, x) between the two graphs.
+        """The largest |log ratio| of the outcome (t1 first, second threshold x) between the two graphs.
 
         Example:
             >>> bad, good = Witness(printed=True), Witness(printed=False)
@@ -255,14 +269,15 @@ class Witness:
 
 
 def limit_loss(bridged: int, scale: float, at_most: float) -> float:
-    """The same for a population without end: the log ratio of "t1 is first, with F(its noise) < at_most".
+    """The log ratio between the witness's two graphs in the limit of infinitely many strangers, for the event that t1
+    is first and F(its noise) < at_most, where F is the distribution function of the noise.
 
-    It grows as `at_most` falls, and is k'/b = k' epsilon/4 from 1/2 down.
+    The log ratio grows as `at_most` falls. For `at_most` up to 1/2 it is k'/b = k' epsilon/4.
 
     Args:
-        bridged: k' >= 1.
-        scale: b > 0.
-        at_most: in (0, 1).
+        bridged: number k' >= 1 of hidden targets that the contact i knows in the second graph.
+        scale: noise scale b > 0.
+        at_most: bound on F(noise of t1), in (0, 1).
 
     Raises:
         InvalidInput: a number out of range.

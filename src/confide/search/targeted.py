@@ -1,4 +1,5 @@
-"""`PTarget`: find the components of a hidden group one after another, and release the list under protected privacy.
+"""`PTarget`: a search that finds the components of a hidden group one after another, and releases the list under
+protected privacy.
 
 Source: Wu 2017, Algorithm 14, hardened; spec targeted_search 3.3, 4.
 """
@@ -68,7 +69,7 @@ _REACH_ANY = ("the loss is that of the released list as a sequence, not of the t
               "appears")
 
 Debit = Callable[[tuple[Event, ...]], None]
-"""Debits the events of one call, and raises `BudgetExceeded` where they do not fit."""
+"""A function that debits the events of one call, and raises `BudgetExceeded` if the budget does not cover them."""
 
 
 @wire("PTarget", "people components stopping_target epsilon degree_bound stop statistic noise_kind delta "
@@ -77,12 +78,12 @@ Debit = Callable[[tuple[Event, ...]], None]
 class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     """Private targeted search: statistic-first search within components, noisy search between them.
 
-    Whoever is not a target is protected: the released list hardly depends on the contacts of any one of them. Nothing
-    is promised about who is a target, about edges between targets, or about anything that is not released: who was
-    examined, how many, and when.
+    Every person who is not a target is protected: the released list hardly depends on the contacts of any one protected
+    person. The promise does not cover which people are targets, or the edges between targets. The promise also does not
+    cover anything that is not released: the vertices that were examined, their number, and the times.
 
     Raises:
-        InvalidInput: a parameter out of range, a statistic without signal, or no degree bound where one is needed.
+        InvalidInput: a parameter out of range, a statistic without signal, or a missing degree bound.
 
     Source: Wu 2017, Algorithms 13 and 14, with errata E1 to E8; spec targeted_search 3.
 
@@ -125,16 +126,16 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     def for_budget(
         cls, *, epsilon: float, delta: float = 0.0, people: int, components: int, **options: Any,
     ) -> PTarget:
-        """The search with a released list that loses no more than a budget: each search for a component gets as much as
-        fits.
+        """A search whose released list costs at most a privacy budget. Each search for a component gets the largest
+        epsilon that fits.
 
         Args:
             epsilon: privacy loss of the whole list, in nats, > 0.
-            delta: in [0, 1).
-            people: number of people, n, public.
-            components: number of components, k >= 1.
-            options: further settings, such as stopping_target, degree_bound, stop, statistic or noise_kind; the noise
-                is "gumbel" by default where there is a delta, which composes better.
+            delta: delta of the whole list, in [0, 1).
+            people: public number n of people.
+            components: number k >= 1 of components.
+            options: further settings, such as stopping_target, degree_bound, stop, statistic or noise_kind. With a
+                delta the default noise is "gumbel", which composes better.
 
         Raises:
             InvalidInput: a number out of range.
@@ -152,7 +153,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
 
     @cached_property
     def call(self) -> ComponentSearch:
-        """The public parameters of one search for a component."""
+        """Public parameters of one search for a component."""
         return ComponentSearch(
             people=self.people, stopping_target=self.stopping_target, epsilon=self.epsilon,
             degree_bound=self.degree_bound, stop=self.stop, statistic=self.statistic, noise_kind=self.noise_kind,
@@ -166,7 +167,8 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         return self.components - 1
 
     def events(self) -> tuple[Event, ...]:
-        """Events of k - 1 calls: each a threshold of bounded range, where one is drawn, and a noisy selection.
+        """The privacy events of k - 1 calls: for each call a noisy selection and, if one is drawn, a threshold of
+        bounded range.
 
         Source: spec targeted_search 4 (two-step accounting).
         """
@@ -176,10 +178,12 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
                      for event in self.call.events())
 
     def group_steps(self, size: int) -> int:
-        """Number of steps for a group: 2 size - 1 where a degree bound is needed, else size.
+        """Number of steps between neighbours that change a group of `size` people: 2 size - 1 with a degree bound, and
+        size without one.
 
-        One person's new contacts may lift another's degree above the bound while the old ones are still there. So the
-        contacts of all but one are taken away first, then the last one's are changed, then the others' are drawn anew.
+        A person's new contacts may lift the degree of another person in the group above the bound, as long as that
+        person's old contacts are still there. So the steps first remove the contacts of all but one person, then change
+        those of the last person, and then add the new contacts of the others.
         """
         return size if self.degree_bound is None else 2 * size - 1
 
@@ -217,27 +221,31 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         answers: Mapping[Any, bool] | None = None, log: OperatorLog | None = None, query_cap: int | None = None,
         without_guarantee: bool = False,
     ) -> Search:
-        """Begin a search that can pause: for an oracle that takes its time, or after a crash.
+        """Begin a search that can pause, for a slow oracle or after a crash.
 
-        After a crash give the same investigation, the answers that were had, and the same `JournalNoise`: the search
-        goes over what it did, asks only what is unanswered, and its noise is that of the first time.
+        After a crash pass the same investigation, all answers so far, and the same `JournalNoise`. The search then
+        repeats its steps with the same noise as before, and asks only unanswered questions.
 
         Args:
-            data: an `Investigation`.
-            noise: `Noise.secure()` for a release, in a `JournalNoise` where the search is to survive a crash.
-            charge: called with a call's events before it begins. Where it raises `BudgetExceeded`, the search ends
-                there: after a number of calls, which is public.
-            charged: calls that were charged before a crash. Under secure noise only with the `JournalNoise` that holds
-                their draws: with other noise they are other calls, and are charged anew.
-            answers: id -> whether it is a target.
-            log: filled with what only the operator may see.
-            query_cap: stop after so many examinations. That tells on protected contacts without bound.
-            without_guarantee: must be given with a query cap; the outcome is then a `CappedOutcome`, never a release.
+            data: `Investigation` with the private data.
+            noise: source of the noise; `Noise.secure()` for a release, wrapped in a `JournalNoise` if the search must
+                survive a crash.
+            charge: function that is called with a call's events before the call begins. If it raises `BudgetExceeded`,
+                the search ends after a number of calls that is public.
+            charged: number of calls that were charged before a crash. Under secure noise calls that were already
+                charged require the `JournalNoise` that holds their draws. With other noise they would be other calls,
+                and be charged again.
+            answers: mapping from id to whether it is a target.
+            log: log that receives the records that only the operator may see.
+            query_cap: number of examinations after which the search stops. The stop reveals protected contacts without
+                any bound.
+            without_guarantee: consent to lose the promise, required with a query cap. The outcome is then a
+                `CappedOutcome`, never a release.
 
         Raises:
-            InvalidInput: other people than the graph's; `charged` calls of which the noise holds no draws; or a journal
-                that was begun for another graph, other seeds or other parameters.
-            DegreeBoundViolated: the graph is not admissible.
+            InvalidInput: a graph with another number of people; `charged` calls of which the noise holds no draws; or a
+                journal that belongs to another graph, other seeds or other parameters.
+            DegreeBoundViolated: a graph that is not admissible.
             Refused: a query cap in a private run.
         """
         return Search(self, data, noise, charge=charge, charged=charged, answers=answers, log=log,
@@ -249,14 +257,15 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     ) -> RunOutcome[PublicRelease, SearchCertificate]:
         """Run the whole search.
 
-        Args: as `start`; and
-            progress: called when the search has ended. Its course depends on contacts, so nothing else is reported.
+        Args: as in `start`; and
+            progress: function that is called when the search has ended. The course of a search depends on contacts, so
+                nothing else is reported.
 
         Raises:
-            SeedNotTargeted: a seed is no target, by the oracle's answer.
-            OracleUnavailable: the oracle gave no answer; its `search` is the paused search.
-            InvalidInput: other people than the graph's.
-            DegreeBoundViolated: the graph is not admissible.
+            SeedNotTargeted: a seed that is no target, by the oracle's answer.
+            OracleUnavailable: an oracle that gives no answer. The attribute `search` of the error is the paused search.
+            InvalidInput: a graph with another number of people.
+            DegreeBoundViolated: a graph that is not admissible.
             Refused: a query cap in a private run.
         """
         search = self.start(data, noise, charge=charge, log=log, query_cap=query_cap,
@@ -266,27 +275,29 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         return found
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """Nothing: the data is a custodian's, and no participant gets a share."""
+        """An empty mapping: the data belongs to a custodian, and no participant gets a share."""
         self.check(billboard)
         return {}
 
     def certify(self, billboard: Billboard) -> SearchCertificate:
-        """Bound on the loss of this very list: calls times epsilon."""
+        """The bound on the loss of the released list: calls times epsilon."""
         board = self._own(billboard)
         return SearchCertificate(calls=board.calls, ex_post=board.calls * self.epsilon)
 
     def drawn(self, billboard: Billboard) -> Iterator[tuple[str, DrawCost, int]]:
-        """The calls that were made: a search may end before all that it is charged for."""
+        """The cost of the calls that were made, since a search may end before it makes all the calls that it is charged
+        for.
+        """
         calls, epsilon = self._own(billboard).calls, written(self.call.selection_epsilon)
         for event in self.call.events() if calls else ():
             bounded = isinstance(event, BoundedRangeEvent)
             yield f"{event.label}s", (DrawCost.selection if bounded else DrawCost.laplace)(epsilon), calls
 
     def check(self, billboard: Billboard) -> None:
-        """Whether it can be a release of this search.
+        """Check that a billboard can be a release of this search.
 
         Raises:
-            InvalidInput: names the part that contradicts the parameters, or another part.
+            InvalidInput: a part that contradicts the parameters or another part. The message names it.
         """
         self._own(billboard)
 
@@ -298,12 +309,12 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
 
 
 def within_budget(it: PTarget, epsilon: float, delta: float) -> PTarget:
-    """The same search with the largest epsilon of one call at which the whole list loses no more than a budget.
+    """The search with the largest epsilon of one call at which the whole list costs at most a budget.
 
     Args:
         it: search with any epsilon.
         epsilon: privacy loss of the whole list, in nats.
-        delta: delta of the whole list; 0 composes calls by their sum.
+        delta: delta of the whole list; 0 uses basic composition.
     """
     def fits(each: float) -> bool:
         there = replace(it, epsilon=each, delta=delta)
@@ -325,7 +336,8 @@ def within_budget(it: PTarget, epsilon: float, delta: float) -> PTarget:
 
 
 class Search:
-    """A search under way: it goes on as far as answers reach, and keeps its state while there are none.
+    """A search in progress. The search advances as far as the answers reach, and keeps its state while answers are
+    missing.
 
     Example:
         >>> from confide.privacy.noise import Noise
@@ -375,29 +387,29 @@ class Search:
 
     @property
     def done(self) -> bool:
-        """Whether it has ended."""
+        """Whether the search has ended."""
         return self._state.ended is not None
 
     @property
     def charged(self) -> int:
-        """How many calls have been charged: public."""
+        """Number of calls that have been charged, which is public."""
         return max(self._charged, self._state.calls)
 
     @property
     def answers(self) -> dict[Any, bool]:
-        """Everything that was answered, by id: what a restart needs. The operator's."""
+        """All answers so far by id, which a restart needs. Only the operator may see the answers."""
         return self._state.statuses.given()
 
     @property
     def log(self) -> OperatorLog:
-        """The operator's facts so far."""
+        """Log of the search so far, which only the operator may see."""
         return self._state.log
 
     def run(self) -> Search:
-        """Go on to the end, asking the oracle.
+        """Continue the search to its end, asking the oracle.
 
         Raises:
-            OracleUnavailable: it gave no answer; `run` goes on with the same state.
+            OracleUnavailable: an oracle that gives no answer. Another call of `run` continues from the same state.
         """
         try:
             self._state.run()
@@ -407,13 +419,15 @@ class Search:
         return self
 
     def pending(self, count: int = 1) -> list[Any]:
-        """Ids to ask about next, in their order. The operator's: they tell on protected contacts.
+        """Ids of the vertices to ask about next, in their order. Only the operator may see the ids, since they reveal
+        protected contacts.
 
-        Within a component all of them will be examined whatever the answers are. While a component is sought, the
-        later ones may turn out to be unnecessary; their answers are kept, and count as examined only in their turn.
+        Within a component all pending vertices will be examined, whatever the answers are. In a search for a component,
+        questions about later vertices may prove unnecessary. Answers to unnecessary questions are kept, and the
+        vertices count as examined only in their turn.
 
         Args:
-            count: how many at most.
+            count: largest number of ids.
         """
         count = whole("count", count, at_least=1)
         if self._state.advance():
@@ -421,14 +435,14 @@ class Search:
         return self._state.investigation.graph.ids_of(self._state.upcoming(count))
 
     def answer(self, answers: Mapping[Any, bool]) -> Search:
-        """Give answers, of any vertices in any order, and go on as far as they reach.
+        """Record answers about any vertices, in any order, and advance as far as they reach.
 
         Args:
-            answers: id -> whether it is a target.
+            answers: mapping from id to whether it is a target.
 
         Raises:
-            OracleInconsistent: another answer than before; nothing of these was kept.
-            InvalidInput: an unknown id or no bool; nothing of these was kept.
+            OracleInconsistent: an answer that differs from an earlier one. None of the new answers is kept.
+            InvalidInput: an unknown id, or an answer that is no bool. None of the new answers is kept.
         """
         self._state.statuses.give(answers)
         self._state.advance()
@@ -439,7 +453,8 @@ class Search:
         """The outcome of a search that has ended.
 
         Raises:
-            Refused: it has not. A list that is cut off where answers happen to be missing would tell when they were.
+            Refused: a search that has not ended. A list cut off at a missing answer would reveal when answers were
+                missing.
         """
         if not self.done:
             raise Refused("the search has not ended", "run() it, or give the answers to pending()")

@@ -1,53 +1,63 @@
-"""An auction of bundles in progress: rounds of slots, and a release of all counts after each batch of them.
+"""An auction of bundles in progress: bidders bid batch by batch, and all noisy bid counts are released after each
+batch.
 
-Between two releases nobody's bid depends on another's. Tables are played by compiled slots, programs one by one.
+Between two releases of the counts no bidder's bid depends on any other bidder's bid. Bidders with valuations in tables
+are played by compiled code, bidders with programs one by one. A bidder's own device takes the same steps as the
+auction.
 
-How far one bidder moves what an auction of bundles counts: bids, and reports at the end of each round.
+*The steps of a bidder.* A good that a bidder holds is priced at the price at which they won it. One more good is priced
+at the current price. In their slot bidders drop the goods that were outbid. Then bidders bid on one good of a
+most-preferred superset of the goods that they still hold, if that superset is strictly better.
 
-Write b_r, b'_r in {0, 1} for whether the bidder bids in round r in either of two neighbouring worlds, u_r, u'_r for the
-report at its end (they would bid once more, and have a bid left), x_r for the l1 distance of their bids,
-y_r = |u_r - u'_r|. Everybody else's state follows from the public record and their own row, so along one history only
-these differ. A bidder bids once a round at most, C times in all, so x_r <= b_r + b'_r <= 2 and the x_r add up to
-2 min(C, R) at most. Nobody asks after the last round.
+Source: Wu 2017, Algorithm 6, corrected; spec allocation 5.
 
-Whoever declines in their slot is idle: they neither bid nor report until they lose a good. (At prices that only rise
-that changes nothing for any valuation; the auction enforces it, so a program that contradicts itself is bound too.)
+*The sensitivity of the counts.* How far can one bidder move the bids, and the reports at the end of each round? Take
+two neighbouring data sets, called worlds, and one public history. In round r of the two worlds let
 
-The first bid is in round 1, in either world: who declines then holds nothing that they could lose. A report leaves a
-bid, so bidders report after min(C, R) - 1 of their bids at most, and what they say in round 1 counts once for both
-worlds.
+    b_r, b'_r in {0, 1}: whether the bidder bids
+    u_r, u'_r in {0, 1}: the report at the end, whether the bidder would bid once more and has a bid left
+    x_r: the l1 distance between the bids of the two worlds
+    y_r = |u_r - u'_r|
 
-*Slot tests* (the print). Goods are dropped in the bidder's slot, right before they bid or decline. So u_r = 1 only
-where b_r = 1: had they declined in slot r they would be idle at its end. After round 1 that leaves min(C, R) - 2
-reports in either world. All together, with C, R >= 2,
+The state of every other bidder follows from the public history and their own row, so along one history only these
+numbers differ. A bidder bids at most once in a round and at most C times in all. So x_r <= b_r + b'_r <= 2, and the sum
+of all x_r is at most 2 min(C, R), where R is the number of rounds. After the last round there is no report.
+
+A bidder who declines in their slot is idle: they neither bid nor report until they lose a good. At prices that only
+rise, the rule on idle bidders changes nothing for any valuation. The auction enforces the rule, so it also binds a
+program that contradicts itself.
+
+In either world the first bid is in round 1, since a bidder who declines in round 1 holds nothing that they could lose.
+A report says that a bid is left, so a bidder reports after at most min(C, R) - 1 of their bids. The reports of round 1
+differ by at most one, which counts once for both worlds.
+
+*Slot tests*, as in the printed algorithm. Goods are dropped in the bidder's slot, right before the bidder bids or
+declines. So u_r = 1 only if b_r = 1: a bidder who declines in slot r is idle at the end of round r. After round 1 that
+leaves min(C, R) - 2 reports in either world. All together, with C, R >= 2,
 
     x + y <= 2 min(C, R) + min(R - 1, 2 min(C, R) - 3).
 
-Without a cap, and with a report after the last round as in the print, that is 3R, and it is reached: a bidder may hold
-all that they want when the round ends, and lose a good before their next slot. The printed proof has 2R.
+Without a cap, and with a report after the last round as in the printed algorithm, the bound is 3R. The bound is
+attained: a bidder may hold all that they want when the round ends, and lose a good before their next slot. The printed
+proof has 2R.
 
-*Round-end tests.* Goods are dropped at the end of a round, before the report. So u_r = 1 where b_r = 1, or where the
-bidder lost a good at the end of round r; they lose no more goods than they bid on, so after round 1 there are 2
-min(C, R) - 3 reports in either world. And a report u_r = 0 keeps them from bidding in round r + 1, since no good is
-dropped in between: y_r = 1 leaves one possible bidder, x_{r+1} + y_r <= 2. With x_1 <= 2 all together are 2R at most,
-or 2R + 1 with a report after the last round.
+*Round-end tests.* Goods are dropped at the end of a round, before the report. So u_r = 1 only if b_r = 1 or the bidder
+lost a good at the end of round r. Bidders lose at most as many goods as they bid on, so after round 1 there are at most
+2 min(C, R) - 3 reports in either world. A report u_r = 0 keeps the bidder from bidding in round r + 1, since no good is
+dropped in between. So if the reports of round r differ (y_r = 1), only one of the two worlds can bid in round r + 1,
+and x_{r+1} + y_r <= 2. With x_1 <= 2, the total is at most 2R, or 2R + 1 with a report after the last round.
 
-So where no cap binds (C >= R), reports cost nothing beside round-end tests if their noise is large enough: with blocks
-of bids at scale a, a bid of round r + 1 in M >= 1 of them, and blocks of reports at scale q a, a report in q of them at
-most, x M/a + y q/(q a) <= 2M/a, which is what the bids are paid for. With C < R, slot tests have the smaller distance.
+Therefore, if no cap binds (C >= R), reports cost nothing besides round-end tests as long as their noise is large
+enough. Let blocks of bids have noise scale a, and blocks of reports noise scale q a. A bid of round r + 1 lies in M >=
+1 blocks, and a report in at most q blocks. Then
+
+    x M/a + y q/(q a) <= 2M/a,
+
+which the charge for the bids already covers. If C < R, slot tests have the smaller sensitivity.
 
 *Bids as reports* (CountBids): y_r = |b_r - b'_r|.
 
 Source: Wu 2017, Algorithm 6 (Theorem 4.4.1, corrected); spec allocation 3.2 and 5, for bid caps and free reports ours.
-
-A bidder's slot in an auction of bundles, in plain numbers: the same steps on their device and in the auction.
-
-Goods that bidders hold have the price that they were won at; one more good has today's. In their slot they drop what
-was outbid, then bid on one good of a most-preferred superset of what they still hold, if that is strictly better.
-
-Source: Wu 2017, Algorithm 6, corrected; spec allocation 5.
-
-The slots of an auction of bundles for valuations that are tables: `bundle_slots`, compiled.
 """
 
 from __future__ import annotations
@@ -90,14 +100,15 @@ OutbidTests = Literal["slot", "round_end"]
 
 
 def report_distance(*, rounds: int, bid_cap: int, tests: OutbidTests, worlds: int = 2) -> int:
-    """How far one neighbour step moves the reports of all rounds but the last together, in l1; at least 1.
+    """The largest l1 distance between the reports of neighbouring data sets, over all rounds but the last together. At
+    least 1.
 
     Args:
-        rounds: R >= 1.
-        bid_cap: C >= 1.
-        tests: when goods are dropped: "slot" or "round_end".
-        worlds: number of worlds in which the bidder has a row that is not zero: 2, or 1 where they are replaced by
-            zeros.
+        rounds: number R >= 1 of rounds.
+        bid_cap: largest number C >= 1 of bids of one bidder.
+        tests: time at which goods are dropped: "slot" or "round_end".
+        worlds: number of the two neighbouring data sets in which the bidder's row may be nonzero: 2, or 1 if neighbours
+            replace a row by zeros.
 
     Example:
         >>> [report_distance(rounds=30, bid_cap=8, tests=tests) for tests in ("slot", "round_end")]
@@ -109,20 +120,23 @@ def report_distance(*, rounds: int, bid_cap: int, tests: OutbidTests, worlds: in
 
 
 def _reports(bids: int, tests: OutbidTests, worlds: int) -> int:
-    """Reports that differ, of who makes so many bids at most: one in round 1, and then those of each world."""
+    """Largest number of reports that differ for a bidder with at most `bids` bids: one in round 1, and the later
+    reports of each data set.
+    """
     if bids < 2:
         return 0
     return 1 + worlds * (bids - 2 if tests == "slot" else 2 * bids - 3)
 
 
 def joint_distance(*, rounds: int, bid_cap: int, tests: OutbidTests, last_report: bool = False) -> int:
-    """How far replacing a bidder moves bids and reports together, in l1.
+    """The largest l1 distance between the bids and reports together of two data sets that differ in one replaced
+    bidder.
 
     Args:
-        rounds: R >= 1.
-        bid_cap: C >= 1.
-        tests: when goods are dropped.
-        last_report: whether there is a report after the last round too, as in the print.
+        rounds: number R >= 1 of rounds.
+        bid_cap: largest number C >= 1 of bids of one bidder.
+        tests: time at which goods are dropped: "slot" or "round_end".
+        last_report: whether there is a report after the last round too, as in the printed algorithm.
 
     Example:
         >>> [joint_distance(rounds=3, bid_cap=3, tests=tests, last_report=True) for tests in ("slot", "round_end")]
@@ -139,8 +153,10 @@ def joint_distance(*, rounds: int, bid_cap: int, tests: OutbidTests, last_report
 
 
 def free_reports(*, rounds: int, bid_cap: int, tests: OutbidTests, worlds: int) -> bool:
-    """Whether reports cost nothing where their noise is large enough: round-end tests, no cap that binds, and a bidder
-    who may bid in both worlds, since one world's bid takes none from the other's.
+    """Whether reports cost nothing if their noise is large enough.
+
+    Reports are free only with round-end tests, a cap that does not bind, and a bidder who may bid in both neighbouring
+    data sets. If the bidder bids in one data set only, a report does not prevent a bid in the other.
     """
     return tests == "round_end" and bid_cap >= rounds and worlds == 2
 
@@ -151,13 +167,13 @@ def free_reports(*, rounds: int, bid_cap: int, tests: OutbidTests, worlds: int) 
 @wire("BundleRules", "people goods supply increment rounds batch bid_cap charge valuation bundle outbid_tests reports")
 @dataclass(frozen=True, kw_only=True)
 class BundleRules(Rules):
-    """The public rules that everybody bids on bundles by.
+    """The public rules of an auction of bundles, by which every bidder bids.
 
     Args:
-        valuation: the class of everybody's valuation.
-        bundle: b, goods that one bidder may hold; who holds as many does not bid.
-        outbid_tests: when goods are dropped: in the "slot" of who holds them, or at "round_end".
-        reports: whether everybody is asked at the end of a round if they would bid once more.
+        valuation: class of all bidders' valuations.
+        bundle: largest number b of goods of one bidder. A bidder who holds b goods does not bid.
+        outbid_tests: time at which outbid goods are dropped: in the "slot" of their holder, or at "round_end".
+        reports: whether all bidders report at the end of a round whether they would bid once more.
     """
 
     valuation: BundleClass
@@ -168,13 +184,13 @@ class BundleRules(Rules):
 
 @dataclass(kw_only=True, slots=True)
 class Standing:
-    """How one bidder stands. Private.
+    """The state of one bidder in an auction of bundles. Private.
 
     Args:
         goods: goods that the bidder holds, in the order in which they were won.
-        seen: the count of each just before the bid on it.
+        seen: published count of each held good just before the bid on it.
         bids: number of bids made.
-        idle: whether nothing adds more than its price to what is held; so it stays until the bidder loses a good.
+        idle: whether no further good adds more than its price. An idle bidder stays idle until they lose a good.
     """
 
     goods: list[int] = field(default_factory=list)
@@ -183,11 +199,12 @@ class Standing:
     idle: bool = False
 
     def drop(self, counts: NDArray[np.int64], rules: Rules) -> None:
-        """Drop the goods after whose bid too many others were counted.
+        """Drop each good after whose bid more bids were counted than its effective supply. A bidder without a bid left
+        drops nothing before the end of the auction.
 
         Args:
-            counts: (k,) counts as published.
-            rules: the auction's rules.
+            counts: published counts, shape (k,).
+            rules: public rules of the auction.
         """
         if self.bids >= rules.bid_cap:  # she never bids again: the end decides
             return
@@ -198,12 +215,12 @@ class Standing:
             self.idle = False
 
     def wants(self, bidder: Bidder, prices: NDArray[Any], rules: BundleRules) -> int:
-        """The good that the bidder would bid on, -1 for none.
+        """The good that the bidder would bid on, or -1 for none.
 
         Args:
-            bidder: the bidder's valuation.
-            prices: (k,) prices of one more of each good.
-            rules: the auction's rules.
+            bidder: valuation of the bidder.
+            prices: price of one more copy of each good, shape (k,).
+            rules: public rules of the auction.
         """
         if self.bids >= rules.bid_cap or self.idle or len(self.goods) >= rules.bundle:
             return -1
@@ -212,13 +229,13 @@ class Standing:
         return good
 
     def slot(self, bidder: Bidder, prices: NDArray[Any], counts: NDArray[np.int64], rules: BundleRules) -> int:
-        """Play the bidder's slot; returns the good that they bid on, -1 for none.
+        """Play the bidder's slot. Returns the good that the bidder bids on, or -1 for none.
 
         Args:
-            bidder: the bidder's valuation.
-            prices: (k,) prices of the last release.
-            counts: (k,) counts of the last release.
-            rules: the auction's rules.
+            bidder: valuation of the bidder.
+            prices: prices after the last release, shape (k,).
+            counts: counts of the last release, shape (k,).
+            rules: public rules of the auction.
         """
         if rules.outbid_tests == "slot":
             self.drop(counts, rules)
@@ -230,7 +247,9 @@ class Standing:
         return good
 
     def round_end(self, bidder: Bidder, prices: NDArray[Any], counts: NDArray[np.int64], rules: BundleRules) -> bool:
-        """Play the end of a round; returns whether the bidder would bid once more, where anybody asks."""
+        """Play the end of a round. Returns whether the bidder would bid once more; always False in auctions without
+        reports.
+        """
         if rules.outbid_tests == "round_end":
             self.drop(counts, rules)
         return rules.reports and self.wants(bidder, prices, rules) >= 0
@@ -248,7 +267,7 @@ def _pick(
     i: int, size: int, values: NDArray[Any], starts: _Integers, named: _Goods, dense: bool, counted: bool,
     prices: _Reals, held: _Goods,
 ) -> int:
-    """What a bidder who holds `size` goods bids on; -1 for nothing."""
+    """The good that bidder `i`, who holds `size` goods, bids on; -1 for none."""
     goods = len(prices)
     best, surplus = -1, 0.0
     if counted:
@@ -272,7 +291,7 @@ def _pick(
 
 @kernel
 def _drop(i: int, published: _Integers, supply: _Integers, held: _Goods, seen: _Integers, sizes: _Goods) -> bool:
-    """Goods after whose bid too many others were counted are gone; whether there were any."""
+    """Drop the outbid goods of bidder `i`. Returns whether any good was dropped."""
     kept = 0
     for place in range(sizes[i]):
         j = held[i, place]
@@ -292,7 +311,9 @@ def bid(
     prices: _Reals, published: _Integers, supply: _Integers, cap: int, in_slot: bool, held: _Goods, seen: _Integers,
     sizes: _Goods, bids: _Goods, idle: NDArray[np.bool_], increments: _Integers,
 ) -> None:
-    """The slots of bidders `first` to `last`: drop what was outbid where that is tested there, then bid."""
+    """Play the slots of the bidders from `first` to before `last`. With slot tests a bidder first drops outbid goods;
+    then the bidder bids.
+    """
     increments[:] = 0
     for i in range(first, last):
         if bids[i] >= cap:
@@ -317,7 +338,9 @@ def end_round(
     published: _Integers, supply: _Integers, cap: int, dropping: bool, asking: bool, held: _Goods, seen: _Integers,
     sizes: _Goods, bids: _Goods, idle: NDArray[np.bool_],
 ) -> int:
-    """The end of a round: drop what was outbid where that is tested there; how many would bid once more, if asked."""
+    """Play the end of a round for all bidders. With round-end tests they first drop outbid goods. Returns how many
+    report that they would bid once more; 0 without reports.
+    """
     found = 0
     for i in range(len(sizes)):
         if bids[i] >= cap:
@@ -340,7 +363,9 @@ def play(
     noise: _Integers, held: _Goods, seen: _Integers, sizes: _Goods, bids: _Goods, idle: NDArray[np.bool_],
     sums: _Integers, noisy: _Integers, published: _Integers, prices: _Reals, changes: _Integers,
 ) -> int:
-    """Some slots of a round, one release each; returns how many counts changed, written to `changes` (.., 3)."""
+    """Play some slots of a round, one release a slot. Returns the number of changes of counts, which are written to
+    `changes`, shape (.., 3).
+    """
     goods, people = len(prices), len(sizes)
     increments, before = np.zeros(goods, dtype=np.int64), np.empty(goods, dtype=np.int64)
     drawn = np.empty(goods, dtype=np.int64)
@@ -359,13 +384,15 @@ def play(
 
 
 class BundleAuction(Running):
-    """A run in progress. All of its state but the published counts is private."""
+    """An auction of bundles in progress. All of its state is private, except for the published counts."""
 
     rules: BundleRules
 
     @abstractmethod
     def units(self) -> tuple[NDArray[np.int32], _Integers]:
-        """Goods that everybody holds, (n, b), -1 for none, and counts that they saw; before the last are dropped."""
+        """All bidders' goods, shape (n, b), with -1 for none, and the published count of each just before the bid on
+        it. Goods outbid since the last test are included.
+        """
 
 
 class _TableAuction(BundleAuction):
@@ -408,7 +435,9 @@ class _TableAuction(BundleAuction):
 
 
 class _ListAuction(BundleAuction):
-    """Programs, one by one: each release is drawn around its true sums, however many there are."""
+    """An auction in which programs bid, one by one. Each release is drawn around its true sums, for any number of
+    releases.
+    """
 
     def __init__(
         self, rules: BundleRules, population: Population, counter: TreeCounter, noise: Noise,
@@ -448,15 +477,16 @@ def start_bundles(
     rules: BundleRules, population: Population, counter: TreeCounter, noise: Noise, *, stepwise: bool | None = None,
     session: NoiseSession | None = None,
 ) -> BundleAuction:
-    """An auction before its first round.
+    """An auction of bundles before its first round.
 
     Args:
-        rules: public.
-        population: everybody's valuations.
-        counter: the counters' public parameters.
-        noise: where the noise comes from.
-        stepwise: as `Running` has it; programs are always played so.
-        session: the session that pays for the noise, as `Running` has it.
+        rules: public rules of the auction.
+        population: valuations of all bidders.
+        counter: public parameters of the counters of bids.
+        noise: source of the noise.
+        stepwise: whether each release is drawn around its true sums. If left out, True for runs with few releases.
+            Always True for auctions of programs.
+        session: session that pays for the noise. If left out, a session is opened on the line `COUNTS`.
     """
     if population.table is None:
         return _ListAuction(rules, population, counter, noise, session)
@@ -464,11 +494,11 @@ def start_bundles(
 
 
 def favourite_bundles(population: Population, bundle: int) -> NDArray[np.int32]:
-    """The goods that everybody likes best where all is free, (n, b); -1 for none. Private.
+    """The bundle that each bidder likes best if all goods are free, shape (n, b), with -1 for none. Private.
 
     Args:
-        population: everybody's valuations.
-        bundle: b.
+        population: valuations of all bidders.
+        bundle: largest number b of goods in a bundle.
     """
     n, k, table = population.people, population.goods, population.table
     held = np.full((n, bundle), -1, dtype=np.int32)
@@ -487,12 +517,12 @@ def favourite_bundles(population: Population, bundle: int) -> NDArray[np.int32]:
 
 
 def still_wanting(population: Population, held: NDArray[Any], prices: _Reals) -> int:
-    """How many would add a good to their bundle at some prices, if they might. Private.
+    """Number of bidders who would add a good to their bundle at given prices, if they had a bid left. Private.
 
     Args:
-        population: everybody's valuations.
-        held: (n, b) goods, -1 for none.
-        prices: (k,).
+        population: valuations of all bidders.
+        held: goods of each bidder, shape (n, b), with -1 for none.
+        prices: price of each good, shape (k,).
     """
     (n, b), table = held.shape, population.table
     sizes = (held >= 0).sum(axis=1).astype(np.int32)

@@ -1,10 +1,10 @@
-"""The questions that every valuation of bundles answers, of one bidder and of all.
+"""The interface of valuations of bundles: the questions that a valuation answers for one bidder and for all bidders.
 
-A bundle is a tuple of goods, a good as often as copies of it are in it; its order does not matter.
+A bundle is a tuple of goods. The tuple lists a good once for each copy in the bundle, in any order.
 
-Rule for v(all) <= 1: a record is accepted where its sum in doubles is at most 1 + 2^-21, half a step of the grid on
-which certificates count. So a row that adds up to 1 but for rounding, in single precision too, is not refused, and one
-bidder still counts for 2^20 + 1 steps at most.
+Everything together may be worth at most 1. A record is accepted if its sum in doubles is at most 1 + 2^-21, which is
+half a step of the grid on which certificates count. So a row that adds up to 1 except for rounding, even in single
+precision, is accepted. One bidder still adds at most 2^20 + 1 steps to a sum on that grid.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ __all__ = ["MOST", "Bidder", "Bundle", "BundleClass", "Listed", "Population", "T
 Bundle = Sequence[int]
 
 MOST = 1.0 + 2.0**-21
-"""What everything together may be worth in doubles."""
+"""Largest accepted value of all goods together, as a sum in doubles."""
 
 _Reals = NDArray[np.float64]
 
 
 def refuse_total(total: float, row: int | None = None) -> InvalidInput:
-    """The error for a record whose goods are together worth more than 1: for the bidder alone."""
+    """The error for a record whose goods are together worth more than 1. Only the bidder may see it."""
     whose = "record" if row is None else "values"
     what = "" if row is None else f"row {row}: "
     return InvalidInput(whose, f"{what}all goods together are worth {total:.6g}", "must be at most 1")
@@ -43,7 +43,7 @@ class Bidder(ABC):
     """One bidder's valuation of bundles: monotone, v(empty) = 0, v(all) <= 1, gross substitutes. Private."""
 
     goods: int
-    """k."""
+    """Number k of goods."""
 
     @property
     def named(self) -> NDArray[np.int64]:
@@ -56,21 +56,23 @@ class Bidder(ABC):
 
     @abstractmethod
     def gains(self, held: Bundle) -> _Reals:
-        """The gain from one more of each good, v(held + j) - v(held), shape (k,)."""
+        """The gain from one more copy of each good j, v(held + j) - v(held), shape (k,)."""
 
     @abstractmethod
     def surplus(self, prices: _Reals) -> float:
-        """The surplus at some prices: max over bundles S of v(S) - p(S)."""
+        """The bidder's surplus at given prices: the maximum of v(S) - p(S) over bundles S."""
 
     def pick(self, held: Bundle, prices: ArrayLike) -> int:
-        """The good that adds most above its price to what is held, the smallest of equals; -1 where none adds more.
+        """The good that adds most above its price to the held goods, the smallest among equals, or -1 if no good adds
+        more than its price.
 
-        For gross substitutes it is in a most-preferred superset of what is held, and there is none strictly better than
-        that itself where it is -1: a contraction of gross substitutes is gross substitutes, and greedy is exact.
+        For a gross-substitutes valuation the picked good lies in a most-preferred superset of the held goods. If the
+        answer is -1, no superset is strictly better than the held goods themselves. The reason is that a contraction of
+        a gross-substitutes valuation has gross substitutes, for which the greedy choice is exact.
 
         Args:
-            held: goods that are held; their price is sunk.
-            prices: (k,) prices of one more of each good.
+            held: goods that the bidder holds, whose prices are sunk.
+            prices: price of one more copy of each good, shape (k,).
 
         Source: spec allocation 5.
         """
@@ -79,11 +81,12 @@ class Bidder(ABC):
         return best if bool(gains[best] > 0.0) else -1
 
     def demand(self, held: Bundle, prices: ArrayLike, most: int) -> tuple[int, ...]:
-        """A most-preferred superset of at most so many goods: `pick` until nothing adds more.
+        """A most-preferred superset of the held goods with at most `most` goods, found by repeated `pick` until no good
+        adds more than its price.
 
         Args:
-            held: goods that are held; their price is sunk.
-            prices: (k,) prices of one more of each good.
+            held: goods that the bidder holds, whose prices are sunk.
+            prices: price of one more copy of each good, shape (k,).
             most: largest number of goods in a bundle.
 
         Example:
@@ -103,14 +106,15 @@ class Bidder(ABC):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
-    """Rows of numbers that the compiled auction reads; private.
+    """Rows of numbers that the compiled auction reads. Private.
 
     Args:
-        values: float32 or float64.
-        starts: int64 (n + 1,) where each row begins in `values`; (1,) for a dense table of n k.
-        named: int32 goods of `values`; empty where rows hold all goods.
-        dense: whether rows hold all goods.
-        counted: whether a row holds what 0, 1, 2... goods of any type are worth, instead of a value for each good.
+        values: numbers of all rows, float32 or float64.
+        starts: index in `values` at which each row begins, int64, shape (n + 1,). Shape (1,) for a dense table of n k
+            numbers.
+        named: good of each number in `values`, int32. Empty if rows hold all goods.
+        dense: whether each row holds all goods.
+        counted: whether a row holds the values of 0, 1, 2, ... goods of any type, instead of a value for each good.
     """
 
     values: NDArray[Any]
@@ -126,72 +130,72 @@ class Population(ABC):
     people: int
     goods: int
     valuation: BundleClass
-    """Whose records it was made of, and checked against."""
+    """Class of valuations that the records belong to and were checked against."""
 
     table: Table | None = None
-    """Of classes that are numbers; None for those that are objects."""
+    """Table of all bidders' numbers. None for classes whose records are objects."""
 
     def __repr__(self) -> str:
         return f"<valuations of bundles of {self.people:,} bidders for {self.goods:,} goods>"  # no number of them
 
     @abstractmethod
     def bidder(self, index: int) -> Bidder:
-        """One of them."""
+        """The valuation of the bidder at a place."""
 
     @abstractmethod
     def worth(self, held: NDArray[Any]) -> _Reals:
-        """The worth of everybody's bundle to them, (n,).
+        """The value of each bidder's bundle to that bidder, shape (n,).
 
         Args:
-            held: (n, b) goods, -1 for none.
+            held: goods of each bidder, shape (n, b), with -1 for none.
         """
 
     @abstractmethod
     def surpluses(self, prices: _Reals) -> _Reals:
-        """Everybody's surplus at some prices, (n,): max over bundles S of v_i(S) - p(S)."""
+        """Each bidder's surplus at given prices, shape (n,): the maximum of v_i(S) - p(S) over bundles S."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BundleClass(Declared, ABC):
-    """A class of valuations: public, one for all bidders."""
+    """A class of valuations of bundles, which is public and the same for all bidders."""
 
     @property
     def repeats(self) -> bool:
-        """Whether a second copy of a good may be worth something."""
+        """Whether a second copy of a good may add value."""
         return False
 
     @abstractmethod
     def largest(self, goods: int) -> int:
-        """The largest bundle that is worth more than any smaller one.
+        """Size of the largest bundle that may be worth more than every smaller bundle.
 
         Args:
-            goods: k.
+            goods: number k of goods.
         """
 
     @abstractmethod
     def bidder(self, record: Any, goods: int) -> Bidder:
-        """One bidder's valuation, checked alone; of a slot without a record, None, all is worth nothing.
+        """One bidder's valuation, checked on its own. A slot without a record, None, values every bundle at 0.
 
         Args:
-            record: as the class has it.
-            goods: k.
+            record: bidder's record in the form of the class.
+            goods: number k of goods.
 
         Raises:
-            InvalidInput: names what is wrong with it, to the bidder alone.
+            InvalidInput: a record that is wrong. The message says what is wrong and is for the bidder alone.
         """
 
     def population(self, data: Any, *, people: int, goods: int, unusable: Unusable = "refuse") -> Population:
-        """Everybody's valuations, checked row by row.
+        """All bidders' valuations, checked row by row.
 
         Args:
             data: n records.
-            people: n.
-            goods: k.
-            unusable: "refuse" them all for one bad record, which tells whoever sees the message; or take that record
-                as one of a slot that stays empty ("null").
+            people: number n of bidders.
+            goods: number k of goods.
+            unusable: treatment of a bad record. "refuse" raises an error for the whole data set, which reveals the bad
+                record to anyone who sees the message. "null" treats the record as an empty slot.
 
         Raises:
-            InvalidInput: another number of records, or a bad one where they are refused.
+            InvalidInput: another number of records, or a bad record under "refuse".
         """
         one_of("unusable", unusable, ("refuse", "null"))
         if isinstance(data, Population):
@@ -213,7 +217,9 @@ class BundleClass(Declared, ABC):
 
 
 def same_kind(data: Population, valuation: BundleClass, people: int, goods: int) -> Population:
-    """A population that is there already, if it is of this class and size: what a bidder can move depends on both."""
+    """Return a ready population after a check that its class and size are the given ones. The sensitivity of one bidder
+    depends on both.
+    """
     if data.valuation != valuation:
         raise InvalidInput("values", f"are of {data.valuation}", f"must be of {valuation}")
     if (data.people, data.goods) != (people, goods):
@@ -223,12 +229,12 @@ def same_kind(data: Population, valuation: BundleClass, people: int, goods: int)
 
 
 class Listed(Population):
-    """Bidders that are objects, one by one.
+    """A population of bidders that are objects, asked one by one.
 
     Args:
-        bidders: n of them.
-        goods: k.
-        valuation: their class.
+        bidders: the n bidders.
+        goods: number k of goods.
+        valuation: class of the bidders' valuations.
     """
 
     def __init__(self, bidders: Sequence[Bidder], goods: int, valuation: BundleClass) -> None:

@@ -1,14 +1,16 @@
-"""Valuations that add up: unit demand, additive, and capped additive, one number for each good.
+"""Classes of valuations of bundles that are rows of numbers: sums, counted goods, and assignments.
 
-A second copy of a good is worth nothing. A bundle is worth the sum of its best goods, as many as the cap: a weighted
-uniform matroid. Who holds fewer than that gains the good's full value; nobody who holds as many bids.
+Sums are unit-demand, additive, and capped additive valuations, with one number for each good. A second copy of a good
+is worth 0. A bundle is worth the sum of its best goods, as many as the cap allows: a weighted uniform matroid. A bidder
+who holds fewer goods than the cap gains a further good's full value. A bidder who holds as many goods as the cap does
+not bid.
 
-Valuations of how many: any goods will do, and each further one adds no more than the one before.
+Counted goods are valuations of the number of goods: any goods will do, and each further good adds no more than the one
+before.
 
-Assignment valuations (OXS): a bidder has a few places, and each good may fill one of them.
-
-v(S) is the best way to put copies of S into places, one in each: unit demands merged into one bidder. A second copy of
-a good may fill another place.
+Assignment valuations (OXS) are for bidders with a few places, each of which may be filled by one good. The value v(S)
+is the best total of placing copies of S, one in each place: unit demands merged into one bidder. A second copy of a
+good may fill another place.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ _ROUNDING = 2.0**-40  # by which rounded steps of a concave row may grow
 
 
 def _wrong(rows: _Reals) -> NDArray[np.bool_]:
-    """Whether a row does not begin at 0, falls, grows faster than before, or ends above 1."""
+    """Whether each row is unusable: it does not begin at 0, it falls, it grows faster than before, or it
+    ends above 1.
+    """
     steps = np.diff(rows, axis=1)
     with np.errstate(invalid="ignore"):
         fine = (rows[:, 0] == 0.0) & (steps >= 0.0).all(axis=1) & (rows[:, -1] <= MOST)
@@ -102,13 +106,14 @@ class _Counted(Population):
 @wire("SymmetricConcave", "most")
 @dataclass(frozen=True, kw_only=True)
 class SymmetricConcave(BundleClass):
-    """A symmetric concave valuation v(S) = f(|S|), copies counted: f(0) = 0, f rises, and by no more with each good. A
-    record is f(0), ..., f(most).
+    """A symmetric concave valuation v(S) = f(|S|), where |S| counts copies. A record is f(0), ..., f(most), with f(0) =
+    0.
 
-    Steps of a concave f that were rounded may grow by 2^-40.
+    The function f must not fall, and each good must add no more than the one before. To allow for rounding, a step may
+    exceed the one before by 2^-40.
 
     Args:
-        most: L >= 1; further goods add nothing.
+        most: largest number L >= 1 of goods that add value.
 
     Example:
         >>> bidder = SymmetricConcave(most=2).bidder([0.0, 0.5, 0.75], goods=4)
@@ -133,13 +138,13 @@ class SymmetricConcave(BundleClass):
         return _CountBidder(row[0], goods)
 
     def population(self, data: Any, *, people: int, goods: int, unusable: Unusable = "refuse") -> Population:
-        """Everybody's valuations.
+        """All bidders' valuations.
 
         Args:
-            data: (n, most + 1) numbers.
-            people: n.
-            goods: k.
-            unusable: "refuse" the table for one bad row, or take that row as zeros ("null").
+            data: records f(0), ..., f(most) of all bidders, shape (n, most + 1).
+            people: number n of bidders.
+            goods: number k of goods.
+            unusable: treatment of a bad row: "refuse" the whole table, or take the row as zeros ("null").
         """
         one_of("unusable", unusable, ("refuse", "null"))
         if isinstance(data, Population):
@@ -173,7 +178,7 @@ def _best_sums(
     values: NDArray[Any], starts: NDArray[np.int64], named: NDArray[np.int32], dense: bool, prices: _Reals, most: int,
     out: _Reals,
 ) -> None:
-    """The sum of each row's largest gains above the prices, at most so many, none below 0."""
+    """Write the sum of each row's largest positive gains above the prices, at most `most` of them, to `out`."""
     goods = len(prices)
     best = np.empty(most)
     for i in range(len(out)):
@@ -263,13 +268,14 @@ class _SumClass(BundleClass):
         return _SumBidder(row, self.largest(goods))
 
     def population(self, data: Any, *, people: int, goods: int, unusable: Unusable = "refuse") -> Population:
-        """Everybody's valuations.
+        """All bidders' valuations.
 
         Args:
-            data: (n, k) numbers in [0, 1], dense or sparse, or `Valuations`; no row's bundles worth more than 1.
-            people: n.
-            goods: k.
-            unusable: "refuse" the table for one bad row, or take that row as zeros ("null").
+            data: values in [0, 1] of all bidders, shape (n, k), dense or sparse, or `Valuations`. No bundle may be
+                worth more than 1.
+            people: number n of bidders.
+            goods: number k of goods.
+            unusable: treatment of a bad row: "refuse" the whole table, or take the row as zeros ("null").
         """
         if isinstance(data, Population):
             return same_kind(data, self, people, goods)
@@ -292,7 +298,7 @@ def _emptied(values: Valuations, rows: NDArray[np.int64]) -> Valuations:
 @wire("UnitDemand", "")
 @dataclass(frozen=True, kw_only=True)
 class UnitDemandValuation(_SumClass):
-    """A unit-demand valuation, v(S) = max of v_j over S: one good is wanted.
+    """A unit-demand valuation, v(S) = max of v_j over S, for a bidder who wants one good.
 
     Example:
         >>> UnitDemandValuation().bidder([0.5, 1.0], goods=2).value((0, 1))
@@ -340,7 +346,9 @@ _MOST_PLACES = 10
 
 
 class _PlaceBidder(Bidder):
-    """Values are multiples of 2^-40, so that sums are exact, and the best is the same number however it is found."""
+    """One bidder with an assignment valuation. Values are multiples of 2^-40, so that sums are exact and every way to
+    find the maximum gives the same number.
+    """
 
     def __init__(self, rows: _Reals) -> None:
         self._rows = np.floor(rows * _GRID) / _GRID
@@ -353,7 +361,9 @@ class _PlaceBidder(Bidder):
         return np.flatnonzero((self._rows > 0.0).any(axis=0))
 
     def _filled(self, bundle: Bundle) -> _Reals:
-        """(2^m,) the most that goods of the bundle are worth in each set of places, at most one in each."""
+        """The largest value of the bundle's goods in each set of the m places, with at most one good in each place;
+        shape (2^m,).
+        """
         best = np.zeros(1 << len(self._rows))
         for good in bundle:
             before = best.copy()
@@ -381,11 +391,11 @@ class _PlaceBidder(Bidder):
 @wire("Assignment", "places")
 @dataclass(frozen=True, kw_only=True)
 class Assignment(BundleClass):
-    """An assignment valuation: v(S) is the heaviest matching of places and copies of S; copies counted. A record is
-    (places, k) numbers >= 0.
+    """An assignment valuation: v(S) is the heaviest matching of places and copies of goods in S. A record is a (places,
+    k) table of numbers >= 0.
 
-    Each number is rounded down to a multiple of 2^-40. What everything is worth, the sum over places of their best
-    goods, is 1 at most.
+    Each number is rounded down to a multiple of 2^-40. All goods together, the sum over places of each place's best
+    good, are worth at most 1.
 
     Source: Shapley 1962; Lehmann, Lehmann and Nisan 2006 (OXS); spec allocation 5.
 

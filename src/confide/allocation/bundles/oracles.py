@@ -1,15 +1,19 @@
-"""Valuations that are programs: a value for each bundle, or the next good at some prices.
+"""Valuations that are programs, which answer the value of a bundle or the next good at given prices, and a test of
+gross substitutes.
 
-A program runs where its bidder's good is found: in the auction and on their own device, with the same answers. Whatever
-it answers or raises there, the auction goes on: a program that fails, or answers with what is no number or no good, or
-a good that is held already where copies are worth nothing, wants nothing. It is still a program: who runs others'
-programs lets them do what programs can, so run them apart from everything else.
+A program runs in the auction and on the bidder's own device, with the same answers. The auction continues whatever the
+program answers or raises. A program wants nothing if it fails, or answers with something that is no number or no good,
+or names a good that the bidder already holds where copies are worth 0. A bidder's program can still do anything that a
+program can do. So an operator who runs programs of others must isolate them from everything else.
 
-A test that may refute gross substitutes: it looks for one of the local patterns that such valuations cannot have.
+The test looks for local patterns that no gross-substitutes valuation has, and may refute the property. For every bundle
+S and further goods i, j, l, consider the three sums
 
-A monotone valuation has gross substitutes exactly if, for every bundle S and further goods i, j, l, v is submodular and
-the two largest of v(S+i+j) + v(S+l), v(S+i+l) + v(S+j) and v(S+j+l) + v(S+i) are equal. Copies of a good are goods of
-their own here, each with its own price, as in an auction in which prices are sunk when a good is won.
+    v(S+i+j) + v(S+l),  v(S+i+l) + v(S+j),  v(S+j+l) + v(S+i)
+
+A monotone valuation has gross substitutes exactly if v is submodular and the two largest of the three sums are equal,
+for all S, i, j, l. Copies of a good are separate goods for the test, each with its own price, since in the auction
+prices are sunk when a good is won.
 
 Source: Reijnierse, van Gellekom and Potters 2002; Murota 2003 (valuated matroids); spec allocation 5.
 """
@@ -38,13 +42,13 @@ __all__ = ["NotSubstitutes", "OracleRecord", "UserOracle", "falsify_gross_substi
 
 @dataclass(frozen=True, kw_only=True)
 class NotSubstitutes:
-    """A pattern that no gross-substitutes valuation has.
+    """A pattern of values that no gross-substitutes valuation has.
 
     Args:
-        pattern: "loses" (a good lowers the value), "complements" (two goods are worth more together than apart), or
-            "uneven" (of three sums of pairs one alone is the largest).
-        bundle: S.
-        goods: i, j, l, those of the pattern.
+        pattern: kind of the pattern: "loses" (a good lowers the value), "complements" (two goods are worth more
+            together than apart), or "uneven" (of three sums of pairs only one is the largest).
+        bundle: bundle S to which the goods of the pattern are added.
+        goods: goods i, j, l of the pattern.
         gap: amount by which the pattern violates gross substitutes.
     """
 
@@ -68,17 +72,17 @@ def falsify_gross_substitutes(
     valuation: Bidder | Callable[[tuple[int, ...]], float], goods: int, trials: int, seed: int, *, copies: int = 1,
     tolerance: float = 1e-9,
 ) -> NotSubstitutes | None:
-    """A pattern that shows that a valuation has no gross substitutes, if one is found.
+    """Search for a pattern that shows that a valuation does not have gross substitutes.
 
-    Where there are no more patterns than trials, all are looked at, and None is a proof, up to the tolerance.
+    If there are at most `trials` patterns, all are tested, and None proves gross substitutes up to the tolerance.
 
     Args:
-        valuation: a bidder, or a function from bundles (goods in ascending order) to values.
-        goods: k.
-        trials: number of patterns that are looked at, drawn with public randomness.
+        valuation: bidder, or function from bundles (goods in ascending order) to values.
+        goods: number k of goods.
+        trials: largest number of patterns that are tested, drawn with public randomness.
         seed: public seed of these draws.
-        copies: number of copies of one good in a bundle at most.
-        tolerance: gaps up to this are rounding.
+        copies: largest number of copies of one good in a bundle.
+        tolerance: largest gap that counts as rounding.
 
     Raises:
         InvalidInput: a value that is not a number.
@@ -111,7 +115,7 @@ def falsify_gross_substitutes(
 
 
 def _patterns(items: int, trials: int, seed: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Bundles, and up to three more items beside each: all of them, or as many as may be looked at."""
+    """Pairs of a bundle and up to three further items: all pairs, or a random choice of as many as there are trials."""
     size = min(3, items)
     if items < 40 and math.comb(items, size) << (items - size) <= trials:
         for outside in itertools.combinations(range(items), size):
@@ -133,7 +137,7 @@ def _patterns(items: int, trials: int, seed: int) -> Iterator[tuple[tuple[int, .
 def _worst(
     worth: Callable[..., float], inside: tuple[int, ...], outside: tuple[int, ...]
 ) -> tuple[float, str, tuple[int, ...]]:
-    """The largest gap of any pattern of these items beside this bundle."""
+    """The largest gap of any pattern of the items `outside`, added to the bundle `inside`."""
     alone = worth(*inside)
     one = {item: worth(*inside, item) for item in outside}
     two = {pair: worth(*inside, *pair) for pair in itertools.combinations(outside, 2)}
@@ -154,13 +158,15 @@ _FAULTS = (Exception, SystemExit, GeneratorExit)  # not the operator's own inter
 
 @dataclass(frozen=True, kw_only=True)
 class OracleRecord:
-    """One bidder's programs, at least one of them; both always give the same answers to the same questions.
+    """The record of a bidder who bids by programs: a value program, a demand program, or both.
+
+    The value program and the demand program must always give the same answers to the same questions.
 
     Args:
-        value: function from a bundle, goods in ascending order, copies repeated, to a number in [0, 1].
-        demand: function from (prices (k,), held) to the good that is bid on next, in a most-preferred superset of what
-            is held, or -1 where there is none strictly better. Without `value`, welfare counts the bidder as 0, and
-            certificates as 1.
+        value: function from a bundle (goods in ascending order, copies repeated) to a number in [0, 1].
+        demand: function from (prices of shape (k,), held goods) to the next good to bid on. The good lies in a
+            most-preferred superset of the held goods, and is -1 if no superset is strictly better. Without `value`,
+            welfare counts the bidder as 0 and certificates count the bidder as 1.
     """
 
     value: Callable[[tuple[int, ...]], float] | None = None
@@ -172,7 +178,9 @@ class OracleRecord:
 
 
 def _number(value: Any) -> float:
-    """A number in [0, 1], or nan."""
+    """A program's answer as a number in [0, 1]. Slightly more than 1, up to rounding, counts as 1; any other number
+    becomes nan.
+    """
     found = float(value)
     return min(found, 1.0) if 0.0 <= found <= MOST else math.nan
 
@@ -220,11 +228,11 @@ class _OracleBidder(Bidder):
 
 @dataclass(frozen=True, kw_only=True)
 class UserOracle(BundleClass):
-    """Any gross-substitutes valuations: a record is a program from bundles to values, an `OracleRecord`, or a bidder of
+    """Any gross-substitutes valuations. A record is a program from bundles to values, an `OracleRecord`, or a bidder of
     another class.
 
-    A program is tested at submission, alone: v(empty) = 0, v(all) <= 1, and `trials` questions that a valuation
-    without gross substitutes may fail. None can prove that it has them.
+    A program is tested on its own at submission: v(empty) = 0, v(all) <= 1, and `trials` questions that a valuation
+    without gross substitutes may fail. Passing the test does not prove gross substitutes.
 
     Example:
         >>> oracle = UserOracle(most=2)
@@ -291,7 +299,9 @@ class UserOracle(BundleClass):
 
 
 def _programs_of(bidder: Bidder) -> OracleRecord:
-    """A bidder of any class, as programs: what she answers is checked as every program's is."""
+    """Programs that answer as a bidder of any class does, so that the answers are checked like those of
+    every program.
+    """
     return OracleRecord(value=bidder.value, demand=lambda prices, held: bidder.pick(held, prices))
 
 

@@ -1,7 +1,8 @@
-"""Bundles in a campaign: rows of numbers as people hand them in, and the records of their class that they become.
+"""Rows of numbers as the bidders of a bundle campaign submit them, and their conversion into records of the valuation
+class.
 
-Of sums a row holds the value of each good. Of counted goods it holds what the first one adds, the second, and so on;
-the record is f(0), f(1), ..., the running sums.
+For sums a row holds the value of each good. For counted goods a row holds the value that the first good adds, then the
+value that the second adds, and so on. The running sums f(0), f(1), ... of these values are the record.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ __all__ = ["population_of", "record_of", "usable", "width"]
 
 
 def width(valuation: BundleClass, goods: int) -> int:
-    """How many numbers a row has.
+    """Length of a row.
 
     Args:
-        valuation: a class whose records are rows of numbers.
-        goods: k.
+        valuation: class whose records are rows of numbers.
+        goods: number k of goods.
     """
     return valuation.most if isinstance(valuation, SymmetricConcave) else goods
 
 
 def record_of(valuation: BundleClass, row: dict[int, float]) -> Any:
-    """The record of one row.
+    """The record that corresponds to one row.
 
     Args:
-        valuation: the class.
-        row: place -> number, without zeros.
+        valuation: class of the record.
+        row: mapping from place in the row to number, without zeros.
 
     Example:
         >>> record_of(SymmetricConcave(most=2), {0: 0.5, 1: 0.25})
@@ -55,19 +56,21 @@ def record_of(valuation: BundleClass, row: dict[int, float]) -> Any:
 def population_of(
     valuation: BundleClass, data: Any, *, people: int, goods: int, unusable: Unusable = "refuse"
 ) -> Population:
-    """Everybody's valuations, from whatever a run may be given.
+    """All bidders' valuations, from any form of data that a run accepts.
+
+    A campaign collects batches of `Rows`. A row of a batch that is no record of the class counts as an empty row, so
+    the treatment of a row never depends on another bidder's row.
 
     Args:
-        valuation: the class.
-        data: as the class takes it; or a frame, an Arrow table or a file with a column for each number of a record; or
-            what a campaign collects, batches of `reading.Rows`, of which a row that is no record of the class counts as
-            an empty one: what becomes of it never depends on another's.
-        people: n.
-        goods: k.
-        unusable: treatment of a bad record that is no row of a batch: as `BundleClass.population`.
+        valuation: class of the valuations.
+        data: data in the form of the class; or a frame, an Arrow table or a file with a column for each number of a
+            record; or batches of `Rows`.
+        people: number n of bidders.
+        goods: number k of goods.
+        unusable: treatment of a bad record that is no row of a batch, as in `BundleClass.population`.
 
     Raises:
-        InvalidInput: as the class has it; never for a row of a batch.
+        InvalidInput: data that the class refuses; never for a row of a batch.
 
     Example:
         >>> rows = Rows(np.array([1]), np.array([0, 2]), np.array([0, 1], np.int32), np.array([0.5, 0.25], np.float32))
@@ -92,17 +95,19 @@ def _of_batches(valuation: BundleClass, batches: Iterable[Rows], people: int, go
 
 
 def _summed(steps: NDArray[Any]) -> NDArray[np.float64]:
-    """(m, most + 1) running sums of (m, most) steps, one after another, on every device alike."""
+    """Running sums of steps of shape (m, most), as shape (m, most + 1). Steps are added one after another, with the
+    same rounding on every device.
+    """
     return np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps.astype(np.float64), axis=1)], axis=1)
 
 
 def usable(valuation: BundleClass, batch: Rows, goods: int) -> NDArray[np.bool_]:
-    """Whether each row of a batch is a record of the class, (m,). Private.
+    """Whether each of the m rows of a batch is a record of the class, shape (m,). Private.
 
     Args:
-        valuation: the class.
+        valuation: class of the valuations.
         batch: rows of numbers in (0, 1].
-        goods: k.
+        goods: number k of goods.
 
     Example:
         >>> from confide.allocation.bundles import Additive

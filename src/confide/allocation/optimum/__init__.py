@@ -1,1 +1,1 @@
-"""The best allocation there is, with prices that prove it: what private mechanisms are measured against."""
+"""Optimal allocations with prices that prove their optimality, as the reference for private mechanisms."""

@@ -1,13 +1,16 @@
-"""Everybody's best bundle at given prices, and the goods that small changes of the prices could bring into it.
+"""Each bidder's best bundle at given prices, and the goods that small changes of the prices could bring into it.
 
-A bidder takes up to b different goods, so the b-th largest surplus, or 0, is the mark that a good must reach. Where
-several goods lie at the mark, they keep what they held, and take what there is room for.
+A bidder takes up to b different goods. The bidder's mark is their b-th largest surplus, or 0 if 0 is larger. A good
+must reach the mark to be taken. Among goods at the mark, bidders keep the goods that they held, and then take goods
+with copies left.
 
-Prices at which supply meets a smoothed demand: a start where many goods would make for long searches.
+With very many goods a search for the optimum would be long. The search then starts at prices at which supply meets a
+smoothed demand. These prices minimise
 
     min over p >= 0 of  sum_j s_j p_j + tau sum_i ln(1 + sum_j exp((v_ij - p_j)/tau)),
 
-the dual of the assignment with everybody's best surplus replaced by a soft one, at falling temperatures tau.
+where p_j is the price of good j, s_j its supply and v_ij its value to bidder i. The objective is the dual of the
+assignment problem with each bidder's best surplus replaced by a soft maximum, at falling temperatures tau.
 
 Source: spec allocation 12.
 """
@@ -33,14 +36,18 @@ _Goods = NDArray[np.int32]
 _Reals = NDArray[np.float64]
 
 _TIED = 2.0**-44
-"""Surpluses that differ by less are equal: prices are sums of many differences of values."""
+"""Largest difference at which two surpluses count as equal. Prices are sums of many differences of values, with
+rounding.
+"""
 
 
 @kernel
 def _mark(
     first: int, last: int, dense: bool, values: NDArray[Any], named: _Goods, prices: _Reals, top: _Reals
 ) -> float:
-    """The b-th largest surplus of a row, or 0; `top` (b,) receives the largest ones."""
+    """The bidder's mark: the b-th largest surplus of a row, or 0 if 0 is larger. The b largest surpluses are written to
+    `top`.
+    """
     top[:] = 0.0
     each = len(top)
     for x in range(first, last):
@@ -67,7 +74,9 @@ def _choose(
     values: NDArray[Any], starts: _Integers, named: _Goods, dense: bool, prices: _Reals, supply: _Integers,
     held: _Goods, used: _Integers,
 ) -> None:
-    """Best bundles into `held` (n, b), goods first and -1 behind them, and how many hold each good into `used` (k,)."""
+    """Write the best bundles to `held`, shape (n, b), with -1 behind the goods, and the number of holders of each good
+    to `used`, shape (k,).
+    """
     people, each = held.shape
     goods = len(prices)
     top = np.empty(each)
@@ -120,7 +129,9 @@ def _window(
     values: NDArray[Any], starts: _Integers, named: _Goods, dense: bool, prices: _Reals, width: float,
     held: _Goods, fill: bool, bounds: _Integers, found: _Integers, worth: _Reals, holds: _Integers,
 ) -> None:
-    """How many goods of each row are in doubt, into `bounds` (n,); with `fill`, which, from `bounds` (n + 1,) on."""
+    """Write the number of goods in doubt of each row to `bounds`, shape (n,). With `fill`, write the goods in doubt
+    instead, at the positions that `bounds`, shape (n + 1,), gives.
+    """
     people, each = held.shape
     goods = len(prices)
     top = np.empty(each)
@@ -154,7 +165,7 @@ def _window(
 
 @kernel
 def _store(bounds: _Integers, rows: _Integers, found: _Integers, holds: _Integers, goods: int, held: _Goods) -> None:
-    """What became of the goods in doubt, back into everybody's bundles."""
+    """Write the decisions about goods in doubt back into the bidders' bundles `held`."""
     each = held.shape[1]
     for number in range(len(rows)):
         i, size = rows[number], 0
@@ -175,14 +186,16 @@ def _store(bounds: _Integers, rows: _Integers, found: _Integers, holds: _Integer
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Window:
-    """Bidders whose bundle may change while no two prices move apart by more than a width, and their goods in doubt.
+    """The bidders whose bundle may change while no two prices move apart by more than a width, and their goods in
+    doubt.
 
     Args:
-        rows: (m,) the bidders.
-        bounds: (m + 1,) where the goods of each begin.
-        found: the goods; k stands for nothing.
-        worth: worth of each to its bidder; 0 for nothing.
-        holds: number of copies of each that the bidder has: 0 or 1, of nothing as many as they have places left.
+        rows: bidders, shape (m,).
+        bounds: index at which the goods of each bidder begin, shape (m + 1,).
+        found: goods in doubt; k stands for no good.
+        worth: value of each good in doubt to its bidder; 0 for no good.
+        holds: number of copies of each good in doubt that the bidder has, 0 or 1. For no good, the number of empty
+            places.
     """
 
     rows: _Integers
@@ -194,12 +207,12 @@ class Window:
 
 @dataclass(kw_only=True, eq=False)
 class Choices:
-    """The goods that everybody holds, and how many hold each good.
+    """The goods that each bidder holds, and the number of holders of each good.
 
     Args:
-        values: everybody's valuations.
-        supply: (k,) int64.
-        each: b, goods of one bidder at most.
+        values: valuations of all bidders.
+        supply: number of copies of each good, int64, shape (k,).
+        each: largest number b of goods of one bidder.
     """
 
     values: Valuations
@@ -211,12 +224,12 @@ class Choices:
         self.used = np.zeros(self.values.goods, dtype=np.int64)
 
     def choose(self, prices: _Reals) -> None:
-        """Everybody takes a best bundle."""
+        """Let each bidder take a best bundle."""
         of = self.values
         _choose(*of.rows, prices, self.supply, self.held, self.used)
 
     def window(self, prices: _Reals, width: float) -> Window:
-        """The bidders who may change, and between what."""
+        """The bidders whose bundle may change, and their goods in doubt."""
         of, none = self.values, np.empty(0, dtype=np.int64)
         counts = np.zeros(of.people + 1, dtype=np.int64)
         _window(*of.rows, prices, width, self.held, False, counts[1:], none,
@@ -231,19 +244,22 @@ class Choices:
         return Window(rows=rows, bounds=np.append(bounds[rows], size), found=found, worth=worth, holds=holds)
 
     def store(self, window: Window) -> None:
-        """Take over what became of the goods in doubt."""
+        """Take over the decisions about goods in doubt from a window."""
         _store(window.bounds, window.rows, window.found, window.holds, self.values.goods, self.held)
 
 
 # ---- smoothing
 
 _FAR = 30.0
-"""Temperatures below the best good at which a good's share, below 10^-13, is left out."""
+"""Distance below the best good, in temperatures, beyond which a good's share is ignored. Such a share is below 10^-13.
+"""
 _STEPS = 100
 _SLACK = 1e-4
-"""Copies out of balance at which a temperature's search ends, as a share of the people, over all goods."""
+"""Copies out of balance, summed over all goods, at which the search at a temperature ends, as a share of the people."""
 _GRID = 2.0**30
-"""Prices are rounded to 1/2^30: with float32 values, all sums of differences stay exact."""
+"""Inverse of the grid step of prices. Rounded to multiples of 2^-30, prices keep all sums of differences with float32
+values exact.
+"""
 
 
 @kernel
@@ -251,7 +267,9 @@ def _soft_demand(
     values: NDArray[Any], starts: NDArray[np.int64], named: NDArray[np.int32], dense: bool, prices: _Reals, tau: float,
     demand: _Reals, share: _Reals, people: int,
 ) -> float:
-    """Expected holders of each good into `demand` (k,); returns the sum of soft surpluses. `share` holds a row."""
+    """Write the expected number of holders of each good to `demand`, shape (k,). Returns the sum of the soft surpluses.
+    `share` is scratch space for one row.
+    """
     goods, total = len(prices), 0.0
     demand[:] = 0.0
     for i in range(people):
@@ -275,13 +293,14 @@ def _soft_demand(
 def smoothed_prices(
     values: Valuations, supply: NDArray[np.int64], prices: _Reals, temperatures: tuple[float, ...]
 ) -> _Reals:
-    """The prices at the minimum of the smoothed dual, (k,), at each temperature from those before; private.
+    """The prices at the minimum of the smoothed dual at the last temperature, shape (k,). Each temperature starts from
+    the prices of the one before. Private.
 
     Args:
-        values: everybody's valuations.
-        supply: (k,) copies.
-        prices: (k,) prices to start from.
-        temperatures: falling, > 0.
+        values: valuations of all bidders.
+        supply: number of copies of each good, shape (k,).
+        prices: prices at the start, shape (k,).
+        temperatures: falling temperatures, > 0.
     """
     from scipy.optimize import minimize
 

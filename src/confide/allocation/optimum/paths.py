@@ -1,22 +1,22 @@
-"""Shortest augmenting paths over goods: one copy after another moves from where there are too many holders to where
-there is room, along the cheapest chain of bidders who change over.
+"""Shortest augmenting paths over goods. One copy after another moves from a good with too many holders to a good with a
+free copy, along the cheapest chain of bidders who change goods.
 
-Nodes are goods, and nothing (number k), which anybody may have instead and any copy may be left to. A bidder who holds
-j and could hold l is an arc whose cost is what they lose by it at the prices. All costs are kept at 0 or above, so that
-each path is found as in Dijkstra's algorithm, and prices move by its distances: Busacker and Gowen's algorithm, on
-nodes that are types and not bidders. When all is balanced, everybody holds a best bundle at the prices and every good
-with a price is full, so that weak duality proves both the allocation and the prices optimal.
+*The graph.* The nodes are the goods, and one more node for no good (number k), which any bidder may have instead and to
+which any copy may be left. A bidder who holds good j and could hold good l is an arc. The cost of an arc is the
+bidder's loss by the change at the prices. Prices keep all costs at 0 or above, so each path is found by Dijkstra's
+algorithm, and prices move by its distances. The method is Busacker and Gowen's algorithm on nodes that are types of
+goods, not bidders. In the end each bidder holds a best bundle at the prices, and every good with a positive price is
+full. By weak duality, allocation and prices are then optimal.
+
+*The arcs.* For each pair of goods a heap keeps the bidders who hold the first and could hold the second. The loss by a
+change, apart from prices, is constant, so a heap stays in order while prices move. Arcs of bidders who no longer hold
+the first good are dropped when they come to the top (skew heaps, Sleator and Tarjan 1986).
+
+*The queue* of nodes, for compiled loops, takes out the node with the least key first, and the smaller number among
+equal keys. Keys may fall. `heap` holds the nodes, `place` the position of each node in it (-1 outside), and `keys` the
+keys.
 
 Source: ours; spec allocation 12.
-
-The cheapest bidder between any two goods: for each pair a heap of those who hold one and could hold the other.
-
-What a change-over costs a bidder, apart from prices, never changes, so a heap is in order whatever prices do. Arcs of
-bidders who have moved on are dropped where they come to the top (skew heaps, Sleator and Tarjan 1986).
-
-A queue of numbered nodes by keys, for compiled loops: least key first, of equals the smaller number; keys may fall.
-
-`heap` holds the nodes, `place` where each one stands in it (-1 outside), `keys` what they are ordered by.
 """
 
 from __future__ import annotations
@@ -37,17 +37,18 @@ _Integers = NDArray[np.int64]
 
 
 class Doubts(NamedTuple):
-    """Bidders and the goods they could hold or let go, and who holds what: `entries` are pairs of both.
+    """The bidders in doubt, with the goods they hold and the goods they could hold. An entry is a pair of a bidder and
+    a good.
 
     Args:
-        bounds: (m + 1,) where each bidder's entries begin.
-        found: the goods; k for nothing.
-        worth: worth of each to its bidder.
-        holds: number of copies of each that the bidder has; changed.
+        bounds: index at which each bidder's entries begin, shape (m + 1,).
+        found: good of each entry; k for no good.
+        worth: value of the entry's good to its bidder.
+        holds: number of copies of the good that the bidder has; updated in place.
         owner: bidder of each entry.
-        first: (k + 1,) an entry that holds each good, -1 for none; the others follow.
-        following: the next of them.
-        before: the one before.
+        first: first entry in the list of holders of each good, shape (k + 1,), or -1 for none.
+        following: next entry in the same list of holders.
+        before: previous entry in the same list of holders.
     """
 
     bounds: _Integers
@@ -61,16 +62,17 @@ class Doubts(NamedTuple):
 
 
 class Arcs(NamedTuple):
-    """Heaps of arcs.
+    """Heaps of arcs, one for each pair of goods.
 
     Args:
-        root: (k + 1, k + 1) the cheapest arc from one good to another, -1 for none; (0, 0) where none are kept.
-        loss: loss of the bidder by an arc, apart from prices.
-        leaves: the entry that the bidder holds.
-        enters: the entry that the bidder could hold.
-        left: arcs below it.
-        right: arcs below it.
-        pool: (2,) arcs that were ever in use, and the first of those that are free again.
+        root: cheapest arc from one good to another, shape (k + 1, k + 1), with -1 for none. Shape (0, 0) if no arcs are
+            kept.
+        loss: bidder's loss by each arc, apart from prices.
+        leaves: entry of the good that the bidder holds.
+        enters: entry of the good that the bidder could hold.
+        left: left child of each arc in its heap.
+        right: right child of each arc in its heap.
+        pool: number of arcs that were ever in use, and the first arc that is free again; shape (2,).
     """
 
     root: _Integers
@@ -83,7 +85,7 @@ class Arcs(NamedTuple):
 
 
 def room_for(nodes: int, size: int) -> Arcs:
-    """No arcs yet, and room for some between some nodes."""
+    """Empty heaps of arcs, with space for `size` arcs between `nodes` nodes."""
     return Arcs(root=np.full((nodes, nodes), -1, dtype=np.int64), loss=np.empty(size),
                 leaves=np.empty(size, dtype=np.int64), enters=np.empty(size, dtype=np.int64),
                 left=np.empty(size, dtype=np.int64), right=np.empty(size, dtype=np.int64),
@@ -92,7 +94,7 @@ def room_for(nodes: int, size: int) -> Arcs:
 
 @kernel
 def _merged(a: int, b: int, arcs: Arcs) -> int:
-    """One heap of two."""
+    """Merge two heaps. Returns the root of the merged heap."""
     if a < 0:
         return b
     if b < 0:
@@ -114,7 +116,7 @@ def _merged(a: int, b: int, arcs: Arcs) -> int:
 
 @kernel
 def offer(leaves: int, enters: int, doubts: Doubts, arcs: Arcs) -> None:
-    """An arc of one bidder, into its heap."""
+    """Insert an arc of one bidder into its heap."""
     a = arcs.pool[1]
     if a >= 0:
         arcs.pool[1] = arcs.left[a]
@@ -129,7 +131,7 @@ def offer(leaves: int, enters: int, doubts: Doubts, arcs: Arcs) -> None:
 
 @kernel
 def offer_all(entry: int, doubts: Doubts, arcs: Arcs) -> None:
-    """Offer all arcs from what one bidder holds to what they could hold."""
+    """Insert all arcs from the good of one entry to the goods that its bidder could hold."""
     row, nothing = doubts.owner[entry], len(doubts.first) - 1
     for x in range(doubts.bounds[row], doubts.bounds[row + 1]):
         if x != entry and (doubts.holds[x] == 0 or doubts.found[x] == nothing):
@@ -138,7 +140,7 @@ def offer_all(entry: int, doubts: Doubts, arcs: Arcs) -> None:
 
 @kernel
 def cheapest(j: int, l: int, doubts: Doubts, arcs: Arcs) -> int:  # noqa: E741
-    """The arc from j to l that costs least, -1 for none; what is no arc any more is dropped."""
+    """The cheapest arc from j to l, or -1 for none. Arcs that no longer exist are dropped from the heap."""
     nothing = len(doubts.first) - 1
     a = arcs.root[j, l]
     while a >= 0 and (doubts.holds[arcs.leaves[a]] == 0 or (l != nothing and doubts.holds[arcs.enters[a]] > 0)):
@@ -162,13 +164,13 @@ def _before(a: int, b: int, keys: NDArray[np.float64]) -> bool:
 
 @kernel
 def enqueue(node: int, size: int, heap: _Nodes, place: _Nodes, keys: NDArray[np.float64]) -> int:
-    """Put a node in, or move one whose key fell; returns the new size.
+    """Insert a node into the queue, or move a node whose key fell. Returns the new size of the queue.
 
     Args:
-        node: from 0.
-        size: nodes in the queue.
-        heap: nodes, the first `size` of them; changed.
-        place: where each node stands; changed.
+        node: number of the node, from 0.
+        size: number of nodes in the queue.
+        heap: nodes of the queue in its first `size` elements; updated in place.
+        place: position of each node in `heap`; updated in place.
         keys: key of each node.
     """
     at = place[node]
@@ -189,12 +191,12 @@ def enqueue(node: int, size: int, heap: _Nodes, place: _Nodes, keys: NDArray[np.
 
 @kernel
 def take(size: int, heap: _Nodes, place: _Nodes, keys: NDArray[np.float64]) -> int:
-    """The first node, taken out; the queue has one less then.
+    """Remove the node with the least key from the queue, and return it. The caller must reduce the size by 1.
 
     Args:
-        size: nodes in the queue, >= 1.
-        heap: changed.
-        place: changed.
+        size: number of nodes in the queue, >= 1.
+        heap: nodes of the queue; updated in place.
+        place: position of each node in `heap`; updated in place.
         keys: key of each node.
     """
     first, last = heap[0], heap[size - 1]
@@ -225,11 +227,15 @@ _Reals = NDArray[np.float64]
 
 _FEW = 2000
 _SIZE = 2**24
-"""Goods, and entries of a window, up to which arcs are kept; with more, each search looks at all holders of a good."""
+"""Largest number of goods, and of entries of a window, for which arcs are kept. With more goods or entries, each search
+goes through all holders of a good.
+"""
 
 
 class _Tree(NamedTuple):
-    """What a search knows of each node: its distance, the arc it is reached by, and the queue of those in sight."""
+    """The state of a search: the distance of each node, the arc on which the search reached it, and the queue of
+    reached nodes.
+    """
 
     distance: _Reals
     leaves: _Integers
@@ -261,7 +267,7 @@ def _unlink(entry: int, node: int, doubts: Doubts) -> None:
 
 @kernel
 def _reach(l: int, far: float, leaves: int, enters: int, count: int, tree: _Tree) -> int:  # noqa: E741
-    """A shorter way to a node; returns how many nodes have one."""
+    """Record a shorter way to a node. Returns the number of nodes reached so far."""
     if tree.distance[l] == np.inf:
         tree.touched[count] = l
         count += 1
@@ -273,7 +279,8 @@ def _reach(l: int, far: float, leaves: int, enters: int, count: int, tree: _Tree
 def _search(
     source: int, doubts: Doubts, arcs: Arcs, prices: _Reals, room: NDArray[np.bool_], tree: _Tree
 ) -> tuple[int, float, int]:
-    """The nearest node with room, its distance, and how many nodes have one; (-1, inf, .) if none can be reached.
+    """The nearest node with room, its distance, and the number of nodes reached. The node is -1 and the distance
+    infinite if no node with room can be reached.
 
     Any copy may be left over, at the cost of its price.
     """
@@ -333,7 +340,7 @@ def _search(
 
 @kernel
 def _change(out: int, into: int, doubts: Doubts, arcs: Arcs) -> None:
-    """A bidder lets one good go and takes another; her arcs change with it."""
+    """Let a bidder release one good and take another, and update the bidder's arcs."""
     node, nothing, row = doubts.found[out], len(doubts.first) - 1, doubts.owner[out]
     doubts.holds[out] -= 1
     doubts.holds[into] += 1
@@ -356,7 +363,7 @@ def _change(out: int, into: int, doubts: Doubts, arcs: Arcs) -> None:
 def _move(
     sink: int, source: int, doubts: Doubts, arcs: Arcs, used: _Integers, tree: _Tree
 ) -> None:
-    """One copy's worth of change along a path."""
+    """Apply the changes of goods along a path, for one copy."""
     nothing = len(used)
     if sink < nothing:
         used[sink] += 1
@@ -374,7 +381,7 @@ def _move(
 
 @kernel
 def _fill(doubts: Doubts, arcs: Arcs) -> None:
-    """All arcs anew."""
+    """Rebuild all heaps of arcs from the entries."""
     arcs.root[:] = -1
     arcs.pool[0], arcs.pool[1] = 0, -1
     for entry in range(len(doubts.found)):
@@ -384,10 +391,10 @@ def _fill(doubts: Doubts, arcs: Arcs) -> None:
 
 @kernel
 def _room(prices: _Reals, used: _Integers, supply: _Integers, spending: bool, room: NDArray[np.bool_]) -> bool:
-    """Where a path may end, into `room` (k + 1,); whether any good is among them.
+    """Write whether a path may end at each node to `room`, shape (k + 1,). Returns whether it may end at any good.
 
-    A copy too many may go to a good that has one left, or to nobody. Then copies that are left over although they have
-    a price are what is looked for.
+    A copy too many may move to a good with a free copy, or to no good. With `spending`, paths end only at goods with a
+    free copy and a positive price.
     """
     found = False
     for j in range(len(used)):
@@ -402,7 +409,7 @@ def _balance(
     doubts: Doubts, arcs: Arcs, most: int, tree: _Tree, start: _Reals, prices: _Reals, room: NDArray[np.bool_],
     used: _Integers, supply: _Integers, width: float,
 ) -> tuple[bool, int, float]:
-    """See `balance`; `most` is the number of offers that one path can make."""
+    """The compiled part of `balance`. `most` is the largest number of arcs that one path can insert."""
     nothing, kept = len(supply), len(arcs.root) > 0
     for x in range(len(doubts.found)):
         if doubts.holds[x] > 0:
@@ -447,18 +454,20 @@ def _balance(
 def balance(
     window: Window, prices: _Reals, used: _Integers, supply: _Integers, width: float
 ) -> tuple[bool, int, float]:
-    """Move copies and prices until no good has more holders than copies, nor a price and a copy left over.
+    """Move copies and prices until no good has more holders than copies, and no good with a positive price has a free
+    copy.
 
     Args:
-        window: bidders in doubt; what they hold is changed.
-        prices: (k + 1,) that of nothing, the last, is 0; changed.
-        used: (k,) holders of each good, all bidders'; changed.
-        supply: (k,) copies.
-        width: prices may move apart by so much; beyond, goods that are missing in the window could matter.
+        window: bidders in doubt, whose goods are updated in place.
+        prices: price of each good and, last, 0 for no good; shape (k + 1,), updated in place.
+        used: number of holders of each good among all bidders, shape (k,), updated in place.
+        supply: number of copies of each good, shape (k,).
+        width: largest distance by which prices may move apart. With larger moves, goods that are missing in the window
+            could matter.
 
     Returns:
-        Whether all is balanced (else a new window is needed, around the prices that were reached), how many paths
-        there were, and by how much prices moved apart.
+        Three values: whether all is balanced, the number of paths, and the distance by which prices moved apart. If not
+            all is balanced, a new window around the reached prices is needed.
     """
     nodes, size = len(prices), len(window.found)
     sizes = np.diff(window.bounds)

@@ -1,9 +1,9 @@
-"""The best allocation of several goods in several copies, exactly, at any size that fits in memory.
+"""The optimal allocation of several goods in several copies, computed exactly, for any size that fits in memory.
 
-A sample of the bidders tells nearly what prices are; at these, most bidders' best goods are beyond doubt, and few
-copies have one holder too many. The rest moves along shortest paths between goods until all is balanced: prices and
-allocation then prove each other (`certificate`). Where there are so many goods that paths would be long, prices are
-first steered by a smoothed demand (`smoothing`).
+A sample of the bidders gives approximate prices. At these prices most bidders' best goods are beyond doubt, and few
+copies have one holder too many. The remaining copies move along shortest paths between goods (`balance`) until prices
+and allocation prove each other optimal. With very many goods the paths would be long, and prices are first found by a
+smoothed demand (`smoothed_prices`).
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ __all__ = ["Handout", "OptimalAllocation", "as_supply", "cells", "exact_optimum"
 
 
 def cells(people: int, supply: NDArray[np.int64]) -> int:
-    """Numbers in the table of all copies."""
+    """Number of entries in a table of all bidders and all copies."""
     return int(people * np.minimum(supply, people).sum())
 
 
 def replicated(
     values: Valuations, supply: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Best prices, (k,), and goods, (n, 1), -1 for none.
+    """Optimal prices, shape (k,), and optimal goods, shape (n, 1), with -1 for none, by an assignment of bidders to
+    single copies.
 
     Args:
-        values: everybody's valuations.
-        supply: (k,) copies.
+        values: valuations of all bidders.
+        supply: number of copies of each good, shape (k,).
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -75,13 +76,13 @@ def _least_prices(table: NDArray[np.float64], held: NDArray[np.int32]) -> NDArra
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Handout:
-    """An allocation without any privacy: for studies with made-up bidders, and for an operator's own eyes.
+    """An allocation without any privacy, for studies with synthetic bidders, and for an operator's own comparisons.
 
     Args:
-        method: the method that found it.
-        allocation: (n,) the good of each bidder, -1 for none; (n, b) where bidders may have several, ascending and
-            -1 behind them.
-        welfare: the sum of what everybody's goods are worth to them, rounded once.
+        method: name of the method that found it.
+        allocation: good of each bidder, shape (n,), with -1 for none. Shape (n, b) if bidders may have several goods,
+            in ascending order with -1 behind them.
+        welfare: sum of the values of all goods to their holders, rounded once.
     """
 
     method: str
@@ -96,16 +97,16 @@ class Handout:
                 f"welfare {self.welfare:,.6g}, {self.label}>")
 
     def given(self, goods: int) -> NDArray[np.int64]:
-        """The number of copies of each good that are handed out, (k,).
+        """Number of copies of each good that are given, shape (k,).
 
         Args:
-            goods: k.
+            goods: number k of goods.
         """
         return np.bincount(self.allocation[self.allocation >= 0], minlength=goods).astype(np.int64)
 
 
 def welfare_of(values: Valuations, allocation: NDArray[Any]) -> float:
-    """The exact sum of what (n,) goods are worth to their holders, rounded once."""
+    """The sum of the values of all goods to their holders, rounded once. The allocation has shape (n,)."""
     return math.fsum(values.of_goods(allocation).tolist())
 
 
@@ -113,34 +114,37 @@ _Integers = NDArray[np.int64]
 _Reals = NDArray[np.float64]
 
 _STEP = 8
-"""One in so many bidders is in the next smaller sample."""
+"""Ratio of the sizes of successive samples: the next smaller sample holds every eighth bidder."""
 _SMALL, _LEAST = 1000, 8
-"""Bidders, and copies of a usual good, that a sample has at least."""
+"""Thresholds above which a sample is made smaller still: its number of bidders, and its number of copies of a median
+good.
+"""
 _WIDEST = 2.0
-"""No two prices in [0, 1] move apart by more."""
+"""Upper bound on the distance by which two prices in [0, 1] can move apart."""
 _LEAST_WIDTH = 1e-3
 _TEMPERATURES = (0.1, 0.03, 0.01, 0.003, 0.001)
 _SMOOTHED_WIDTH = 0.01
 _SLOWER = 100
-"""How much slower one look at one number of a row is in smoothing, all in all, than one at an arc in a search."""
+"""Cost of the smoothing for one number of a row, as a multiple of the cost of one arc in a search."""
 _MANY = 2**22
-"""Goods in doubt from which on a window is not widened, but moves on with the prices."""
+"""Number of goods in doubt from which on a window is not widened any more, but moves with the prices."""
 _ATTEMPTS = 10_000
 _MOST_CELLS = 2**24
 _MOST_COPIES = 2**53
 _OFF = 1e-9
-"""The gap of a bidder's place that is called a failure."""
+"""Largest gap for each place of a bundle at which a solution is accepted."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class OptimalAllocation(Handout):
-    """A best allocation, with prices that prove it. Not private.
+    """An optimal allocation, with prices that prove its optimality. Not private.
 
     Args:
-        prices: (k,) an optimum of the dual: everybody holds a best bundle at them, goods with a price are full.
-        bound: bound that the prices prove for every allocation, OPT <= bound.
-        gap: bound - welfare, >= 0; computed exactly and rounded once, like both of them.
-        each: b, goods of one bidder at most.
+        prices: optimal prices of the dual, shape (k,). At these prices each bidder holds a best bundle, and each good
+            with a positive price has as many holders as copies.
+        bound: upper bound on the optimal welfare OPT that the prices prove.
+        gap: bound - welfare, >= 0. All three numbers are computed exactly and rounded once.
+        each: largest number b of goods of one bidder.
     """
 
     prices: _Reals
@@ -152,20 +156,21 @@ class OptimalAllocation(Handout):
 def exact_optimum(
     values: Any, supply: ArrayLike, *, each: int = 1, method: Literal["paths", "assignment"] | None = None,
 ) -> OptimalAllocation:
-    """An allocation of most welfare: each bidder gets b different goods at most, whose values add up. Not private.
+    """An allocation with the largest welfare, in which each bidder gets at most b different goods and their values add
+    up. Not private.
 
     Args:
-        values: (n, k) numbers in [0, 1], dense or scipy sparse, or `Valuations`.
-        supply: s_j in 1..2^53, copies of each good: one whole number, or k.
-        each: b in 1..k; 1 is unit demand, more is capped additive demand.
-        method: "paths", the usual one; or "assignment", scipy's, for b = 1 and n times all copies at most 2^24.
+        values: valuations in [0, 1], shape (n, k), dense or scipy sparse, or `Valuations`.
+        supply: number of copies s_j of each good, in 1..2^53: one whole number for all, or k numbers.
+        each: largest number b of goods of one bidder, in 1..k: 1 for unit demand, more for capped additive demand.
+        method: "paths", the default; or "assignment", by scipy, for b = 1 and at most 2^24 pairs of bidder and copy.
 
     Returns:
-        Goods, prices and the proof. Nobody is given a good that is worth nothing to them.
+        Goods, prices and the proof. No bidder gets a good that is worth 0 to them.
 
     Raises:
-        InvalidInput: no such table, supply or method; or too large for "assignment".
-        SolverFailed: the gap is more than 10^-9 for each place of a bundle.
+        InvalidInput: no such table, supply or method; or too large a table for "assignment".
+        SolverFailed: a gap above 10^-9 for each place of a bundle.
 
     Source: spec allocation 12; weak duality: 4.2.
 
@@ -199,13 +204,13 @@ def exact_optimum(
 
 
 def _ascending(held: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Goods in order within each bundle, -1 behind them."""
+    """Sort the goods of each bundle in ascending order, with -1 behind them."""
     as_large = np.sort(held.view(np.uint32), axis=1)  # -1 is the largest
     return np.asarray(as_large.view(np.int32))
 
 
 def as_supply(supply: ArrayLike, goods: int) -> _Integers:
-    """The number of copies of each good, (k,)."""
+    """Number of copies of each good, shape (k,), from one number or k numbers."""
     found = np.asarray(supply)
     if found.dtype.kind not in "iu" or found.shape not in ((), (goods,)) or not bool(
             ((found >= 1) & (found <= _MOST_COPIES)).all()):
@@ -215,7 +220,9 @@ def as_supply(supply: ArrayLike, goods: int) -> _Integers:
 
 
 def _paths(values: Valuations, supply: _Integers, each: int) -> tuple[_Reals, NDArray[np.int32]]:
-    """Samples first, the smallest at a price of 0, each from the prices of the one before."""
+    """Optimal prices and goods by shortest paths. Samples come first, the smallest from prices of 0, each larger one
+    from the prices of the sample before.
+    """
     steps = [1]
     while values.people // steps[-1] > _SMALL and np.median(supply) // steps[-1] >= _LEAST:
         steps.append(steps[-1] * _STEP)
@@ -232,7 +239,7 @@ def _paths(values: Valuations, supply: _Integers, each: int) -> tuple[_Reals, ND
 
 
 def _settle(choices: Choices, prices: _Reals, width: float) -> None:
-    """Prices and choices that are optimal; `prices` (k + 1,) is changed."""
+    """Find optimal prices and choices. Both `choices` and `prices`, shape (k + 1,), are updated in place."""
     values, supply = choices.values, choices.supply
     choices.choose(prices[:-1])
     over = int(np.maximum(0, choices.used - supply).sum())
@@ -257,12 +264,12 @@ def _settle(choices: Choices, prices: _Reals, width: float) -> None:
 
 
 def _spread(moved: _Reals) -> float:
-    """By how much prices moved apart, that of nothing included."""
+    """Distance by which prices moved apart, including the constant price of no good."""
     return float(moved.max() - moved.min())
 
 
 def _sample(values: Valuations, step: int) -> Valuations:
-    """Every so-manieth bidder."""
+    """The valuations of every `step`-th bidder."""
     if values.starts is None:
         part = values.values.reshape(values.people, values.goods)[::step]
         return Valuations(people=len(part), goods=values.goods, values=np.ascontiguousarray(part).reshape(-1),
