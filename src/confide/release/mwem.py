@@ -1,12 +1,11 @@
 """`MWEM`: a histogram over all possible records, improved by multiplicative weights on queries where it is wrong.
 
-Each round selects a query on which the histogram is far off, by the exponential mechanism. The round then measures the
-selected query with Laplace noise and updates the histogram. The histogram is a function of the selected queries and
-their noisy counts, so only the queries and counts are published.
+Each round selects a query on which the histogram is far off, by the exponential mechanism, measures it with Laplace
+noise, and updates the histogram. The histogram is a function of the selected queries and their noisy counts, so only
+the queries and counts are published.
 
-Without a schema, or with a schema of bits only, the cells of the histogram are combinations of the bits that queries
-join. With other columns a record has one value of each column, and the cells are combinations of the joined columns'
-values.
+Without a schema, or with a schema of bits, cells are combinations of the bits that queries join. With other columns a
+record has one value of each column, and cells are combinations of the joined columns' values.
 
 Source: Hardt, Ligett and McSherry 2012; spec query_release C (Wu 2017 names it as the primal baseline).
 """
@@ -68,8 +67,7 @@ _Floats = NDArray[np.float64]
 @wire("MWEMBillboard", "records workload form passes chosen measured schema stop", absent={"stop": "unchanged"})
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MWEMBillboard(Billboard):
-    """The published result of MWEM: the selected queries and their noisy counts. The histogram is computed from the
-    queries and counts when needed.
+    """The published result of MWEM: the selected queries and their noisy counts, from which the histogram follows.
 
     Args:
         records: number of records, n.
@@ -98,9 +96,9 @@ class MWEMBillboard(Billboard):
             workload: any queries on the same attributes; the release's own if left out.
 
         Raises:
-            InvalidInput: the workload has other attributes. The error is also raised for predicates if no query of the
-                release joins all columns, and in the analysed form for a query across blocks that no query of the
-                release joins. In the analysed form a mean of products over rounds is no product of means.
+            InvalidInput: the workload has other attributes; or a predicate, if no query of the release joins all
+                columns; or in the analysed form a query across blocks that no query of the release joins (a mean of
+                products over rounds is no product of means).
         """
         if workload is None or workload is self.workload:
             return self._play.answers
@@ -117,9 +115,8 @@ class MWEMBillboard(Billboard):
     def rows(self, schema: Schema, count: int | None = None) -> pa.Table:
         """The histogram as equally weighted rows of the schema's columns, rounded as in `bits`.
 
-        If the cells are combinations of the columns' values, every row has one value of each column. If the cells are
-        combinations of bits, a row may have no attribute of a column on, or several. In a row without exactly one
-        attribute of a column, the column is null.
+        If cells are combinations of the columns' values, every row has one value of each column. If cells are
+        combinations of bits, a column is null in a row without exactly one of its attributes.
 
         Args:
             schema: the public columns that the attributes came from.
@@ -139,13 +136,13 @@ class MWEMBillboard(Billboard):
         return self._codes(count).table()
 
     def bits(self, count: int | None = None) -> PackedBits:
-        """The histogram as equally weighted records. Every cell receives its expected number of records, rounded up or
+        """The histogram as equally weighted records: every cell gets its expected number of records, rounded up or
         down.
 
         The method is systematic sampling without a random start, in the order of the cells: the count of any interval
-        of cells is off by at most one record. With columns the bound of one record holds for each block of columns, and
-        the records of different blocks are combined in a fixed pseudorandom order. If there are about as few records as
-        cells, the rounding changes answers; the method `answers` gives the unrounded answers of the release.
+        of cells is off by at most one record. With columns the bound holds for each block of columns, and records of
+        different blocks are combined in a fixed pseudorandom order. If records are about as few as cells, the rounding
+        changes answers; the method `answers` gives the unrounded ones.
 
         Args:
             count: number of records; the number of records n of the data if left out.
@@ -215,8 +212,7 @@ def fits(workload: Workload, schema: Schema | None = None, *, cells: int = MOST_
     Args:
         workload: the queries.
         schema: the public columns, as for the mechanism.
-        cells: largest number of cells of all blocks together. The time of a round is proportional to the number of
-            cells.
+        cells: largest number of cells of all blocks together, to which the time of a round is proportional.
 
     Example:
         >>> from confide.release.schema import Levels
@@ -232,8 +228,8 @@ def fits(workload: Workload, schema: Schema | None = None, *, cells: int = MOST_
 
 
 class _Play:
-    """The public computation of MWEM's histogram from selected queries and noisy counts. The caller calls `ask` and
-    then `learn` in each of T rounds, and `finish` at the end.
+    """The public computation of MWEM's histogram: `ask` and then `learn` in each of T rounds, and `finish`
+    at the end.
     """
 
     def __init__(
@@ -248,9 +244,7 @@ class _Play:
         self.targets: list[float] = []
         self.weights = np.zeros(0)
         self.gaps: list[float] = []
-        """The distance |q_t(A_{t-1}) - m_t| of each round, as a fraction: how far the histogram A_{t-1} was from the
-        noisy answer m_t before the update.
-        """
+        """The distance |q_t(A_{t-1}) - m_t| of each round, as a fraction, between histogram and noisy answer."""
         self.mean: _Floats | None = None
         self.best: tuple[float, _Floats] | None = None
         self.last: tuple[float, _Floats] | None = None
@@ -300,8 +294,8 @@ def _uniform(blocks: Blocks | ColumnBlocks) -> Histogram | ColumnHistogram:
       failure_probability="beta")
 @dataclass(frozen=True, kw_only=True)
 class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
-    """The MWEM mechanism: multiplicative weights with the exponential mechanism, over a histogram of at most 2^22 cells
-    for each block of attributes, or of columns, that the workload joins.
+    """Multiplicative weights with the exponential mechanism, on at most 2^22 cells for each block that the workload
+    joins.
 
     The form "replay" repeats all past updates for at most `passes` passes in each round, and answers from the last
     histogram. The passes stop when no residual changes by 10^-6 n or more. The replay is post-processing, since it is a
@@ -316,8 +310,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
     Raises:
         InvalidInput: a number is out of range, or there is no query.
-        Refused: the histogram has more than 2^22 cells. The message gives the number of cells and the memory for them.
-            Nothing is charged.
+        Refused: the histogram has more than 2^22 cells; the message gives their number and memory. Nothing is charged.
 
     Source: Hardt, Ligett and McSherry 2012; spec query_release C.
 
@@ -364,9 +357,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
     @property
     def _work(self) -> float:
-        """Number of cell updates in a run, and again in a verification. In a replay the passes of each round repeat all
-        earlier updates.
-        """
+        """Number of cell updates of a run, and of a verification. Passes of a replay repeat all earlier updates."""
         repeats = self.passes * self.rounds * (self.rounds + 1) / 2 if self.form == "replay" else float(self.rounds)
         return repeats * self.cells
 
@@ -385,8 +376,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
             delta: delta of the budget; 0 for pure DP. For delta above 0 the losses are composed in zCDP, rho = 5 e^2 /
                 (32 T) for the mechanism's own epsilon e and T rounds, unless pure composition is better.
             workload: the queries.
-            rounds: number of rounds T. The default is `usual_rounds`, a function of n, the budget, the number of
-                queries and ln|X| alone.
+            rounds: number of rounds T; by default `usual_rounds`, of n, budget, queries and ln|X| alone.
             rest: further parameters: form, passes, failure_probability, schema.
 
         Example:
@@ -427,8 +417,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         return float_up(1 / written(self.each))
 
     def events(self) -> tuple[Event, ...]:
-        """The events of T selections of bounded range and T measurements. The replacement of a record changes a count,
-        and hence a score, by at most 1.
+        """The events of T selections and T measurements. Replacing a record changes a count, and so a score, by at most
+        1.
         """
         each = self.each
         return (
@@ -454,30 +444,25 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
     @property
     def cells(self) -> int:
-        """The number of cells of the histogram, in all blocks together. The time of a round is proportional to the
-        number of cells.
-        """
+        """The number of cells of the histogram in all blocks; the time of a round is proportional to it."""
         return self._blocks.cells
 
     @property
     def log_universe(self) -> float:
-        """The logarithm ln|X| of the number of combinations of all attributes, or columns, that the workload names."""
+        """ln|X|, for |X| combinations of all attributes, or columns, that the workload names."""
         return self._blocks.log_universe
 
     @property
     def universe_bits(self) -> int:
-        """The number of bits log2|X| of the universe, rounded up. Without columns the number of bits is the number of
-        attributes that the workload names.
-        """
+        """log2|X|, rounded up: without columns the number of attributes that the workload names."""
         blocks = self._blocks
         return blocks.bits if isinstance(blocks, Blocks) else math.ceil(blocks.log_universe / math.log(2) - 1e-9)
 
     @renamed(beta="failure_probability")
     def noise_error(self, failure_probability: float) -> float:
-        """A bound on the noise of one measurement, in counts. The bound fails with at most the given probability.
+        """A bound on the noise of one measurement, in counts, which fails with at most the given probability.
 
-        The bound follows from P(|noise| > x) <= 2 r^x / (1 + r) with r = exp(-1/scale), which is slightly larger than
-        the tail of continuous Laplace noise.
+        It follows from P(|noise| > x) <= 2 r^x / (1 + r) with r = exp(-1/scale), above the tail of continuous noise.
         """
         ratio = math.exp(-1 / self.noise_scale)
         return self.noise_scale * max(0.0, math.log(2 / (1 + ratio) / failure_probability))
@@ -486,8 +471,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         """The bound on the error of any query of the analysed form before a run, in counts, and its failure
         probability.
 
-        The bound is 2n sqrt(ln|X| / T) + 10 T ln(k) / epsilon for k queries, T rounds and a universe of size |X|. The
-        bound fails with probability at most 2T / k. The code uses the tail of discrete noise and counts the rounding of
+        The bound is 2n sqrt(ln|X| / T) + 10 T ln(k) / epsilon for k queries, T rounds and a universe of size |X|, and
+        fails with probability at most 2T / k. The code uses the tail of discrete noise and counts the rounding of
         scores.
         """
         k, n = len(self.workload), self.records
@@ -523,11 +508,10 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     # ---- the run
 
     def scores(self, counts: NDArray[np.int64], answers: _Floats) -> NDArray[np.int64]:
-        """The scores |q(A) - q(D)| of the queries q, for histogram A and data D, in whole units of 2^-20 counts. The
-        scores are private.
+        """The private scores |q(A) - q(D)| of queries q, for histogram A and data D, in whole units of 2^-20 counts.
 
-        The histogram is public, so its answers are fixed numbers whatever their rounding errors are. The replacement of
-        a record changes a count by at most one, and so does the distance: the sensitivity is exactly 2^20 units.
+        The histogram is public, so its answers are fixed numbers whatever their rounding errors are. Replacing a record
+        changes a count by at most one, and so the distance: the sensitivity is exactly 2^20 units.
 
         Args:
             counts: (k,) true counts.
@@ -542,15 +526,13 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         """Play T rounds on the true counts.
 
         Args:
-            data: n records: rows of bits, a table of any kind, codes, or `TrueAnswers` of the workload. Without a
-                schema each column of a table is a bit.
+            data: n records: rows of bits, a table (without a schema each column a bit), codes, or `TrueAnswers`.
             noise: source of noise, `Noise.secure()` for a release.
             progress: callback that receives the number of finished rounds and the number of all rounds.
 
         Raises:
-            InvalidInput: there are not n records, or the true answers are to other queries. With columns the error is
-                also raised if records of bits do not have one value of each column, or if true answers do not hold
-                their schema.
+            InvalidInput: there are not n records, or the true answers are to other queries; with columns, records of
+                bits lack one value of each column, or true answers do not hold their schema.
         """
         source = as_noise(noise)
         # Records that the histogram cannot hold would break no privacy, and every promise of accuracy.
@@ -581,9 +563,9 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         """The certificate: bounds on errors that follow from the measurements.
 
         The error of a measured query is at most its distance to the measurement plus a bound on the noise. The bound on
-        all queries uses a round in which the histogram was nearly right on the selected query. In a round with a nearly
-        right answer to the selected query, no query was much worse, except with small probability. The released
-        histogram differs from the histogram of that round by a public amount, which is added.
+        all queries uses a round in which the histogram was nearly right on the selected query: no query was much worse
+        then, except with small probability. The public distance of the released histogram to that of this round is
+        added.
         """
         board = self._own(billboard)
         play, each = board._play, self.failure_probability / (2 * self.rounds)
