@@ -1,12 +1,13 @@
-"""Buying a mean: weights, noise and payments for people who fear the platform and the public differently.
+"""Buying a mean from people who value secrecy from the platform and secrecy from the public differently.
 
     >>> from confide.acquisition import UniformPrior, solve
     >>> found = solve(UniformPrior().virtual_cost()([0.05, 0.3, 0.9]), variance_price=0.1, noise_price=1.0)
     >>> found.weights.round(3).tolist(), round(found.value, 4), found.gap < 1e-9
     ([0.5, 0.5, 0.0], 1.6279, True)
 
-People report how they weigh the two leaks; from all reports follow everybody's weight, noise and payment, such that the
-truth is each person's best report. Her own device adds the noise.
+Each person reports how they weigh a privacy loss towards the platform against a privacy loss towards the public.
+Everybody's weight in the mean, noise and payment follow from all reports, such that the truth is each person's best
+report. The person's own device adds the noise.
 """
 
 from confide._lazy import doors

@@ -1,4 +1,4 @@
-"""Old names of the audit of a bought mean; see `confide.acquisition.audited`."""
+"""Former names of the audit of a mean that was bought. The audit itself is in `confide.acquisition.audited`."""
 
 from confide.audit.old_audits import old_audits
 

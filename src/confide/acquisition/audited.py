@@ -1,4 +1,4 @@
-"""The facts that the harness needs of a bought mean: clients, the published sum, extreme contracts, lies and money."""
+"""Audit of a mean that is bought from people: clients, the published sum, extreme contracts, lies and money."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from confide.privacy.noise.simulated import study_generator
 __all__ = ["FALSE_ALARM", "extreme_reports", "mean", "messages"]
 
 FALSE_ALARM = 1e-9
-"""Probability with which the statistical row says "broken" of a kept promise."""
+"""Probability with which the statistical row of an audit reports a kept promise as broken."""
 
 _DRAWS = 400  # enough to see a scale that is wrong by a factor two at that false alarm
 _BEYOND = (2.0**-10, 2.0**-4, 0.5, 4.0, 16.0, 256.0)  # in ranges: how far a record is outside, on each side
@@ -73,11 +73,11 @@ _Rows = Callable[[], list[AuditRow]]
 
 
 def mean(it: TwoPartMechanism, seed: int = 0) -> Audited:
-    """The promises, the charge and the audits of a campaign that buys a mean.
+    """Build the audit of a campaign that buys a mean: its promises, its charge and its checks.
 
     Args:
-        it: the mechanism.
-        seed: seed of reports, records and transcripts.
+        it: mechanism of the campaign.
+        seed: seed of the simulated reports, records and transcripts.
 
     Raises:
         Refused: nothing is bought at any profile of reports that was tried.
@@ -107,15 +107,16 @@ def messages(
     contracts: LatticeContracts, seed: int, *, it: TwoPartMechanism | None = None, run: _Sum = aggregate,
     source: Noise | None = None,
 ) -> list[Transcripts | Examined | Laws]:
-    """Audits of the messages that clients send under their contracts, and of the sum that is published.
+    """Build the audits of the messages that clients send under their contracts, and of the published sum of the
+    messages.
 
     Args:
-        contracts: as they were made; the client runs with the one that costs most.
-        seed: seed of transcripts, of records, and of who is absent.
-        it: mechanism whose `submit` is the client; a release of its own, which promises what contracts say, if left
-            out.
-        run: the platform's side; a campaign's own, or `aggregate`.
-        source: source whose draws are tested; `Noise.secure()` if left out.
+        contracts: contracts of all participants. The audited client uses the contract with the largest privacy loss.
+        seed: seed of the transcripts, of the records, and of the choice of absent participants.
+        it: mechanism whose `submit` is the audited client. If left out, the client is `perturb`, and the promises are
+            those of the contracts alone.
+        run: function of the platform that adds the messages up: the run of a campaign, or `aggregate`.
+        source: noise source whose draws are tested; `Noise.secure()` if left out.
     """
     contract = _hardest(contracts)
 
@@ -177,8 +178,9 @@ def _computed(rows: _Rows) -> list[AuditRow]:
 
 
 def _paid(it: TwoPartMechanism, promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """What pays for a promise: the ledger is charged for a record as the platform and fellows see it; of what the
-    public sees, the largest central loss that any reports can lead to.
+    """Privacy events that a promise is compared with. For a promise towards the platform or fellow participants, they
+    are the events that the ledger is charged for. For a promise towards the public, the event has the largest central
+    loss over all reports.
     """
     if promise.audience is not Audience.PUBLIC:
         return events
@@ -190,14 +192,18 @@ def _paid(it: TwoPartMechanism, promise: Privacy, events: tuple[Event, ...]) -> 
 
 
 def _hardest(contracts: LatticeContracts) -> LatticeContract:
-    """Whose record costs most, of those whose noise is no larger than it must be."""
+    """Contract of the participant with the largest local loss, among those whose noise is hardly larger than their
+    level requires.
+    """
     levels = contracts.delivered_local
     tight = levels > 0.9 * contracts.epsilon_local
     return contracts.of(int(contracts.index[np.argmax(np.where(tight, levels, 0.0))]))
 
 
 def _answered(run: _Run, record: Any, noise: Noise) -> Any:
-    """A client that refuses one record and not the other tells of it."""
+    """Answer of a client, or the name of the error that it raises. A client that refuses one record and accepts another
+    reveals something about the record.
+    """
     try:
         return run(record, noise)
     except (ConfideError, ArithmeticError, ValueError) as problem:
@@ -205,7 +211,9 @@ def _answered(run: _Run, record: Any, noise: Noise) -> Any:
 
 
 def _stretched(contract: LatticeContract) -> list[Neighbours]:
-    """Both ends, what is next to an end, and what is beyond, by a little or by any number."""
+    """Neighbouring records at both ends of the range, next to an end, and outside the range by a little or by any
+    amount.
+    """
     low, high = contract.low, contract.high
     width = high - low
     records = [(low, high), (high, low), ((low + high) / 2, high), (math.nextafter(low, -math.inf), low),
@@ -216,7 +224,7 @@ def _stretched(contract: LatticeContract) -> list[Neighbours]:
 
 
 def _clients(contract: LatticeContract) -> dict[str, _Run]:
-    """Clients that were broken on purpose."""
+    """Clients with injected faults, by a description of the fault."""
     width = contract.high - contract.low
 
     def unclipped(record: Any, noise: Noise) -> int:
@@ -248,8 +256,8 @@ def _clients(contract: LatticeContract) -> dict[str, _Run]:
 
 
 def _twin(contracts: LatticeContracts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Steps and noises of a few people, those with the largest weights, on so coarse a lattice that the law of their
-    sum can be enumerated.
+    """Steps and noise scales of the few people with the largest weights, on a lattice coarse enough to enumerate the
+    law of their sum.
     """
     who = np.argsort(-contracts.steps, kind="stable")[:_TWIN]
     steps = contracts.steps[who]
@@ -265,26 +273,28 @@ def _sum_row(promised: float, measured: float, people: int) -> AuditRow:
 
 
 def _silent(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, _: Noise) -> LatticeRelease:
-    """It divides by the steps of those present and adds nothing."""
+    """Faulty platform that divides by the steps of those present and adds no noise in place of the absent."""
     return aggregate(made, index, messages, ForcedNoise([]))
 
 
 def _forgetful(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, noise: Noise) -> LatticeRelease:
-    """It leaves the largest message out, and divides by all steps."""
+    """Faulty platform that leaves the largest message out of the sum and still divides by all steps."""
     sound = aggregate(made, index, messages, noise)
     return LatticeRelease(sound.total - int(messages.max()), sound.steps, made.low, made.high)
 
 
 def _alone(contracts: LatticeContracts) -> NDArray[np.float64]:
-    """(k,) what each would lose, in the contracts' order, if her own noise were the only one: as where all others
-    together leave theirs out of the published sum.
+    """Loss of each participant if their own noise were the only noise in the published sum, shape (k,), in the
+    contracts' order. A participant has this loss if all others together leave their noise out of the sum.
     """
     ratios = contracts.steps.astype(np.float64) / contracts.noise_std.astype(np.float64)
     return np.asarray(contracts.order / 2.0 * np.square(ratios))
 
 
 def _worst(contracts: LatticeContracts, noise_std: np.ndarray) -> tuple[float, float]:
-    """The largest quotients of delivered and promised levels, local and central, with such noises."""
+    """Largest ratios of the delivered privacy level to the promised level at the given noise scales: one local, one
+    central.
+    """
     half, total = Fraction(contracts.order) / 2, sum(s * s for s in noise_std.tolist())
     rest = (2 * Fraction(contracts.order) - 1) / (Fraction(contracts.order) - 1) * contracts.merging
     local = central = Fraction(0)
@@ -302,7 +312,9 @@ def _nearest(ratios: np.ndarray) -> list[int]:
 
 
 def _with_absentees(contracts: LatticeContracts, seed: int, run: _Sum) -> float:
-    """The worst quotient towards the public, of those present, when every third is absent and the loudest one."""
+    """Largest ratio of the delivered central level to the promised one among those present. Every third participant is
+    absent, and so is the participant with the largest noise.
+    """
     here = np.arange(contracts.active) % 3 != 2
     here[np.argmax(contracts.noise_std)] = contracts.active == 1
     noise = RecordingNoise(Noise.simulated(seed))
@@ -314,7 +326,9 @@ def _with_absentees(contracts: LatticeContracts, seed: int, run: _Sum) -> float:
 
 
 def _noiseless(contracts: LatticeContracts, seed: int, run: _Sum) -> float:
-    """How far the estimate is from the weighted mean of the records when nobody's noise is added, in widths."""
+    """Distance between the estimate without any noise and the weighted mean of the records, as a share of the width of
+    the range.
+    """
     low, width = contracts.low, contracts.high - contracts.low
     records = low + width * study_generator(seed, "records").random(min(contracts.active, _RECORDS))
     sent = np.zeros(contracts.active, dtype=np.int64)
@@ -342,11 +356,11 @@ def _campaign(
 
 
 def extreme_reports(it: TwoPartMechanism, seed: int) -> Iterator[NDArray[np.float64]]:
-    """Profiles of reports in which one person carries as much as they can, or few people take part.
+    """Profiles of reports in which one person has as much weight as possible, or only few people take part.
 
     Args:
-        it: the mechanism.
-        seed: seed of the choice of these people.
+        it: mechanism of the campaign.
+        seed: seed of the choice of people with extreme reports.
     """
     low = np.array([rule.support[0] for rule in it.rules])
     high = np.array([rule.support[1] for rule in it.rules])
@@ -401,7 +415,7 @@ def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
 def _losses(
     it: TwoPartMechanism, promises: Iterable[Privacy], who: Audience, what: str, loss: float, evidence: str
 ) -> list[AuditRow]:
-    """What is promised towards somebody, against the largest loss that any contract leads to."""
+    """Rows that compare the promises of privacy towards one audience with the largest loss of any contract."""
     paid = [ZCDPEvent(rho=it.concentrated(loss), neighbours=Relation.REPLACE)]
     held = strongest(each for each in promises if each.audience is who and each.neighbours is Relation.REPLACE)
     return [AuditRow.of_privacy(promise, spent(paid, promise.loss) if isinstance(promise.loss, Loss) else math.inf,
@@ -412,7 +426,9 @@ def _losses(
 
 
 def _incentives(it: TwoPartMechanism, seed: int) -> Examined:
-    """What lies gain, by the mechanism's own payments in whole coins and by such as were broken on purpose."""
+    """Check of the gain from lies: with the mechanism's own payments, rounded up to whole coins, and with two faulty
+    payment rules.
+    """
     small, reports, who, where = _profile(it, seed)
     visible = small.price_per_nat * 1e-6 * small.caps.local
 
@@ -440,7 +456,7 @@ def _incentives(it: TwoPartMechanism, seed: int) -> Examined:
 
 
 def _in_coins(it: TwoPartMechanism) -> OfferRule:
-    """A person's offer as it is paid, in nats at weight 1."""
+    """Offer to a person with the payment rounded up to whole coins, expressed in nats at weight 1."""
     coins = it.price_per_nat * it.minor_units
 
     def offer(reports: NDArray[np.float64], person: int) -> Offer:
@@ -451,7 +467,9 @@ def _in_coins(it: TwoPartMechanism) -> OfferRule:
 
 
 def _profile(it: TwoPartMechanism, seed: int) -> tuple[TwoPartMechanism, NDArray[np.float64], list[int], str]:
-    """The mechanism in which lies are searched for, everybody's reports, who tries, and a word of evidence."""
+    """The mechanism in which lies are searched for, everybody's reports, the positions of the people who try lies, and
+    a description of that mechanism for the row.
+    """
     small, where = it, "the campaign itself"
     # Capped weights need enough people to buy anything.
     enough = _SEARCHED if it.weight_cap is None else max(_SEARCHED, math.ceil(4.0 / it.weight_cap))
@@ -468,7 +486,7 @@ def _profile(it: TwoPartMechanism, seed: int) -> tuple[TwoPartMechanism, NDArray
 def _search(
     small: TwoPartMechanism, rule: OfferRule, reports: NDArray[np.float64], who: Sequence[int]
 ) -> tuple[float, float]:
-    """The best lie's gain and the least utility of the truth, in the currency."""
+    """Largest gain of a lie and smallest utility of the truth over all people tried, in the currency."""
     gains, truths = [], []
     for person in who:
         own = small.rules[person if len(small.rules) > 1 else 0]
@@ -504,11 +522,11 @@ def _lies(
 
 @dataclass(frozen=True)
 class _Held:
-    """Records of some people, whose devices send them, and what the others have sent.
+    """Records of the people whose devices are simulated, and messages already sent by the others.
 
     Args:
-        records: rank -> record.
-        others: rank -> message.
+        records: mapping from a participant's rank to the participant's record.
+        others: mapping from a participant's rank to the message that the participant sent.
     """
 
     records: dict[int, float]
@@ -516,7 +534,7 @@ class _Held:
 
 
 def _all_sent(it: TwoPartMechanism, made: Contracts, seed: int) -> dict[int, int]:
-    """Rank -> message of everybody who has a contract."""
+    """Mapping from a participant's rank to the message of that participant, for every participant with a contract."""
     terms, draw = made.terms, study_generator(seed, "messages")
     records = np.full(it.people, np.nan)
     records[terms.index] = it.low + it.width * draw.random(len(terms.index))
@@ -524,7 +542,9 @@ def _all_sent(it: TwoPartMechanism, made: Contracts, seed: int) -> dict[int, int
 
 
 def _rounds(it: TwoPartMechanism, made: Contracts, seed: int) -> Iterator[ContractedRecords]:
-    """Messages of everybody, of every other one, of one person, and of nobody."""
+    """Tables of messages in four cases: everybody sends, every second participant sends, one participant sends, or
+    nobody sends.
+    """
     sent = _all_sent(it, made, seed)
     ranks = list(sent)
     for some in (ranks, ranks[::2], ranks[:1], []):
@@ -555,7 +575,7 @@ def _checked(it: TwoPartMechanism, made: Contracts, seed: int, run: _Run) -> lis
 
 
 def _played(it: TwoPartMechanism, made: Contracts, data: _Held, noise: Noise) -> Any:
-    """Records, through everybody's device and the run, to all that others see."""
+    """Run of a campaign from the records, through each person's device, to everything that others see."""
     lattice: Any = made.lattice
     sent: dict[int, Any] = {rank: it.submit(record, lattice.of(rank), DeviceNoise(noise, rank))
                             for rank, record in data.records.items()}
@@ -563,7 +583,9 @@ def _played(it: TwoPartMechanism, made: Contracts, data: _Held, noise: Noise) ->
 
 
 def _joint_pairs(it: TwoPartMechanism, made: Contracts, seed: int) -> Iterator[Neighbours]:
-    """One record of a few devices; in the last pair everybody who has a contract sends."""
+    """Neighbouring data sets that differ in one record. Only a few devices send messages, except in the last pair,
+    where everybody with a contract sends one.
+    """
     ranks, middle = made.terms.index[:_CROWD].tolist(), (it.low + it.high) / 2
     for rank in sorted({ranks[0], ranks[len(ranks) // 2], ranks[-1]}):
         for both in ((it.low, it.high), (it.high, it.low)):

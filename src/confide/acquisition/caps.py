@@ -1,41 +1,49 @@
-"""Bounds that no report of anybody can worsen: on losses, error and payments, from public parameters alone.
+"""Bounds on privacy losses, error and payments that hold for any reports, computed from public parameters alone.
 
-With kappa = `noise_price`, ghat = g / sqrt(kappa), Q the quadratic form of the weights and M = max(1, largest virtual
-cost), every optimum of problem (7) has
+Let kappa = `noise_price`, g = `variance_price` and ghat = g / sqrt(kappa). Let w be a person's weight, Q the quadratic
+form of all weights, S the spread of the noise, V the value, and M = max(1, largest virtual cost). Every optimum of
+problem (7) of the source has the following bounds.
 
-* a central loss w^2/S <= sqrt(kappa), since S = sqrt(Q/kappa) and Q >= w^2;
-* a local loss y = w B / (b S), where b^2 is the person's virtual cost, at least the floor phi, and B = sum b w. Let
-  t = (B - b w)/w be the others' part of B. Then Q >= w^2 (1 + 2 b t + t^2/M), since the others' own part of Q is at
-  least their B^2/M, and w <= 1/(1 + t/sqrt(M)), since their B is at most (1 - w) sqrt(M). So y <= sqrt(kappa) f(t),
+* The central loss w^2/S is at most sqrt(kappa), since S = sqrt(Q/kappa) and Q >= w^2.
+* The local loss is y = w B / (b S), where b^2 is the person's virtual cost, at least the floor phi, and B = sum b w
+  over all people. Let t = (B - b w)/w be the other people's part of B, divided by the person's weight w. In these terms
+  Q >= w^2 (1 + 2 b t + t^2/M), since the other people's own part of Q is at least the square of their part of B,
+  divided by M. Also the person's weight w is at most 1/(1 + t/sqrt(M)), since the others' part of the sum B of b w is
+  at most (1 - w) sqrt(M). Therefore the local loss y is at most sqrt(kappa) f(t) with
 
-      f(t) = (1 + t/b) / ((1 + t/sqrt(M)) sqrt(1 + 2 b t + t^2/M)),
+      f(t) = (1 + t/b) / ((1 + t/sqrt(M)) sqrt(1 + 2 b t + t^2/M)).
 
-  which falls in b and is therefore largest at the floor. Also y <= sqrt(kappa) (1 + (1 + ghat/2)/(2 phi)), whatever M:
-  2 b w (B - b w) <= Q, and 2 sqrt(kappa Q) <= g + 2 sqrt(kappa), the value with a single seller;
-* gamma MSE = (V + g |w|^2)/2 <= g + sqrt(kappa), and V - gamma MSE <= sqrt(kappa) + g (1 - 1/n)/2.
+  The function f falls in b and is therefore largest at the smallest b, which is at the floor of virtual costs. Also the
+  local loss y is at most sqrt(kappa) (1 + (1 + ghat/2)/(2 phi)) for every M, because 2 b w (B - b w) <= Q, and 2
+  sqrt(kappa Q) <= g + 2 sqrt(kappa), the value with a single seller.
+* The cost of the error is gamma MSE = (V + g |w|^2)/2 <= g + sqrt(kappa). The payments are V - gamma MSE <= sqrt(kappa)
+  + g (1 - 1/n)/2.
 
-A (1 + delta)-approximate optimum on a fixed range of r = 1/S has r = u sqrt(kappa/Q) with u + 1/u <= 2 + delta (2 +
-ghat): both losses grow by at most the largest such u, and the halves above become u^2/(1 + u^2).
+A (1 + delta)-approximate optimum on a fixed range of the inverse spread r = 1/S has r = u sqrt(kappa/Q) with u + 1/u <=
+2 + delta (2 + ghat). The local and the central loss grow by at most the largest such u, and each factor 1/2 in the
+bounds on error and payments becomes u^2/(1 + u^2).
 
 Source: confide; spec two_part_acquisition sections 2, 5 and 8.
 
-Bounds that no report of anybody can worsen under a cap on weights: on losses, error and payments.
+The second half of the module has bounds on losses, error and payments where all weights have a cap.
 
-Let phi be the least virtual cost and 1 the largest, u = S*/S the ratio of the best S of the weights, sqrt(Q/kappa), to
-that which was taken, and U = 1 + delta + sqrt(delta (2 + delta)).
+Let phi be the least virtual cost and 1 the largest. Let S* = sqrt(Q/kappa) be the best S for the chosen weights, and u
+= S*/S its ratio to the chosen S. Let U = 1 + delta + sqrt(delta (2 + delta)).
 
-* 1/U <= u <= U: weights and S together are the cheapest on the grid, so S is the best of the grid for these very
-  weights, which is the one nearest to S* in ratio, since kappa S + Q/S = sqrt(kappa Q) (u + 1/u). The grid's values lie
-  U^2 apart, and beyond both ends of where the S* of all weights lie (`capped`), so the nearest is within U.
-* B <= sqrt(Q), as all virtual costs are at most 1; so a local loss w B/(S b) is at most cap U sqrt(kappa/phi). It is
-  all but attained by a person at the floor who is capped, among many whose virtual cost is 1.
-* Q >= phi + (1 - phi) sum w^2, since Q rises in every virtual cost, and sum w^2 is at least w^2 and 1/n; so a central
+* 1/U <= u <= U. Weights and S together are the cheapest on the grid, so S is the best value of the grid for the chosen
+  weights. The chosen S is the grid value nearest to S* in ratio, since kappa S + Q/S = sqrt(kappa Q) (u + 1/u). The
+  grid's values lie a factor U^2 apart and extend beyond both ends of the range of S* over all weights (`capped`), so
+  the nearest value is within a factor U.
+* B <= sqrt(Q), as all virtual costs are at most 1. So a local loss w B/(S b) is at most cap U sqrt(kappa/phi). This
+  bound on the local loss is nearly attained by a capped person at the floor among many people with virtual cost 1.
+* Q >= phi + (1 - phi) sum w^2, since Q rises in every virtual cost, and sum w^2 is at least w^2 and 1/n. So a central
   loss w^2/S is at most U sqrt(kappa) cap^2/sqrt(phi + (1 - phi) max(cap^2, 1/n)).
-* Where anything is bought, the value is at most `outside`, and at most g cap + 2 (1 + delta) sqrt(kappa): equal weights
-  on all who are there have sum w^2 <= cap and Q <= 1. Of the value less g sum w^2, noise kappa S and payments Q/S have
-  shares 1/(1 + u^2) and u^2/(1 + u^2), both at most U^2/(1 + U^2); and sum w^2 is between 1/n and cap.
+* Where anything is bought, the value is at most `outside`, and at most g cap + 2 (1 + delta) sqrt(kappa), because equal
+  weights on everybody present have sum w^2 <= cap and Q <= 1. The value less g sum w^2 consists of the noise cost kappa
+  S and the payments Q/S, with shares 1/(1 + u^2) and u^2/(1 + u^2), both at most U^2/(1 + U^2). The sum of squared
+  weights is between 1/n and cap.
 
-The exact optimum over S has U = 1.
+For the exact optimum over S, the factor U between the best and the chosen spread is 1.
 
 Source: confide.
 """
@@ -64,7 +72,7 @@ _POINTS = 1 << 16
 @renamed(grid="approximation")
 @dataclass(frozen=True, kw_only=True)
 class Caps(Declared):
-    """Bounds that hold whatever is reported.
+    """Bounds on losses, error and payments that hold for any reports.
 
     Example:
         >>> caps = Caps(people=2, variance_price=1.0, noise_price=4.0, psi_floor=0.25, psi_most=2.0)
@@ -87,12 +95,12 @@ class Caps(Declared):
 
     @property
     def central(self) -> float:
-        """The largest central loss of anybody."""
+        """Largest central loss of any participant, in nats."""
         return math.sqrt(self.noise_price) * self._stretch * _ROOM
 
     @cached_property
     def local(self) -> float:
-        """The largest local loss of anybody."""
+        """Largest local loss of any participant, in nats."""
         either = 1.0 + (1.0 + self.approximation) * (1.0 + self._ghat / 2.0) / (2.0 * self.psi_floor)
         if math.isfinite(self.psi_most):
             either = min(either, self._largest_f())
@@ -100,13 +108,13 @@ class Caps(Declared):
 
     @property
     def error_cost(self) -> float:
-        """The largest gamma MSE: a mean squared error of at most this over gamma."""
+        """Largest cost of the error, gamma MSE. The mean squared error is at most this cost divided by gamma."""
         g, half = self.variance_price, self._half
         return (g * (1.0 - half) + half * self._value) * _ROOM
 
     @property
     def payments(self) -> float:
-        """The largest expected total of payments, whatever the prior."""
+        """Largest expected total of all payments, for any prior."""
         return self._half * (self._value - self.variance_price / self.people) * _ROOM
 
     @property
@@ -115,12 +123,12 @@ class Caps(Declared):
 
     @property
     def _value(self) -> float:
-        """Bound on the value: that of a single seller."""
+        """Upper bound on the value: the value with a single seller, times 1 + `approximation`."""
         return (1.0 + self.approximation) * (self.variance_price + 2.0 * math.sqrt(self.noise_price))
 
     @property
     def _stretch(self) -> float:
-        """The largest u."""
+        """Largest u that an approximate optimum can have."""
         m = 1.0 + self.approximation * (1.0 + self._ghat / 2.0)
         return m + math.sqrt(m * m - 1.0)
 
@@ -148,7 +156,7 @@ _CAPPED_ROOM = 1.0 + 1e-8  # for sums in doubles, and caps that are taken as one
 @renamed(grid="approximation")
 @dataclass(frozen=True, kw_only=True)
 class CappedCaps(Declared):
-    """Bounds that hold whatever is reported.
+    """Bounds on losses, error and payments that hold for any reports, where every weight has a cap.
 
     Example:
         >>> caps = CappedCaps(people=1600, variance_price=25.0, noise_price=100.0, psi_floor=0.25, weight_cap=0.01,
@@ -169,30 +177,30 @@ class CappedCaps(Declared):
 
     @property
     def local(self) -> float:
-        """The largest local loss of anybody."""
+        """Largest local loss of any participant, in nats."""
         return self._unit * self.weight_cap / math.sqrt(self.psi_floor)
 
     @property
     def central(self) -> float:
-        """The largest central loss of anybody."""
+        """Largest central loss of any participant, in nats."""
         square = self.weight_cap**2
         others = max(square, 1.0 / self.people)
         return self._unit * square / math.sqrt(self.psi_floor + (1.0 - self.psi_floor) * others)
 
     @property
     def error_cost(self) -> float:
-        """The largest gamma MSE of what is bought."""
+        """Largest cost of the error, gamma MSE, where anything is bought."""
         variance = min(self.variance_price * self.weight_cap, self._value)
         return (variance + self._half * (self._value - variance)) * _CAPPED_ROOM
 
     @property
     def payments(self) -> float:
-        """The largest expected total of payments, whatever the prior."""
+        """Largest expected total of all payments, for any prior."""
         return max(self._half * (self._value - self.variance_price / self.people), 0.0) * _CAPPED_ROOM
 
     @property
     def _stretch(self) -> float:
-        """U."""
+        """Bound U on the ratio of the best spread to the chosen spread, in either direction."""
         return 1.0 + self.approximation + math.sqrt(self.approximation * (2.0 + self.approximation))
 
     @property
@@ -206,6 +214,6 @@ class CappedCaps(Declared):
 
     @property
     def _value(self) -> float:
-        """Bound on the value where anything is bought."""
+        """Upper bound on the value where anything is bought."""
         most = self.variance_price * self.weight_cap + 2.0 * (1.0 + self.approximation) * math.sqrt(self.noise_price)
         return min(self.outside, most)

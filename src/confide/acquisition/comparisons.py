@@ -1,8 +1,9 @@
 """Benchmarks for two-part contracts, inside the model, and the law by which their cost falls with more people.
 
-Every benchmark is a platform's gamma MSE + payments, on one and the same scale: people's sensitivities are known
-(`full_information`), nobody is asked for them (`pooling`), every noisy record is published (`local_only`), everybody
-trusts the platform (`central_only`), and the optimum and its approximations for the reports at hand.
+The cost of every benchmark is gamma MSE + payments of a platform, so that all costs are comparable. In
+`full_information`, people's sensitivities are known. In `pooling`, nobody is asked for a sensitivity. In `local_only`,
+every noisy record is published. In `central_only`, everybody trusts the platform. The other benchmarks are the optimum
+of two-part contracts for the given reports, and approximations of this optimum.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ __all__ = [
 
 
 class _Allocation(Protocol):
-    """What every solver returns."""
+    """Result of a solver: value, weights, and spread of the noise."""
 
     @property
     def value(self) -> float: ...
@@ -49,13 +50,14 @@ class _Allocation(Protocol):
 
 
 def error_cost(allocation: _Allocation, *, variance_price: float, noise_price: float) -> float:
-    """The cost gamma MSE of an allocation's error: g times the sum of w^2, plus kappa S. The rest of its cost are
-    payments, in the mean over reports (not report by report).
+    """The cost gamma MSE of an allocation's error: g times the sum of squared weights, plus kappa S, where S is the
+    spread of the noise. The rest of the allocation's cost equals the payments on average over reports, though not for
+    each profile of reports.
 
     Args:
         allocation: the result of a solver.
-        variance_price: g.
-        noise_price: kappa.
+        variance_price: price g of the records' own variance.
+        noise_price: price kappa of the noise.
     """
     w = allocation.weights
     return float(variance_price * (w @ w) + noise_price * allocation.spread)
@@ -66,9 +68,10 @@ class Benchmark:
     """The cost of a design at given reports.
 
     Args:
-        cost: gamma MSE + payments; for the designs that ask for sensitivities, the virtual cost.
-        error_cost: gamma MSE.
-        active: number of people who are bought from.
+        cost: cost of the error, gamma MSE, plus payments. For designs that ask for sensitivities, virtual costs stand
+            in place of payments.
+        error_cost: cost of the error, gamma MSE.
+        active: number of people whose record is bought.
     """
 
     cost: float
@@ -77,8 +80,8 @@ class Benchmark:
 
     @property
     def payments(self) -> float:
-        """The payments, cost - error_cost; for the designs that ask for sensitivities, right in the mean over reports
-        alone.
+        """The payments, cost - error_cost. For designs that ask for sensitivities, cost - error_cost equals the
+        payments only on average over reports.
         """
         return self.cost - self.error_cost
 
@@ -89,27 +92,29 @@ def _benchmark(found: _Allocation, variance_price: float, noise_price: float) ->
 
 
 def full_information(reports: ArrayLike, *, variance_price: float, noise_price: float) -> Benchmark:
-    """People are paid what their losses cost them and no rent, as if the platform knew what that is (psi = c).
+    """Cost where people are paid what their losses cost them and no rent, as if the platform knew their sensitivities
+    (psi = c).
 
     Args:
         reports: (n,) sensitivities in [0, 1].
-        variance_price: g = gamma VAR >= 0.
-        noise_price: kappa = gamma alpha/2 > 0.
+        variance_price: price of the records' variance, g = gamma VAR >= 0.
+        noise_price: price of the noise, kappa = gamma alpha/2 > 0.
     """
     found = solve(reports, variance_price=variance_price, noise_price=noise_price)
     return _benchmark(found, variance_price, noise_price)
 
 
 def pooling(people: int, *, variance_price: float, noise_price: float) -> Benchmark:
-    """Nobody is asked: equal weights, one local loss y for all, and y paid to each: enough for any sensitivity.
+    """Cost where nobody is asked for a sensitivity. Weights are equal, all people have one local loss y, and each is
+    paid y, which is enough for any sensitivity.
 
     Args:
-        people: at least 1.
-        variance_price: g = gamma VAR >= 0.
-        noise_price: kappa = gamma alpha/2 > 0.
+        people: number of people, at least 1.
+        variance_price: price of the records' variance, g = gamma VAR >= 0.
+        noise_price: price of the noise, kappa = gamma alpha/2 > 0.
 
     Returns:
-        g/n + 2 sqrt(kappa), the optimum at psi = 1: more people make the noise no cheaper.
+        g/n + 2 sqrt(kappa), the optimum where every virtual cost psi is 1: more people make the noise no cheaper.
 
     Example:
         >>> round(pooling(2, variance_price=400 / 12, noise_price=400.0).cost, 6)
@@ -121,26 +126,27 @@ def pooling(people: int, *, variance_price: float, noise_price: float) -> Benchm
 
 
 def local_only(people: int, *, variance_price: float, noise_price: float) -> Benchmark:
-    """Every noisy record is published, so that the public learns what the platform learns.
+    """Cost where every noisy record is published, so that the public learns as much as the platform.
 
-    A person's sensitivity does not matter to anybody then, each is paid their local loss, and the cost is that of
-    `pooling`.
+    A person's sensitivity then matters to nobody, because both losses are equal. Each person is paid their local loss,
+    and the cost equals that of `pooling`.
 
     Args:
-        people: at least 1.
-        variance_price: g = gamma VAR >= 0.
-        noise_price: kappa = gamma alpha/2 > 0.
+        people: number of people, at least 1.
+        variance_price: price of the records' variance, g = gamma VAR >= 0.
+        noise_price: price of the noise, kappa = gamma alpha/2 > 0.
     """
     return pooling(people, variance_price=variance_price, noise_price=noise_price)
 
 
 def central_only(people: int, *, variance_price: float, noise_price: float) -> Benchmark:
-    """Everybody trusts the platform and minds the public alone (psi = 0): what trust would be worth, not a contract.
+    """Cost where everybody trusts the platform and cares only about the public (psi = 0). The difference to other
+    designs is the value of trust in the platform; no such contract can be offered.
 
     Args:
-        people: at least 1.
-        variance_price: g = gamma VAR >= 0.
-        noise_price: kappa = gamma alpha/2 > 0.
+        people: number of people, at least 1.
+        variance_price: price of the records' variance, g = gamma VAR >= 0.
+        noise_price: price of the noise, kappa = gamma alpha/2 > 0.
 
     Returns:
         g/n + 2 sqrt(kappa/n).
@@ -154,17 +160,17 @@ def benchmarks(
     reports: ArrayLike, virtual_costs: ArrayLike, *, variance_price: float, noise_price: float,
     approximation: float = 0.01,
 ) -> dict[str, Benchmark]:
-    """Every design at these reports.
+    """Every design's cost at the given reports.
 
     Args:
         reports: (n,) sensitivities in [0, 1].
         virtual_costs: (n,) virtual costs of the reports, under the prior.
-        variance_price: g = gamma VAR >= 0.
-        noise_price: kappa = gamma alpha/2 > 0.
-        approximation: approximation of the grid scheme.
+        variance_price: price of the records' variance, g = gamma VAR >= 0.
+        noise_price: price of the noise, kappa = gamma alpha/2 > 0.
+        approximation: approximation parameter of the grid scheme.
 
     Returns:
-        Name -> benchmark.
+        Mapping from the name of a design to its benchmark.
     """
     c = np.asarray(reports, dtype=np.float64)
     prices = {"variance_price": variance_price, "noise_price": noise_price}
@@ -180,13 +186,13 @@ def benchmarks(
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedBenchmark:
-    """The cost of a design in the mean over reports.
+    """The cost of a design on average over reports.
 
     Args:
-        cost: mean of gamma MSE + payments.
-        standard_error: standard error of that mean, by the draw.
-        error_cost: mean of gamma MSE.
-        active: mean number of people who are bought from.
+        cost: mean cost of the error, gamma MSE, plus payments.
+        standard_error: standard error of `cost`, estimated from the draws.
+        error_cost: mean cost of the error, gamma MSE.
+        active: mean number of people whose record is bought.
     """
 
     cost: float
@@ -196,7 +202,7 @@ class ExpectedBenchmark:
 
     @property
     def payments(self) -> float:
-        """Mean of all payments together."""
+        """Mean of the total of all payments."""
         return self.cost - self.error_cost
 
 
@@ -204,19 +210,19 @@ def expected_benchmarks(
     prior: ConcernPrior | Sequence[ConcernPrior], people: int, *, variance_price: float, noise_price: float,
     draws: int = 200, seed: int = 0,
 ) -> dict[str, ExpectedBenchmark]:
-    """Every design in the mean over reports, on common draws.
+    """Every design's cost on average over reports, all computed on the same random draws.
 
     Args:
-        prior: prior of everybody, or one for each.
+        prior: prior of everybody, or one prior for each person.
         people: number of people who report.
-        variance_price: g = gamma VAR >= 0.
-        noise_price: kappa = gamma alpha/2 > 0.
+        variance_price: price of the records' variance, g = gamma VAR >= 0.
+        noise_price: price of the noise, kappa = gamma alpha/2 > 0.
         draws: number of profiles of reports, at least 2.
-        seed: seed of the draw.
+        seed: seed of the draws.
 
     Returns:
-        Name -> means. `private information` is what it costs that sensitivities are known to nobody else: the exact
-        optimum's cost less that of full information, draw by draw.
+        Mapping from the name of a design to its means. `private information` is the additional cost because
+        sensitivities are known to nobody else: the exact optimum's cost less that of full information, draw by draw.
 
     Example:
         >>> from confide.acquisition.priors import UniformPrior
@@ -247,11 +253,12 @@ def expected_benchmarks(
 
 @dataclass(frozen=True, kw_only=True)
 class ScalingLaw:
-    """Approximations for many people, of whom a share of about 1/sqrt(n) is bought from.
+    """Approximate cost and number of sellers for many people n, with density f0 of the sensitivities at 0. A share of
+    about 1/sqrt(n) of the people sells.
 
     Args:
-        cost: 2 sqrt(kappa) (3/(n f0))^(1/4) + g (sqrt(3)/2)/sqrt(n f0).
-        active: sqrt(3 n f0).
+        cost: approximate cost, 2 sqrt(kappa) (3/(n f0))^(1/4) + g (sqrt(3)/2)/sqrt(n f0).
+        active: number of people whose record is bought, sqrt(3 n f0).
     """
 
     cost: float
@@ -263,14 +270,15 @@ def scaling_law(
 ) -> ScalingLaw:
     """The cost of two-part contracts for many people whose sensitivities have a positive density at 0.
 
-    It falls like n^(-1/4), between no fall at all (`pooling`) and n^(-1/2) (`central_only`). An approximation that is
-    good where g S is small; it promises no error.
+    The cost falls like n^(-1/4). The rate n^(-1/4) lies between a constant cost (`pooling`) and n^(-1/2)
+    (`central_only`). The formula for the cost is an approximation without a guaranteed error; it is good where g S is
+    small, for spread S of the noise.
 
     Args:
-        people: n >= 1.
-        density_at_zero: f(0) > 0 of the sensitivities.
-        variance_price: g = gamma VAR >= 0.
-        noise_price: kappa = gamma alpha/2 > 0.
+        people: number of people n >= 1.
+        density_at_zero: density f(0) > 0 of the sensitivities at 0.
+        variance_price: price of the records' variance, g = gamma VAR >= 0.
+        noise_price: price of the noise, kappa = gamma alpha/2 > 0.
 
     Example:
         >>> law = scaling_law(1_000_000, variance_price=10 / 12, noise_price=10.0)

@@ -1,4 +1,4 @@
-"""The promises of buying a mean, as typed guarantees, from public parameters alone: whatever anybody reports."""
+"""Typed guarantees of a campaign that buys a mean, for any reports. The guarantees follow from public parameters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ _SPEC = "two_part_acquisition"
 
 
 def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
-    """Privacy towards three audiences, accuracy, truth, participation and budget, in reading order."""
+    """Promises of privacy towards three audiences, of accuracy, truthfulness, participation and budget, in reading
+    order.
+    """
     caps, coin, lies = it.caps, 1.0 / it.minor_units, it.payment_rule.incentive_bound()
     local, central = ZCDP(it.concentrated(caps.local)), ZCDP(it.concentrated(caps.central))
     each = "the largest loss for any reports; each contract states its own, usually far smaller"

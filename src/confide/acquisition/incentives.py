@@ -1,9 +1,9 @@
-"""The gain from a second identity, or from an agreement, where a mean is bought, and the effect on the mean.
+"""Gains from a second identity, or from an agreement among people, where a mean is bought, and the effect on the mean.
 
-Contracts follow from everybody's reports. So nothing has a closed form, and all of it is computed on profiles of
-reports that are drawn from the public belief: exactly on each of them, and then averaged.
+Contracts depend on everybody's reports, so the gains have no closed form. The gains are computed exactly on profiles of
+reports drawn from the public belief, and then averaged over the profiles.
 
-A search for a lie that gains, in a mechanism of ours or of somebody else.
+The module also searches for a lie that gains, in a mechanism of `confide` or in any other one.
 
 Source: spec two_part_acquisition section 4 (brute deviation search, revelation principle).
 """
@@ -34,13 +34,15 @@ __all__ = ["DeviationAudit", "SecondIdentities", "audit_ic", "direct_from_indire
 
 @dataclass(frozen=True, eq=False)
 class DeviationAudit:
-    """The utility of one person for each report that was tried, the others' reports as they are.
+    """Utility of one person for each report that was tried, while the others' reports stay fixed.
 
     Args:
         person: position of the person.
-        truth: the person's utility at the truth; below 0, taking part would cost them.
-        reports: (k,) the lies.
-        utilities: (k,) utilities of the lies; minus infinity for a record without noise that the person would mind.
+        truth: utility of the person's true report. A utility below 0 means that the contract pays the person less than
+            their privacy losses cost them.
+        reports: (k,) false reports that were tried.
+        utilities: (k,) utilities of the false reports; minus infinity for a record sold without noise to an audience
+            that the person cares about.
     """
 
     person: int
@@ -50,26 +52,26 @@ class DeviationAudit:
 
     @property
     def regret(self) -> float:
-        """The most that a lie gains; 0 where none does."""
+        """Largest gain of a lie over the truth; 0 where no lie gains."""
         return max(float(np.max(self.utilities)) - self.truth, 0.0)
 
     @property
     def best_report(self) -> float:
-        """The lie that gives most."""
+        """The false report with the largest utility."""
         return float(self.reports[int(np.argmax(self.utilities))])
 
 
 def audit_ic(rule: OfferRule, reports: ArrayLike, person: int, misreports: ArrayLike) -> DeviationAudit:
-    """Search for a report that gives a person more than the truth.
+    """Search for a report that gives a person more utility than the truth.
 
     Args:
         rule: a `PaymentRule`, or any function of everybody's reports and a position.
-        reports: (n,) everybody's reports, the person's the truth.
+        reports: (n,) reports of all people. The entry at position `person` is that person's true sensitivity.
         person: position of the person.
         misreports: (k,) reports that the person tries.
 
     Raises:
-        InvalidInput: no such person, nothing to try, or a report that the prior cannot produce.
+        InvalidInput: there is no such person, no report to try, or a report that the prior cannot produce.
 
     Example:
         >>> from confide.acquisition.payments import PaymentRule
@@ -96,14 +98,15 @@ def audit_ic(rule: OfferRule, reports: ArrayLike, person: int, misreports: Array
 def direct_from_indirect(
     outcome: Callable[[Sequence[object], int], Offer], strategies: Sequence[Callable[[float], object]]
 ) -> OfferRule:
-    """The direct mechanism that plays everybody's strategy for them: truth in it is the strategies outside of it.
+    """The direct mechanism that plays each person's strategy on their behalf. Reporting the truth in the direct
+    mechanism has the same outcome as playing the strategy in the original mechanism.
 
     Args:
         outcome: function from everybody's actions and a position to that person's offer.
         strategies: one function for each person, from their sensitivity to their action.
 
     Returns:
-        A rule for `audit_ic`: if the strategies were an equilibrium, no lie gains.
+        A rule for `audit_ic`. If the strategies are an equilibrium, no lie gains.
 
     Source: the revelation principle; Fallah, Makhdoumi, Malekian and Ozdaglar, section 4.
 
@@ -135,28 +138,33 @@ _TRIED = 300_000  # people, over all reports that are tried
 _CHOSEN, _CHOICES = 3_000, (3, 7)  # people over the profiles on which two ids choose; fewest and most reports of each
 
 _Owner = tuple[NDArray[np.float64], int, int]
-"""Reports, and the slots of an owner and of the second id."""
+"""Everybody's reports, the slot of the owner of two identities, and the slot of the second identity."""
 
 
 @wire("SecondIdentities", "rent adds made_up gain deciding deciding_pay group group_gain draws")
 @dataclass(frozen=True, kw_only=True)
 class SecondIdentities:
-    """Gains from second identities of people who are asked for a record. Money is in the currency.
+    """Gains from second identities of people who are asked for a record. Amounts of money are in the campaign's
+    currency.
 
     Args:
-        rent: payment of one identity beyond the cost of its record, on average.
-        adds: share by which a second identity with the same report raises the rent of its owner; nan without any rent.
-        made_up: average payment of an identity whose record is made up, and costs nothing, with the report that is paid
-            most.
-        gain: gain of the owner of two identities over one, on average: the most of all routes tried. The first
-            gives its true record and report, whatever that is, or it makes both up, too, with one identity and with
-            two. The second makes up its record. Every made-up report is the best of those tried.
-        deciding: the fewest identities that together can move the mean by its standard error; None where all cannot.
-        deciding_pay: average payment of each of those.
-        group: the fewest people, one of whom reports something else than the truth, who are paid a coin more together
-            for it; None where no report that was tried does.
-        group_gain: their additional payment together, each share of it alike.
-        draws: number of profiles.
+        rent: average payment of one identity beyond the cost of its record.
+        adds: relative increase of the owner's rent through a second identity with the same report; nan without any
+            rent.
+        made_up: average payment of an identity with an invented record, which costs no privacy, at the report with the
+            largest payment.
+        gain: average gain of the owner of two identities over the owner of one, at the best of all routes tried. In one
+            route the first identity gives its true record and its true report. In another, the first identity reports
+            falsely but gives its true record. In a third, the owner invents the record and the report of the first
+            identity in both cases, with one identity and with two. The second identity always has an invented record.
+            Every invented report is the best of those tried.
+        deciding: the smallest number of identities that together can move the mean by its standard error; None where
+            all of them together cannot.
+        deciding_pay: average payment of each of the deciding identities.
+        group: the smallest number of people who are together paid at least a coin more if one of them reports a
+            falsehood; None where no report that was tried has this effect.
+        group_gain: additional payment of the whole group.
+        draws: number of profiles of reports.
     """
 
     rent: float
@@ -171,10 +179,11 @@ class SecondIdentities:
 
 
 def second_identities(it: TwoPartMechanism, root_error: float) -> SecondIdentities | None:
-    """Figures of a campaign; None where fewer than two people are there, or nobody is asked in any profile.
+    """Gains from second identities in a campaign. The result is None where fewer than two people are registered, or
+    nobody is asked for a record in any profile.
 
     Args:
-        it: the mechanism.
+        it: mechanism of the campaign.
         root_error: the standard error of the mean, in the unit of a record.
     """
     if it.people < 2:
@@ -206,20 +215,24 @@ def second_identities(it: TwoPartMechanism, root_error: float) -> SecondIdentiti
 
 
 class _Paid(NamedTuple):
-    """Levels of everybody, and what some are paid: the contracts without their noise, in the currency."""
+    """Solution for everybody and the payments of some people: the contracts without their noise, with money in the
+    currency.
+    """
 
     solution: Solution
     exact: NDArray[np.float64]
 
 
 def _paid(it: TwoPartMechanism, reports: NDArray[np.float64], people: Sequence[int] | range | None = None) -> _Paid:
-    """What these people are paid, or everybody: each payment takes work of its own."""
+    """Payments of the given people, or of everybody. The payment of each person needs a computation of its own."""
     found = it.payment_rule.pay(reports, people=None if people is None else np.asarray(people, dtype=np.int64))
     return _Paid(found.solution, found.payments * it.price_per_nat)
 
 
 def _rents(it: TwoPartMechanism, paid: _Paid, c: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n,) what is paid beyond what the losses cost people of these sensitivities; 0 for who is not asked."""
+    """Payment of each person beyond the cost of their losses at the given sensitivities, shape (n,); 0 for people who
+    are not asked for a record.
+    """
     found, asked = np.zeros(c.size), paid.solution.winners
     local, central = paid.solution.epsilon_local[asked], paid.solution.epsilon_central[asked]
     found[asked] = paid.exact[asked] - it.price_per_nat * (c[asked] * local + (1.0 - c[asked]) * central)
@@ -227,16 +240,18 @@ def _rents(it: TwoPartMechanism, paid: _Paid, c: NDArray[np.float64]) -> NDArray
 
 
 def _best_routes(it: TwoPartMechanism, owners: Sequence[_Owner]) -> tuple[float, float]:
-    """What a made-up record is paid at best, and what a second identity gains at best: each a mean over profiles."""
+    """Best payment of an invented record, and best gain from a second identity. Both numbers are means over profiles of
+    reports.
+    """
     many = int(min(_CHOICES[1], max(_CHOICES[0], _CHOSEN // it.people)))
     reports, owner, second = owners[0]
     own, others = (_tried(it, slot, reports, many).tolist() for slot in (owner, second))
     few = owners[: max(1, min(2, _CHOSEN // it.people))]
 
     def left(x: float | None, y: float | None, honest: bool, profiles: Sequence[_Owner] = owners) -> float:
-        """What is left to an owner who reports x, or as drawn, with a second id that reports y, or without one.
-
-        Only the record of an honest first id costs privacy.
+        """Average surplus of an owner who reports x, or the drawn report if x is None, with a second identity that
+        reports y, or without one if y is None. Giving a record costs the owner privacy only if the record is true,
+        which is the case for an honest first identity.
         """
         found = list[float]()
         for reports, owner, second in profiles:
@@ -262,7 +277,7 @@ def _best_routes(it: TwoPartMechanism, owners: Sequence[_Owner]) -> tuple[float,
 def _tried(
     it: TwoPartMechanism, slot: int, reports: NDArray[np.float64], many: int | None = None
 ) -> NDArray[np.float64]:
-    """Reports that somebody in a slot may try: those that anybody's belief can produce, thinned."""
+    """Reports that the person in a slot may try: a thinned selection of the reports that the beliefs can produce."""
     rule = it.rules[slot if len(it.rules) > 1 else 0]
     low, high = rule.support
     known = np.unique(np.concatenate([[low, high], reports if len(it.rules) == 1 else reports[[slot]]]))
@@ -272,7 +287,9 @@ def _tried(
 
 
 def _deciding(it: TwoPartMechanism, reports: NDArray[np.float64], error: float) -> tuple[int | None, float]:
-    """The fewest identities whose weights, at the report that weighs most, move the mean by an error: (m, pay)."""
+    """Smallest number m of identities whose weights, at the report with the largest weight, move the mean by `error`,
+    and their average payment: (m, payment).
+    """
     def claimed(m: int, report: float) -> NDArray[np.float64]:
         changed = reports.copy()
         changed[:m] = report
@@ -292,7 +309,9 @@ def _deciding(it: TwoPartMechanism, reports: NDArray[np.float64], error: float) 
 
 
 def _agreement(it: TwoPartMechanism, reports: NDArray[np.float64]) -> tuple[int | None, float]:
-    """The fewest people who are paid a coin more together if one of them reports something else: (m, money)."""
+    """Smallest number m of people who are together paid at least a coin more if one of them reports a falsehood, and
+    that gain: (m, money).
+    """
     true = _paid(it, reports)
     if not true.solution.winners.size:
         return None, math.nan

@@ -1,8 +1,10 @@
-"""`TwoPartMechanism`: people say how they fear two leaks, are offered contracts, and send records with their own noise.
+"""`TwoPartMechanism`: people report how they weigh two privacy losses, receive contracts, and send records with their
+own noise.
 
-Three phases. Each person reports c, the weight of their loss towards the platform; 1 - c is that of their loss towards
-the public. From all reports and public parameters follow everybody's weight, noise and payment: `contracts`. On the
-contract, each person's own device draws one noisy record: `submit`. `run` adds up what was sent, and publishes the sum.
+The mechanism has three phases. First, each person reports c, the weight of their loss towards the platform; the weight
+of their loss towards the public is 1 - c. Then `contracts` computes everybody's weight, noise and payment from all
+reports and the public parameters. Last, each person's own device draws one noisy record under the contract (`submit`),
+and `run` adds up the noisy records and publishes the sum.
 """
 
 from __future__ import annotations
@@ -68,8 +70,9 @@ class MeanBillboard(Billboard):
     """The public record of a mean that was bought.
 
     Args:
-        total: Y, the sum of the noisy records in steps, with noise in the place of who vanished.
-        steps: A', the sum of the steps of those whose records are in it; 0 where none is.
+        total: sum Y of the noisy records in steps, including noise that the platform adds in place of participants who
+            sent nothing.
+        steps: sum A' of the steps of the participants whose records are in the total; 0 where there is no record.
     """
 
     total: int
@@ -83,11 +86,11 @@ class MeanBillboard(Billboard):
 @wire("ErrorCertificate", "share mse")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ErrorCertificate(Certificate):
-    """How far off the mean is, from the share of the weight that came in.
+    """Bound on the error of the mean, from the share of the weight that was received.
 
     Args:
-        share: A'/A, about 1 where all sent their record.
-        mse: bound of the mean squared error, in squared units of a record; infinite where nobody sent one.
+        share: A'/A, the steps received over the steps of the lattice; about 1 where everybody sent their record.
+        mse: bound on the mean squared error, in squared units of a record; infinite where nobody sent a record.
     """
 
     share: float
@@ -96,12 +99,12 @@ class ErrorCertificate(Certificate):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Contracts:
-    """Everybody's contract: the platform's, since all reports follow from it.
+    """Contracts of all participants. Only the platform may see the contracts, since they depend on all reports.
 
     Args:
         lattice: steps, noise and levels of those who are asked for a record; None where nothing is bought.
-        payments: (k,) payment of each of those, in the smallest coin, if they send it.
-        solution: weights, levels and cost, for everybody.
+        payments: (k,) payment of each person who is asked for a record, in the smallest coin, paid if they send it.
+        solution: weights, levels and cost of all people.
         exact: (n,) payments before rounding, in the currency.
     """
 
@@ -114,15 +117,16 @@ class Contracts:
         return "<contracts; private, see their fields>"
 
     def records(self, messages: Any) -> ContractedRecords:
-        """The contracts with what was sent on them.
+        """The table of contracts, completed by the messages that were sent.
 
         Args:
-            messages: rank -> message; or a frame of pandas, Polars or Arrow, or a file, with the columns `index` (the
-                rank) and `message`. Who has none sent nothing.
+            messages: mapping from a participant's rank to their message. The messages may also be a frame of pandas,
+                Polars or Arrow, or a file, with the columns `index` (the rank) and `message`. A participant without an
+                entry sent nothing.
 
         Raises:
-            InvalidInput: no such table; text where whole numbers are expected, by its column; or somebody who stands
-                twice.
+            InvalidInput: the argument is no such table, a column of whole numbers has text (the error names the
+                column), or a participant has two entries.
         """
         return self.terms.with_messages(messages_of(messages))
 
@@ -142,13 +146,14 @@ class Contracts:
 @renamed(grid="approximation", most_local="largest_local_loss", nat_price="price_per_nat")
 @dataclass(frozen=True, kw_only=True)
 class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
-    """Buy the mean of people's records, at privacy towards the platform and towards the public.
+    """Buy the mean of people's records, with privacy towards the platform and towards the public.
 
-    A type-c person's utility of an offer is payment - price_per_nat (c epsilon_local + (1 - c) epsilon_central), with
-    losses in nats of Renyi divergence of the order. Truth is a person's best report whatever the others report, and
-    never costs them: payments are ex post, and rounded up to whole coins. There is no epsilon to give, and no
-    `for_budget`, because losses follow from the reports and the price of an error; `largest_local_loss` limits them,
-    and `confide.acquisition.plan` finds the price for a budget or a target.
+    The utility of a type-c person from an offer is payment - price_per_nat (c epsilon_local + (1 - c) epsilon_central),
+    with losses in nats of Renyi divergence of the mechanism's order. Truth is a person's best report for any reports of
+    the others. A truthful person's utility is never negative, because the payment is computed from the actual contract
+    (ex post) and rounded up to whole coins. There is no epsilon to give, and no `for_budget`, because losses follow
+    from the reports and the price of an error; `largest_local_loss` limits them, and `confide.acquisition.plan` finds
+    the price for a budget or a target.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -247,12 +252,12 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @property
     def scaled_variance(self) -> float:
-        """VAR: the variance in squared widths."""
+        """The variance VAR of a record, in squared widths of the range."""
         return 0.25 if self.variance is None else self.variance / self.width**2
 
     @property
     def error_price(self) -> float:
-        """The price gamma of a squared width of error, in nats at weight 1."""
+        """The price gamma of one squared width of error, in nats at weight 1."""
         return self.mse_price * self.width**2 / self.price_per_nat
 
     @property
@@ -267,7 +272,9 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @cached_property
     def rules(self) -> tuple[VirtualCost, ...]:
-        """Virtual costs of reports, floored: one for all, or one for each; equal priors share one."""
+        """Rules from reports to virtual costs, raised to the floor: one rule for all people, or one for each. People
+        with equal priors share a rule.
+        """
         priors = self.prior if isinstance(self.prior, tuple) else (self.prior,)
         made: dict[ConcernPrior, VirtualCost] = {}
         for each in priors:
@@ -286,7 +293,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @property
     def weight_cap(self) -> float | None:
-        """The largest weight that keeps `largest_local_loss`; None without it."""
+        """The largest weight that keeps `largest_local_loss`; None where no such limit is given."""
         return None if self.largest_local_loss is None else min(1.0, self.largest_local_loss / self._single)
 
     @property
@@ -297,12 +304,12 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return self.error_price * (0.25 if self.known_error is None else self.known_error / self.width**2)
 
     def of_people(self, people: int) -> TwoPartMechanism:
-        """The same among another number of people, who share one prior."""
+        """The same mechanism with another number of people, who share one prior."""
         return replace(self, people=people)
 
     @cached_property
     def caps(self) -> Caps | CappedCaps:
-        """Bounds that hold whatever is reported."""
+        """Bounds on losses, error and payments that hold for any reports."""
         if self.weight_cap is not None:
             return self._capped(self.weight_cap)
         most = max(self.psi_floor, *(rule.top for rule in self.rules))
@@ -316,20 +323,21 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @cached_property
     def _single(self) -> float:
-        """With capped weights, the largest local loss of a person whose weight is 1."""
+        """Largest local loss, with capped weights, of a person whose weight is 1."""
         return self._capped(1.0).local
 
     @property
     def largest_payment(self) -> float:
-        """The bound of every payment, in the currency: epsilon_central + c d(c) + the integral of d from c to at most
-        1, where no d exceeds the largest local loss.
+        """Upper bound of every payment, in the currency. A payment is epsilon_central + c d(c) + the integral of d from
+        c to at most 1, where d is the local loss less the central loss as a function of the report. The difference d
+        never exceeds the largest local loss.
         """
         caps = self.caps
         return self.price_per_nat * (caps.central + caps.local)
 
     @property
     def lattice(self) -> int:
-        """A, from public numbers alone."""
+        """Number A of steps of the lattice, from public parameters alone."""
         finite_tops = [float(rule.levels.max(initial=self.psi_floor)) for rule in self.rules]
         return lattice_for(self.people, max(finite_tops) / self.psi_floor)
 
@@ -341,13 +349,14 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return two_part_guarantees(self)
 
     def events(self) -> tuple[ZCDPEvent, ...]:
-        """One record of each person, at the largest local loss that any reports can lead to."""
+        """One record of each person, charged at the largest local loss that any reports can lead to."""
         return (ZCDPEvent(rho=self.concentrated(self.caps.local), neighbours=Relation.REPLACE,
                           label=ONE_RECORD),)
 
     def group_guess(self, size: int, audience: Audience) -> float:
-        """How often a guess about a group is right at most, by the noise: that of each device towards whoever sees its
-        reports, that of the sum towards the public.
+        """Upper bound on the probability of a right guess about a group. Towards an audience that sees single noisy
+        records, the noise of each device protects the group. Towards the public, the noise in the sum protects the
+        group.
         """
         alone = audience is not Audience.PUBLIC
         return least_right(size * self.caps.local if alone else size**2 * self.caps.central, self.order)
@@ -356,24 +365,26 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return tuple(OnDevices(name=ONE_RECORD, event=event) for event in self.events())
 
     def concentrated(self, epsilon: float) -> float:
-        """The rho of a loss of this order, rounded up: alpha rho is at least epsilon."""
+        """The parameter rho of a loss of the mechanism's order, rounded up such that alpha rho is at least epsilon."""
         rho = epsilon / self.order
         return rho if Fraction(rho) * Fraction(self.order) >= Fraction(epsilon) else math.nextafter(rho, math.inf)
 
     # ---- the platform before records
 
     def contracts(self, reports: ArrayLike) -> Contracts:
-        """Weight, noise and payment of everybody; with `largest_local_loss`, perhaps nothing is bought.
+        """Compute the weight, noise and payment of everybody. With `largest_local_loss`, the result may be that nothing
+        is bought.
 
-        Whoever did not report, or declined, is nan: contracts are drawn up again without them, before the first record
-        is sent.
+        The report of a participant who did not report, or who declined, is nan. Contracts are computed again without a
+        participant who declines, before the first record is sent.
 
         Args:
-            reports: (n,) c, nan where there is none: an array, a series, an Arrow column, or a frame or a file of one
-                column.
+            reports: (n,) sensitivities c, nan where there is none: an array, a series, an Arrow column, or a frame or a
+                file of one column.
 
         Raises:
-            InvalidInput: not n reports, none at all, or one that the prior cannot produce; whose is not said.
+            InvalidInput: not n reports, no report at all, or a report that the prior cannot produce. The error does not
+                say whose report it is.
         """
         c = column_of_numbers("reports", reports)
         if c.shape != (self.people,):
@@ -394,19 +405,22 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     # ---- a participant's side
 
     def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> Any:
-        """A person's report where there is no offer yet; on their contract, their record with their own noise.
+        """A person's report while there is no offer, or the person's record with their own noise under an offered
+        contract.
 
         Args:
-            private: c, or the person's record on a contract; None takes no part. A pair (record, contract) is a record
-                on it.
+            private: sensitivity c, or with a contract the person's record. The value None means that the person takes
+                no part. A pair (record, contract) stands for a record under that contract.
             offer: the person's `LatticeContract`.
-            noise: `Noise.secure()`, for a record. Each call draws anew: send one.
+            noise: `Noise.secure()`, for a record. Each call of `submit` draws new noise, so only one result may be
+                sent.
 
         Returns:
-            c, or a whole number; None for taking no part.
+            The sensitivity c, or the noisy record as a whole number; None for taking no part.
 
         Raises:
-            InvalidInput: no report that the prior can produce, or no record. It says so to that person alone.
+            InvalidInput: a report that the prior cannot produce, or no valid record. The message is for that person
+                alone.
             NotGuaranteed: the contract's noise does not keep the level that it promises.
         """
         if isinstance(private, tuple):
@@ -424,10 +438,10 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return perturb(private, offer, as_noise(noise)).message
 
     def check_contract(self, contract: LatticeContract) -> None:
-        """Check that a contract is within what is planned for anybody.
+        """Check that a contract keeps the bounds that the plan sets for everybody.
 
         Raises:
-            InvalidInput: it is of another range or order, or promises less privacy than the plan's caps.
+            InvalidInput: the contract is for another range or order, or it promises less privacy than the plan's caps.
         """
         if (contract.order, contract.low, contract.high) != (self.order, self.low, self.high):
             raise InvalidInput("contract", "is of another order or range", "must be this campaign's")
@@ -442,16 +456,17 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None
     ) -> RunOutcome[MeanBillboard, ErrorCertificate]:
-        """Add up what was sent, with noise in the place of who vanished.
+        """Add up the messages, with additional noise in place of participants who sent nothing.
 
         Args:
-            data: `ContractedRecords`, or batches; who is in none had no contract, or withdrew. `Contracts.records`
-                makes them from a table of messages.
-            noise: `Noise.secure()` for a release; drawn from only where somebody vanished.
-            progress: called with (steps done, 2): the sum of what was sent, the release.
+            data: `ContractedRecords`, or batches of them. A participant in no batch had no contract, or withdrew.
+                `Contracts.records` builds `ContractedRecords` from a table of messages.
+            noise: `Noise.secure()` for a release. Noise is drawn only where somebody sent nothing.
+            progress: called with (steps done, 2). Step 1 is the sum of the messages, and step 2 is the release.
 
         Raises:
-            InvalidInput: not such batches, or somebody who stands twice; whose is not said.
+            InvalidInput: the data are no such batches, or a participant has two entries. The error does not say which
+                participant.
         """
         source = as_noise(noise)
         advance(progress, 0, 2)
@@ -491,15 +506,16 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     def simulate(
         self, reports: ArrayLike, records: Sequence[float] | ArrayLike, noise: Noise
     ) -> SimulatedOutcome[MeanBillboard, ErrorCertificate]:
-        """All three phases, every participant's side included: a study.
+        """Simulate all three phases, with every participant's device, for a study.
 
         Args:
-            reports: (n,) c, nan where there is none.
-            records: (n,) everybody's records, in the unit of the range.
+            reports: (n,) sensitivities c, nan where there is none.
+            records: (n,) records of all people, in the unit of the range. A record beyond the range counts as the
+                nearer end of the range.
             noise: `Noise.simulated(seed)`.
 
         Raises:
-            InvalidInput: noise that could release, or not n records. Records beyond the range count as its nearer end.
+            InvalidInput: the noise is meant for a real release, or there are not n records.
         """
         x = column_of_numbers("records", records)
         if x.shape != (self.people,):
@@ -511,17 +527,18 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return cast("SimulatedOutcome[MeanBillboard, ErrorCertificate]", outcome)
 
     def play(self, contracts: Contracts, records: NDArray[np.float64], noise: Noise) -> dict[int, int]:
-        """Everybody's messages, rank -> message, drawn as their devices would; nan sends nothing.
+        """Mapping from a participant's rank to the message that the participant's device would send. A record of nan
+        sends nothing.
 
         Args:
-            contracts: everybody's contracts.
+            contracts: contracts of all participants.
             records: (n,) records in the unit of the range.
             noise: source of the noise.
         """
         return self.play_on(contracts.terms, records, noise)
 
     def play_on(self, terms: ContractTerms, records: NDArray[np.float64], noise: Noise) -> dict[int, int]:
-        """The same on the table of contracts."""
+        """Messages of all devices, as in `play`, from the table of contracts."""
         sent = {}
         for row, rank in enumerate(terms.index.tolist()):
             if not math.isnan(records[rank]):
@@ -532,7 +549,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return {rank: message for rank, message in sent.items() if message is not None}
 
     def estimate(self, billboard: MeanBillboard) -> float:
-        """The mean, in the unit of a record; nan where nobody sent one."""
+        """The estimate of the mean, in the unit of a record; nan where nobody sent a record."""
         if not billboard.steps:
             return math.nan
         share = Fraction(billboard.total, billboard.steps)
@@ -545,7 +562,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             record: `Contracted`, or the participant's row of `ContractedRecords` in any form (`as_contracted`); None
                 for a slot without a contract.
             index: the participant's rank in the public list of ids.
-            billboard: the run's; it adds nothing to a contract.
+            billboard: billboard of the run. The share does not depend on the numbers of the billboard.
 
         Returns:
             {"payment": in the smallest coin, "epsilon_local": nats, "epsilon_central": nats}.
@@ -561,13 +578,15 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @property
     def mse_bound(self) -> float:
-        """The largest mean squared error that any reports can lead to while all send who agreed, in squared units."""
+        """Upper bound on the mean squared error for any reports, if everybody who agreed sends a record, in squared
+        units of a record.
+        """
         floor = self.people * (SMALLEST / self.lattice) ** 2  # no noise is less than so many steps
         return (self.caps.error_cost / self.error_price + floor) * self.width**2 * _INTEGERS
 
     def certify(self, billboard: Billboard) -> ErrorCertificate:
-        """The certificate of a run. Who vanished takes their weight away, and none of the noise: (A/A')^2 times the
-        bound, at most.
+        """The certificate of a run. A participant who sent nothing takes their weight away but none of the noise, so
+        the bound on the error grows by a factor of at most (A/A')^2.
         """
         if not isinstance(billboard, MeanBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")
@@ -575,10 +594,10 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return ErrorCertificate(share=share, mse=self.mse_bound / share**2 if share else math.inf)
 
     def check(self, billboard: Billboard) -> None:
-        """Check that the steps can be those of this lattice.
+        """Check that the published steps and total are possible on the mechanism's lattice.
 
         Raises:
-            InvalidInput: names what does not follow.
+            InvalidInput: the steps are more than the lattice has, or the total is not 0 where no steps are in it.
         """
         if not isinstance(billboard, MeanBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")

@@ -1,16 +1,21 @@
-"""Payments that make truth the best report, whatever the others report: t = eps_c + c d + rent.
+"""Payments that make truth the best report for any reports of the others.
 
-A person's utility t - c eps_l - (1 - c) eps_c at the truth is their rent, which falls to 0 at the highest report of
-their prior: that type is the one who is just willing to take part. People without weight send nothing and get nothing.
-What a lie gains at most follows from how near to the optimum the values are (`incentive_bound`).
+The payment is t = eps_c + c d + rent, where c is the person's report, eps_l and eps_c are the person's local and
+central losses, and d = eps_l - eps_c.
+
+At the truth, a person's utility t - c eps_l - (1 - c) eps_c equals their rent. The rent falls to 0 at the highest
+report of their prior, so a person of that type is just willing to take part. People without weight send nothing and are
+paid nothing. `incentive_bound` bounds the gain of a lie from the distance of the computed values to the optimum.
 
 Source: spec two_part_acquisition section 4.
 
-Rents: what a person earns because the platform does not know how much they mind, the integral of d above their report.
+A rent is a person's gain from the fact that the platform does not know their sensitivity: the integral of d over all
+reports above their own.
 
-V is concave in a person's virtual cost psi with slope d. So where psi is linear in the report the integral is a
-difference of two values over psi's slope, exact though d jumps and is infinite at 0; a flat stretch is d at its level
-times its length; a jump of psi is nothing. Where psi is a smooth function, the integral is enclosed.
+The value V is concave in a person's virtual cost psi, with slope d. Where psi is linear in the report, the integral is
+a difference of two values divided by the slope of psi. This formula is exact even though d jumps and is infinite at psi
+= 0. On an interval where psi is constant, the integral of d is d times the length of the interval. A jump of psi
+contributes nothing to a rent. Where psi is a smooth function, the integral of d is enclosed between two bounds.
 """
 
 from __future__ import annotations
@@ -55,26 +60,32 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 Replace = Callable[[NDArray[np.int64], Floats], tuple[Floats, Floats]]
-"""(m,) people, (m, k) virtual costs of theirs -> (m, k) values V and (m, k) differences d; the others as they are."""
+"""Function from (m,) people and (m, k) virtual costs that replace their own, one at a time, to (m, k) values V and (m,
+k) differences d.
+"""
 
 _FIRST = 4
-"""Levels that are looked at together at first; most people are out of the market soon above their own."""
+"""Number of levels of virtual cost that are computed together at first. Most people have no weight at levels of virtual
+cost somewhat above their own.
+"""
 
 _TABLE = 1 << 22
 _CELLS = 4096
 
 _SHARES = np.linspace(0.0, 1.0, 9) ** 2
-"""Cells are small near the truth: d is steep at low reports."""
+"""Ends of the first cells, as shares of the range above the report. Cells are small near the person's own report, since
+the integrand d is steep at low reports.
+"""
 
 
 class Sellers(NamedTuple):
-    """People with weight under one prior.
+    """People with weight who share one prior.
 
     Args:
-        people: (m,) positions.
-        reports: (m,) c.
-        differences: (m,) d at the truth.
-        value: V at the truth of all.
+        people: (m,) positions of the people.
+        reports: (m,) reports c.
+        differences: (m,) differences d at the truth.
+        value: value V if everybody reports the truth.
     """
 
     people: NDArray[np.int64]
@@ -84,12 +95,12 @@ class Sellers(NamedTuple):
 
 
 def exact_rents(cost: VirtualCost, sellers: Sellers, replace: Replace) -> Floats:
-    """Rents under a piecewise linear virtual cost, (m,).
+    """Rents under a piecewise linear virtual cost, shape (m,).
 
     Args:
         cost: virtual cost of all these people.
-        sellers: these people.
-        replace: values where one of them has another virtual cost.
+        sellers: people whose rents are computed.
+        replace: function to the values where one of the people has another virtual cost.
     """
     found = np.zeros(len(sellers.people))
     block = max(1, _TABLE // (len(cost.levels) + 1))
@@ -101,7 +112,9 @@ def exact_rents(cost: VirtualCost, sellers: Sellers, replace: Replace) -> Floats
 
 
 def _rents_of(cost: VirtualCost, sellers: Sellers, replace: Replace) -> Floats:
-    """The sum over all pieces; those below a report have no room above it and one value at both ends."""
+    """Rents as sums over all pieces of the virtual cost. A piece of the virtual cost below a person's report
+    contributes 0 to their rent.
+    """
     values, differences = _at_levels(cost, sellers, replace)
     used = np.flatnonzero((np.diff(cost.bounds) > 0) & np.isfinite(cost.lows))
     rising, flat = used[cost.slopes[used] > 0], used[cost.slopes[used] == 0]
@@ -113,9 +126,11 @@ def _rents_of(cost: VirtualCost, sellers: Sellers, replace: Replace) -> Floats:
 
 
 def _at_levels(cost: VirtualCost, sellers: Sellers, replace: Replace) -> tuple[Floats, Floats]:
-    """(m, levels) V and d where a person has a level's virtual cost, or her own where that is larger.
+    """Values V and differences d of local and central loss, each of shape (m, levels), where a person's virtual cost is
+    raised to each level. A level below the person's own virtual cost changes nothing.
 
-    Whoever has no weight at one level has none at a higher one, and V stays as it is.
+    A person without weight at one level of virtual cost has none at a higher level, and V does not change above that
+    level.
     """
     levels, psi = cost.levels, cost(sellers.reports)
     values = np.full((len(psi), len(levels)), sellers.value)
@@ -141,8 +156,9 @@ class Enclosed(NamedTuple):
     """Rents between two bounds.
 
     Args:
-        points: (m,) rents that are paid.
-        widths: (m,) upper less lower bound; they take V and d as exact.
+        points: (m,) rents that are paid, between the bounds.
+        widths: (m,) upper bound less lower bound of each rent. The bounds treat the computed values V and differences d
+            as exact.
     """
 
     points: Floats
@@ -150,16 +166,17 @@ class Enclosed(NamedTuple):
 
 
 def enclosed_rents(cost: SmoothVirtualCost, sellers: Sellers, replace: Replace, tolerance: float) -> Enclosed:
-    """Rents under a smooth virtual cost: the range above each report is cut into cells, the widest bounds first.
+    """Rents under a smooth virtual cost. The range above each report is divided into cells, and the cells with the
+    widest bounds are divided first.
 
     Args:
         cost: virtual cost of all these people.
-        sellers: these people.
-        replace: values where one of them has another virtual cost.
-        tolerance: how far apart the bounds of one rent may be.
+        sellers: people whose rents are computed.
+        replace: function to the values where one of the people has another virtual cost.
+        tolerance: largest difference between the upper and the lower bound of a rent.
 
     Raises:
-        SolverFailed: they are still further apart with 4096 cells.
+        SolverFailed: with 4096 cells the bounds still differ by more than the tolerance.
     """
     room = (cost.support[1] - sellers.reports)[:, None]
     shares = _SHARES
@@ -184,7 +201,9 @@ def enclosed_rents(cost: SmoothVirtualCost, sellers: Sellers, replace: Replace, 
 def _nodes(
     cost: SmoothVirtualCost, sellers: Sellers, replace: Replace, shares: Floats
 ) -> tuple[Floats, ...]:
-    """(m, k) psi, V and d at reports that lie by these shares between the truth and the highest report."""
+    """Virtual cost psi, value V and difference d, each of shape (m, k), at reports between the truth and the highest
+    report, placed by `shares`.
+    """
     c, top = sellers.reports[:, None], cost.support[1]
     psi = cost(np.minimum(c + (top - c) * shares, top))
     known = np.isfinite(psi) & (shares > 0)
@@ -197,7 +216,7 @@ def _nodes(
 def _cells(
     cost: SmoothVirtualCost, reports: Floats, psi: Floats, values: Floats, differences: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Lower bound, value to pay and upper bound of the integral of d over each cell."""
+    """Lower bound, paid value and upper bound of the integral of d over each cell."""
     left, right = reports[:, :-1], np.minimum(reports[:, 1:], cost.support[1])
     slopes = [cost.slope_bounds(*ends) for ends in zip(left.ravel().tolist(), right.ravel().tolist(), strict=True)]
     least, most = np.array(slopes, dtype=np.float64).reshape(*left.shape, 2).transpose(2, 0, 1)
@@ -218,23 +237,24 @@ AnyVirtualCost = VirtualCost | SmoothVirtualCost
 def incentive_bound(
     cost: AnyVirtualCost, value_error: float, *, rent_width: float = 0.0, exact_range: bool = False
 ) -> float | None:
-    """The bound of any report's gain over the truth, where every V that was used is within `value_error` of the
-    optimum.
+    """Upper bound on the gain of any lie over the truth, if every value V used is within `value_error` of the optimum.
 
-    Rising pieces: each difference of values errs by the error at most, and so does V's tangent at the lie; together
-    (pieces + 1) error/least slope. A flat stretch of this length whose level is s away from every other level gains at
-    most 2 error length/s more: V is concave, so that slopes of nearly optimal points s apart are nearly in order. Where
-    levels come arbitrarily near to a flat one, values alone give no bound: two optima may be tied with different d.
+    On rising pieces of the virtual cost, each difference of values errs by at most the error, and so does the tangent
+    of V at the lie. These two errors of the value contribute (pieces + 1) error/least slope to the bound. A constant
+    piece of some length, with a level at distance s from every other level, adds at most 2 error length/s. The bound
+    holds because V is concave, so that slopes of nearly optimal points at distance s are nearly in order. Where other
+    levels come arbitrarily near to that of a constant piece, there is no bound, because two optima with different d may
+    be tied.
 
     Args:
         cost: the person's virtual cost.
         value_error: absolute error of the values, >= 0.
-        rent_width: how far apart the bounds of an enclosed rent are.
-        exact_range: the optimum is exact over a range that does not depend on reports, as under `solve_grid`; d then
-            falls in psi, and flat stretches gain nothing.
+        rent_width: largest difference between the bounds of an enclosed rent.
+        exact_range: whether the optimum is exact over a range that does not depend on reports, as under `solve_grid`.
+            The difference d then falls in psi, and a lie gains nothing on constant pieces.
 
     Returns:
-        In the unit of V; None where there is no bound.
+        The bound in the unit of V; None where there is no bound.
 
     Example:
         >>> from confide.acquisition.priors import HistogramPrior, UniformPrior
@@ -263,17 +283,17 @@ def incentive_bound(
 
 
 _TOLERANCE = 1e-13
-"""Relative gap of every V."""
+"""Relative gap of every value V that is computed."""
 
 _ROUNDING = 1e-14
-"""Of the values on a grid, relative."""
+"""Relative rounding error of the values on a grid."""
 
 
 class Offer(NamedTuple):
-    """The offer to one person: what they are asked for, and their payment.
+    """The offer to one person: privacy losses that the person accepts, and the payment for them.
 
     Args:
-        payment: t.
+        payment: payment t.
         epsilon_local: loss towards the platform, in nats.
         epsilon_central: loss towards the public, in nats.
     """
@@ -283,7 +303,9 @@ class Offer(NamedTuple):
     epsilon_central: float
 
     def utility(self, sensitivity: float) -> float:
-        """The utility t - c eps_l - (1 - c) eps_c of a person with this c; 0 eps = 0 for an infinite level."""
+        """The utility t - c eps_l - (1 - c) eps_c of a person with sensitivity c. The product 0 eps counts as 0 for an
+        infinite level.
+        """
         local = sensitivity * self.epsilon_local if sensitivity > 0 else 0.0
         return self.payment - local - (1.0 - sensitivity) * self.epsilon_central
 
@@ -296,13 +318,13 @@ class OfferRule(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Payments:
-    """Levels and money of everybody, in the order of the users.
+    """Levels and payments of all people, in the order of the users.
 
     Args:
         solution: weights and levels.
-        payments: (n,) t >= 0; 0 for whom nothing was asked of, and for whoever was left out of `people`.
-        rents: (n,) payment of each above their cost.
-        rent_width: how far apart the bounds of a rent are at most; 0 where rents are exact.
+        payments: (n,) payments t >= 0; 0 for people who are asked for nothing, and for people not in `people`.
+        rents: (n,) payment of each person above their cost.
+        rent_width: largest difference between the bounds of a rent; 0 where rents are exact.
     """
 
     solution: Solution
@@ -316,14 +338,14 @@ class Payments:
         return float(np.sum(self.payments))
 
     def offer(self, person: int) -> Offer:
-        """One person's."""
+        """The offer to one person."""
         return Offer(float(self.payments[person]), float(self.solution.epsilon_local[person]),
                      float(self.solution.epsilon_central[person]))
 
 
 @dataclass(frozen=True, kw_only=True)
 class WeightCap(Declared):
-    """A smaller range to optimise over, fixed before anybody reports: see `capped`."""
+    """Limits on the weights and virtual costs to optimise over, fixed before anybody reports: see `capped`."""
 
     weight_cap: Annotated[float, Parameter("the largest weight", above=0, at_most=1)]
     outside: Annotated[float, Parameter("cost of buying nothing", above=0)]
@@ -334,13 +356,14 @@ class WeightCap(Declared):
 @renamed(delta="approximation")
 @dataclass(frozen=True, eq=False)
 class PaymentRule(Declared):
-    """The mechanism in terms of reports: virtual costs, the optimum, and ex-post payments.
+    """The mechanism as a function of reports: virtual costs, the optimum, and ex-post payments.
 
-    Truth is a dominant strategy and nobody loses by it, for every fixed set of absentees: exactly with `approximation`,
-    and but for `incentive_bound` without.
+    For every fixed set of absentees, truth is a dominant strategy and a truthful person's utility is never negative.
+    Both properties hold exactly with `approximation`, and up to `incentive_bound` without it.
 
     Args:
-        virtual_cost: one for everybody, or one for each person; equal ones should be one object.
+        virtual_cost: one virtual cost for everybody, or one for each person. Equal virtual costs should be the same
+            object.
 
     Example:
         >>> from confide.acquisition.priors import UniformPrior
@@ -374,7 +397,7 @@ class PaymentRule(Declared):
 
     @cached_property
     def _groups(self) -> list[tuple[AnyVirtualCost, NDArray[np.intp] | None]]:
-        """The different virtual costs, and whose they are: None for everybody's."""
+        """The different virtual costs, each with the positions of its people; None stands for everybody."""
         if not isinstance(self.virtual_cost, Sequence):
             return [(self.virtual_cost, None)]
         number: dict[int, int] = {}
@@ -383,14 +406,17 @@ class PaymentRule(Declared):
         return [(self.virtual_cost[where], np.flatnonzero(group == k)) for k, where in enumerate(first.tolist())]
 
     def virtual_costs(self, reports: ArrayLike, present: ArrayLike | None = None) -> Floats:
-        """The virtual costs psi of reports, (n,); infinite for the absentees, whose reports do not matter.
+        """The virtual costs psi of reports, shape (n,). Virtual costs are infinite for absentees, whose reports do not
+        matter.
 
         Args:
-            reports: (n,) c.
-            present: (n,) whether each takes part; default all. It must not depend on the contracts.
+            reports: (n,) reports c.
+            present: (n,) whether each person takes part; by default everybody does. Presence must not depend on the
+                contracts.
 
         Raises:
-            InvalidInput: a report that the prior cannot produce; another number of reports than of virtual costs.
+            InvalidInput: a report that the prior cannot produce; the number of reports differs from the number of
+                virtual costs.
         """
         c, here = self._checked(reports, present)
         psi = np.full(len(c), np.inf)
@@ -399,7 +425,7 @@ class PaymentRule(Declared):
         return psi
 
     def _of(self, people: NDArray[np.intp]) -> Iterator[tuple[AnyVirtualCost, NDArray[np.intp]]]:
-        """These people, ascending, by virtual cost."""
+        """The given people, in ascending order, grouped by virtual cost."""
         for cost, whose in self._groups:
             yield cost, people if whose is None else np.intersect1d(people, whose, assume_unique=True)
 
@@ -425,9 +451,10 @@ class PaymentRule(Declared):
         return solve_grid(virtual_costs, self.approximation, **prices)
 
     def incentive_bound(self, rent_width: float = 0.0) -> float | None:
-        """The bound of any report's gain over the truth, whatever the reports are; None where there is no bound.
+        """Upper bound on the gain of any lie over the truth, for any reports; None where there is no bound.
 
-        Nobody's V is above g + 2 sqrt(kappa), which one seller costs: so the bound is public. See `incentive_bound`.
+        The value V is never above g + 2 sqrt(kappa), the cost of a single seller, so the bound is public. The function
+        `incentive_bound` has the formula.
 
         Args:
             rent_width: width of the payments' rents, where these are enclosed.
@@ -447,12 +474,12 @@ class PaymentRule(Declared):
         """Weights, levels and payments.
 
         Args:
-            reports: (n,) c.
-            present: (n,) whether each takes part; default all.
-            people: positions of those whose payments are needed; default all.
+            reports: (n,) reports c.
+            present: (n,) whether each person takes part; by default everybody does.
+            people: positions of people whose payments are needed; by default everybody.
 
         Raises:
-            InvalidInput: see `virtual_costs`; nobody takes part.
+            InvalidInput: a report or a number of reports that `virtual_costs` rejects; nobody takes part.
         """
         c, here = self._checked(reports, present)
         psi = self.virtual_costs(c, here)
@@ -484,5 +511,5 @@ class PaymentRule(Declared):
         return Payments(solution=solution, payments=payments, rents=rents, rent_width=width)
 
     def __call__(self, reports: Floats, person: int) -> Offer:
-        """One person's offer, for audits."""
+        """The offer to one person, for audits."""
         return self.pay(reports, people=[person]).offer(person)

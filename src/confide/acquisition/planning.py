@@ -1,8 +1,9 @@
-"""The plan of a mean that is bought: the price of an error that meets a budget, or a target, before anybody is asked.
+"""Plan of a mean that is bought: the price of an error that meets a budget or a target, chosen before anybody is asked.
 
-Payments rise and the mean squared error falls with that price, for every profile of reports. So bisection on profiles
-that are drawn from the public prior finds it, the same ones at every step; other profiles then measure what it gives.
-No real report is used, so that truth stays as good. The same for the bare model is in `confide.acquisition.targeting`.
+For every profile of reports, payments rise and the mean squared error falls with the price of an error. So bisection
+finds the price, on the same profiles from the public prior at every step. Other profiles measure the payments and the
+error at the chosen price. No real report is used, so the truth remains everybody's best report. The module
+`confide.acquisition.targeting` chooses the price within the mathematical model alone, without integer contracts.
 """
 
 from __future__ import annotations
@@ -32,21 +33,21 @@ from confide.privacy.losses import ZCDP
 __all__ = ["AcquisitionPlan", "design_for_budget", "design_for_error", "plan"]
 
 _DELTA = 1e-6
-"""At which the plan also tells the largest local loss."""
+"""Delta at which the plan also states the largest local loss as an epsilon."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AcquisitionPlan(Plan[TwoPartMechanism]):
-    """A mechanism whose price of an error was chosen, and what it gives in the mean over fresh draws of reports.
+    """A mechanism with a chosen price of an error, and its mean results over new draws of reports.
 
     Args:
         mechanism: the mechanism with its `mse_price`.
-        payments: mean of all payments together, in its currency, before they are rounded up to coins.
-        payments_error: standard error of that mean.
-        root_error: root of the mean squared error of the estimate, in the unit of a record; where nothing is bought,
-            that of what is known.
+        payments: mean total of all payments, in its currency, before they are rounded up to coins.
+        payments_error: standard error of `payments`.
+        root_error: root of the mean squared error of the estimate, in the unit of a record. Where nothing is bought,
+            the error is that of the best guess without buying.
         bought: share of the draws in which anything is bought.
-        draws: how many chose the price, and how many measured it.
+        draws: number of draws that chose the price, and also the number of draws that measured the results.
     """
 
     mechanism: TwoPartMechanism
@@ -58,7 +59,7 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
 
     @property
     def predicted(self) -> Mapping[str, Predicted]:
-        """The root mean squared error and the money, in the mean over reports; what holds whatever is reported."""
+        """Root mean squared error and money on average over reports, and upper bounds that hold for any reports."""
         it = self.mechanism
         return {
             **_figures(self.root_error, self.payments, it.currency, "simulated"),
@@ -69,7 +70,9 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """Equal contracts for all, without reports; and what trust in the platform would be worth."""
+        """Two alternatives: equal contracts for all people without reports, and central noise, which needs trust in the
+        platform.
+        """
         it = self.mechanism
         prices = {"variance_price": it.variance_price, "noise_price": it.noise_price}
         return (
@@ -82,7 +85,7 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The warnings for whoever buys."""
+        """Warnings for the buyer."""
         it, found = self.mechanism, []
         if self.bought < 1:
             found.append(f"nothing is bought in {1 - self.bought:.1%} of the draws: too few people are within the "
@@ -137,22 +140,24 @@ def plan(
     design: TwoPartMechanism, *, budget: float | None = None, error: float | None = None, draws: int = 100,
     seed: int = 0,
 ) -> AcquisitionPlan:
-    """Choose the price of an error for a budget, or for a target, in the mean over reports.
+    """Choose the price of an error for a budget or for a target error, on average over reports.
 
-    A budget gives the highest price at which payments stay within it; with `largest_local_loss` also the highest at
-    which enough people are within the price in every draw. A target gives the lowest price that reaches it. Epsilon is
-    no input: each person's loss follows from the reports and from this price, up to `largest_local_loss`.
+    For a budget, the plan has the highest price at which payments stay within the budget; with `largest_local_loss`,
+    enough people must also have a low enough virtual cost in every draw. For a target error, the plan has the lowest
+    price that reaches the target. Epsilon is no input: each person's loss follows from the reports and from the price,
+    up to `largest_local_loss`.
 
     Args:
         design: everything but its `mse_price`, which is not used.
         budget: for all payments together, in its currency, above 0; it binds in expectation, not report by report.
         error: root of the mean squared error that is wanted, in the unit of a record, above 0. Give this, or budget.
-        draws: profiles that choose the price, and as many that measure it; at least 2.
-        seed: seed of these made-up profiles.
+        draws: number of profiles of reports that choose the price, and of other profiles that measure it; at least 2.
+        seed: seed of the simulated profiles.
 
     Raises:
-        InvalidInput: something is out of range, both or none of budget and error are given, or no price reaches the
-            error: too few records, or, with `largest_local_loss`, too few people within the price.
+        InvalidInput: a value is out of range, both or none of budget and error are given, or no price reaches the
+            error. A target can be out of reach for lack of records or, with `largest_local_loss`, for lack of people
+            with a low enough virtual cost.
 
     Example:
         >>> from confide.acquisition import UniformPrior
@@ -210,7 +215,7 @@ def _for_error(design: TwoPartMechanism, error: float, draws: int, seed: int) ->
 
 
 class _Means:
-    """Payments and squared errors of a mechanism over fixed profiles, by the price of an error."""
+    """Payments and squared errors of a mechanism over fixed profiles, as functions of the price of an error."""
 
     def __init__(self, design: TwoPartMechanism, draws: int, seed: int, stream: str) -> None:
         self._design = design
@@ -218,9 +223,10 @@ class _Means:
             design.prior, design.people, whole("draws", draws, at_least=2), seed, stream=stream)]
 
     def rows(self, price: float) -> NDArray[np.float64] | None:
-        """(draws, 4): payments; squared error; 1 where anything is bought; 1 where too few people are within the price.
+        """Table of shape (draws, 4) with the payments, the squared error, 1 where anything is bought, and 1 where too
+        few people have a low enough virtual cost.
 
-        None where `largest_local_loss` is out of reach at this price whatever is reported.
+        The result is None where no reports can keep `largest_local_loss` at the price.
         """
         try:
             it = replace(self._design, mse_price=price)
@@ -244,7 +250,7 @@ def _measured(design: TwoPartMechanism, price: float, draws: int, seed: int) -> 
 
 
 def design_for_budget(design: TwoPartMechanism, budget: float, *, draws: int = 100, seed: int = 0) -> AcquisitionPlan:
-    """An old name of `plan(design, budget=budget)`, until 1.0.0."""
+    """Former name of `plan(design, budget=budget)`, available until 1.0.0."""
     warn_of_old("confide.acquisition", "design_for_budget(design, budget)", "plan(design, budget=budget)")
     return plan(design, budget=budget, draws=draws, seed=seed)
 
@@ -252,6 +258,6 @@ def design_for_budget(design: TwoPartMechanism, budget: float, *, draws: int = 1
 def design_for_error(
     design: TwoPartMechanism, root_error: float, *, draws: int = 100, seed: int = 0
 ) -> AcquisitionPlan:
-    """An old name of `plan(design, error=root_error)`, until 1.0.0."""
+    """Former name of `plan(design, error=root_error)`, available until 1.0.0."""
     warn_of_old("confide.acquisition", "design_for_error(design, root_error)", "plan(design, error=root_error)")
     return plan(design, error=root_error, draws=draws, seed=seed)

@@ -1,10 +1,11 @@
-"""The public belief about how much of a person's concern is the platform: the law of their report c in [0, 1].
+"""Priors: public beliefs about the report c in [0, 1], the share of a person's concern that is about the platform.
 
-Priors are public, and must not come from the reports that they are used for. Each gives the virtual cost of a report.
+Priors are public, and must not be estimated from the reports that they are used for. Each prior gives the virtual cost
+of a report.
 
-Made-up reports, drawn from the public priors: the same for the same seed, so that designs are compared on one draw.
-
-They stand for reports that nobody has made yet; no real report is ever among them.
+The module also draws simulated reports from the public priors. The same seed gives the same reports, so that designs
+are compared on the same draw. The simulated reports stand for reports that nobody has made yet. No real report is among
+the simulated ones.
 """
 
 from __future__ import annotations
@@ -46,11 +47,11 @@ LEAST = Parameter("the least possible report", at_least=0, at_most=1)
 HIGHEST = Parameter("the highest, above the least", above=0, at_most=1)
 
 _MASS = 1e-9
-"""By how much masses may miss 1."""
+"""Largest absolute difference between the sum of the masses and 1."""
 
 
 class ConcernPrior(Declared, ABC):
-    """A law of reports in [0, 1].
+    """A probability law of reports in [0, 1].
 
     Source: spec two_part_acquisition, section 4; the paper's F_i.
     """
@@ -62,11 +63,13 @@ class ConcernPrior(Declared, ABC):
 
     @abstractmethod
     def cdf(self, report: ArrayLike) -> NDArray[np.float64]:
-        """F, for any numbers."""
+        """The distribution function F at the given numbers."""
 
     @abstractmethod
     def quantile(self, probability: ArrayLike) -> NDArray[np.float64]:
-        """The least report c with F(c) >= probability, for probabilities in [0, 1]; of uniform numbers, a draw."""
+        """The least report c with F(c) >= probability, for probabilities in [0, 1]. Applied to uniform random numbers,
+        the quantile function draws reports from the prior.
+        """
 
     @property
     @abstractmethod
@@ -75,11 +78,11 @@ class ConcernPrior(Declared, ABC):
 
     @abstractmethod
     def virtual_cost(self) -> VirtualCost:
-        """The slope of the greatest convex minorant of q F^-1(q), as a function of the report."""
+        """The virtual cost: the slope of the greatest convex minorant of q F^-1(q), as a function of the report."""
 
 
 def keep_range(it: Any) -> None:
-    """Keep the ends of an interval of reports as plain numbers, or raise an error where it is empty."""
+    """Convert both ends of an interval of reports to floats, or raise an error where the interval is empty."""
     if not it.high > it.low:
         raise InvalidInput("high", f"{it.high:g} is not above low = {it.low:g}", "must leave room for reports")
     for name in ("low", "high"):
@@ -120,7 +123,7 @@ def _sums(masses: Sequence[float]) -> NDArray[np.float64]:
 @wire("UniformPrior", "low high")
 @dataclass(frozen=True)
 class UniformPrior(ConcernPrior):
-    """Every report between two bounds is as likely; the virtual cost is 2 c - low.
+    """Uniform law of the report between two bounds. The virtual cost of a report c is 2 c - low.
 
     Example:
         >>> UniformPrior().virtual_cost()([0.25, 1.0]).tolist()
@@ -155,7 +158,7 @@ class UniformPrior(ConcernPrior):
 @wire("PowerPrior", "exponent")
 @dataclass(frozen=True)
 class PowerPrior(ConcernPrior):
-    """F(c) = c^exponent on [0, 1]; the virtual cost is (1 + 1/exponent) c.
+    """Law with distribution function F(c) = c^exponent on [0, 1]. The virtual cost is (1 + 1/exponent) c.
 
     Example:
         >>> PowerPrior(2.0).virtual_cost()([0.5, 1.0]).tolist()
@@ -214,7 +217,8 @@ class _PathPrior(ConcernPrior):
 @wire("HistogramPrior", "edges masses")
 @dataclass(frozen=True)
 class HistogramPrior(_PathPrior):
-    """Uniform within bins, such as a survey of attitudes says. Bins without mass are gaps: nobody can report there.
+    """Law that is uniform within bins, for example from a survey of attitudes. Bins without mass are gaps, in which no
+    report is possible.
 
     Args:
         edges: (k + 1,) rising bounds of the bins in [0, 1].
@@ -246,11 +250,11 @@ class HistogramPrior(_PathPrior):
 @wire("DiscretePrior", "points masses")
 @dataclass(frozen=True)
 class DiscretePrior(_PathPrior):
-    """Finitely many possible reports.
+    """Law with finitely many possible reports.
 
     Args:
         points: (k,) rising reports in [0, 1].
-        masses: (k,) their probabilities, all positive.
+        masses: (k,) probabilities of the reports, all positive.
 
     Example:
         >>> prior = DiscretePrior((0.1, 0.5, 0.9), (0.3, 0.4, 0.3))
@@ -286,10 +290,11 @@ class DiscretePrior(_PathPrior):
 @wire("EmpiricalPrior", "sample low high")
 @dataclass(frozen=True)
 class EmpiricalPrior(_PathPrior):
-    """A prior from other people's answers: straight lines through the ranks k/(m + 1) of m answers, from `low` to
-    `high`.
+    """A prior from other people's answers. The distribution function is piecewise linear from `low` to `high`, with
+    value k/(m + 1) at the k-th smallest of m answers.
 
-    Everybody in [low, high] can report; equal answers are atoms. The virtual cost takes a second for 10^5 answers.
+    Every report in [low, high] is possible. Equal answers have positive probability. The virtual cost takes a second
+    for 10^5 answers.
 
     Args:
         sample: answers of an earlier survey, never those of the participants.
@@ -326,25 +331,25 @@ class EmpiricalPrior(_PathPrior):
 # ---- draws
 
 Drawn = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""Reports and their virtual costs, (people,) each."""
+"""Reports and their virtual costs, two arrays of shape (people,)."""
 
 
 def prior_draws(
     prior: ConcernPrior | Sequence[ConcernPrior], people: int, draws: int, seed: int, *, psi_floor: float = 0.0,
     stream: str = "reports",
 ) -> Iterator[Drawn]:
-    """Profiles of reports, each person's from their prior.
+    """Profiles of reports, with each person's report drawn from their prior.
 
     Args:
-        prior: prior of everybody, or one for each.
+        prior: prior of everybody, or one prior for each person.
         people: number of people who report, at least 1.
         draws: number of profiles, at least 1.
-        seed: seed of the draw.
-        psi_floor: least virtual cost; what lies below is raised to it.
-        stream: another name gives other profiles for the same seed.
+        seed: seed of the draws.
+        psi_floor: least virtual cost. Lower virtual costs are raised to it.
+        stream: name of the random stream. Another stream gives other profiles for the same seed.
 
     Raises:
-        InvalidInput: something is out of range, or there are not as many priors as people.
+        InvalidInput: a number is out of range, or there are not as many priors as people.
 
     Example:
         >>> from confide.acquisition.priors import UniformPrior

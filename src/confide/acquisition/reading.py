@@ -1,4 +1,4 @@
-"""Contracts as JSON, and a campaign's files, row by row: reports of sensitivity, and noisy records that came in."""
+"""Conversion of contracts to JSON, and row-by-row reading of a campaign's files of reports and of noisy records."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from confide.tables.roles import FINE, MISSING
 __all__ = ["Submissions", "as_document", "as_drawn", "lattice_contract", "read_reports", "terms_of"]
 
 _COLUMNS = ("index", "steps", "sigma", "epsilon_local", "epsilon_central", "payment")
-"""As a round is written; `sigma` is `noise_std` in Python."""
+"""Names of the columns in a stored set of contracts. The column `sigma` is called `noise_std` in Python."""
 
 
 def lattice_contract(it: TwoPartMechanism, terms: Mapping[str, Any]) -> LatticeContract:
-    """The contract that a person's device needs, from their terms.
+    """The contract for a person's device, made from the stored terms.
 
     Raises:
-        InvalidInput: no terms of a contract.
-        NotGuaranteed: its noise does not keep its level.
+        InvalidInput: the terms are not those of a contract.
+        NotGuaranteed: the contract's noise does not keep its level.
     """
     try:
         steps, noise_std = int(terms["steps"]), int(terms["sigma"])
@@ -41,7 +41,9 @@ def lattice_contract(it: TwoPartMechanism, terms: Mapping[str, Any]) -> LatticeC
 
 
 def as_document(terms: ContractTerms) -> dict[str, Any]:
-    """A round as JSON: one row a contract; sigmas are beyond what all readers of JSON hold, and written as texts."""
+    """All contracts of a campaign as JSON, one row for each contract. Noise scales exceed the integers that some JSON
+    readers can represent, so they are written as text.
+    """
     columns = [map(str, terms.noise_std.tolist()) if name == "sigma" else getattr(terms, name).tolist()
                for name in _COLUMNS]
     return {"columns": list(_COLUMNS), "rows": [list(row) for row in zip(*columns, strict=True)],
@@ -49,10 +51,10 @@ def as_document(terms: ContractTerms) -> dict[str, Any]:
 
 
 def as_drawn(document: Mapping[str, Any], people: int) -> ContractTerms:
-    """A round from its JSON.
+    """All contracts of a campaign, read from their JSON.
 
     Raises:
-        InvalidInput: its ranks are not of these people, each once.
+        InvalidInput: the ranks are not those of invited people, or a rank has two contracts.
     """
     columns = dict(zip(_COLUMNS, zip(*document["rows"], strict=True), strict=False))
     found = ContractTerms.of_columns({**columns, "noise_std": [int(each) for each in columns.get("sigma", ())]},
@@ -64,10 +66,10 @@ def as_drawn(document: Mapping[str, Any], people: int) -> ContractTerms:
 
 
 def terms_of(document: Mapping[str, Any], rank: int) -> dict[str, Any]:
-    """One person's contract; of a person who is asked for nothing, one that says so.
+    """The contract of one person. For a person who is asked for nothing, all numbers of the contract are 0.
 
     Args:
-        document: a round.
+        document: JSON document of all contracts.
         rank: the person's rank in the list of slots.
     """
     names = document["columns"]
@@ -88,15 +90,15 @@ def read_reports(
     source: TableSource, role: Measured, roster: Roster, identity: str, rule: VirtualCost | None,
     rejected: dict[str, str],
 ) -> NDArray[np.float64]:
-    """The reports, (n,); nan where there is none, or none that the belief allows.
+    """The reports, shape (n,). An entry is nan where there is no report, or a report that the belief does not allow.
 
     Args:
         source: the table.
         role: role of the column of reports.
         roster: the public list of ids.
         identity: the id column, or "row".
-        rule: virtual cost of the prior, which not every number is a report of; None where any is.
-        rejected: receives id -> reason; the operator's alone.
+        rule: virtual cost of the prior, which rejects impossible reports; None where every number is possible.
+        rejected: dictionary that receives a reason for each rejected id. Only the operator may see these reasons.
     """
     found = np.full(roster.count, np.nan)
     first = FirstRows(roster, identity)
@@ -119,9 +121,10 @@ def read_reports(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Submissions:
-    """The messages that people sent on their contracts, from the file that the campaign names.
+    """The messages that people sent under their contracts, from the file that the campaign names.
 
-    An empty cell sent nothing. Messages that no honest device sends go to the operator, and count as nothing.
+    An empty cell means that nothing was sent. Messages that no honest device sends are reported to the operator and do
+    not count.
 
     Args:
         source: the table.
@@ -129,7 +132,8 @@ class Submissions:
         roster: the public list of ids.
         identity: the id column, or "row".
         drawn: the final contracts.
-        rejected: id -> reason, complete after one pass; the operator's alone.
+        rejected: dictionary from each rejected id to a reason, complete after one pass. Only the operator may see these
+            reasons.
     """
 
     source: TableSource
@@ -140,14 +144,14 @@ class Submissions:
     rejected: dict[str, str] = field(default_factory=dict, repr=False)
 
     def check(self) -> None:
-        """Raise `InvalidInput` now if a column is missing; looks at types, not at values."""
+        """Raise `InvalidInput` now if a column is missing. The check looks at types and not at values."""
         next(self._batches(1), None)
 
     def _batches(self, rows: int) -> Iterator[pa.RecordBatch]:
         return self.source.batches(_columns(self.role.column, self.identity), rows)
 
     def __iter__(self) -> Iterator[ContractedRecords]:
-        """One batch: the contracts, each with its message."""
+        """A single batch: all contracts, each with its message."""
         self.rejected.clear()
         it = self.drawn
         message, sent = np.zeros(len(it.index), np.int64), np.zeros(len(it.index), np.bool_)

@@ -1,6 +1,6 @@
-"""The records of the platform when messages have come in: each person's contract, and what they sent on it.
+"""Records of the platform after messages were received: each person's contract, and the message that they sent.
 
-One number of each person, from whatever holds a column: an array, a series, or a frame or a file of one column.
+The module also reads one number for each person from an array, a series, or a frame or a file of one column.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ __all__ = [
 
 
 def column_of_numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
-    """The numbers, nan where one is missing, or where a cell is no real number; a narrower float is the decimal that it
-    prints as.
+    """The numbers of a column, with nan where a number is missing or a cell is no real number. A number in a narrower
+    float type becomes the decimal number that it prints as.
 
     Args:
-        field: name of the numbers, for errors about what has no name of its own.
+        field: name of the numbers, for error messages about values without a column name.
         values: an array of any shape; or a column of pandas, Polars or Arrow, or a frame or a file with one column,
             (n,).
 
     Raises:
-        InvalidInput: a column whose type holds no numbers, by its name; more columns than one; or no numbers.
+        InvalidInput: the column's type holds no numbers (the error names the column), there is more than one column, or
+            there are no numbers.
 
     Example:
         >>> import pyarrow as pa
@@ -67,14 +68,15 @@ def column_of_numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
 
 
 def messages_of(given: Any) -> Mapping[int, int]:
-    """Rank -> message, from a mapping, or from a table with the columns `index` and `message`.
+    """Mapping from a participant's rank to their message, from such a mapping or from a table with the columns `index`
+    and `message`.
 
     Args:
-        given: a mapping; or a frame of pandas, Polars or Arrow, or a file. Who has no message is in no row.
+        given: a mapping; or a frame of pandas, Polars or Arrow, or a file. A participant without a message has no row.
 
     Raises:
-        InvalidInput: no table, another column, text where numbers are expected, a cell that is no whole number of 64
-            bits, or somebody who stands twice; whose is not said.
+        InvalidInput: no table, another column, text where numbers are expected, a cell that is no 64-bit integer, or
+            two messages of one participant. The error does not say which participant.
 
     Example:
         >>> import pyarrow as pa
@@ -107,15 +109,15 @@ _ROW = np.dtype([("steps", "<i8"), ("noise_std", "<i8"), ("epsilon_local", "<f8"
 @renamed(sigma="noise_std")
 @dataclass(frozen=True, kw_only=True)
 class Contracted:
-    """One person's part: their contract, and whether their message arrived.
+    """One person's contract, and whether their message was received.
 
     Args:
-        steps: a_i, 0 where nothing was asked of the person.
-        noise_std: s_i.
+        steps: steps a_i of the person's weight; 0 where the person was asked for nothing.
+        noise_std: noise scale s_i, in steps.
         epsilon_local: loss towards the platform, in nats.
         epsilon_central: loss towards the public, in nats.
-        payment: payment in the smallest coin, if the message arrives.
-        sent: whether it did.
+        payment: payment in the smallest coin, if the message is received.
+        sent: whether the message was received.
     """
 
     steps: int
@@ -129,17 +131,17 @@ class Contracted:
 @renamed(sigma="noise_std")
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ContractTerms:
-    """Some people's contracts.
+    """Contracts of some people.
 
     Args:
-        index: (k,) ranks in the public list of ids; none stands twice in a collection.
-        steps: (k,) a_i >= 1.
-        noise_std: (k,) s_i.
+        index: (k,) ranks in the public list of ids, each at most once in a collection.
+        steps: (k,) steps a_i >= 1 of the weights.
+        noise_std: (k,) noise scales s_i, in steps.
         epsilon_local: (k,) losses towards the platform, in nats.
         epsilon_central: (k,) losses towards the public, in nats.
         payment: (k,) payments in the smallest coin.
-        variance: sum of s_i^2 over ALL contracts of the round, those of who is not here included: what is missing is
-            made up for by noise.
+        variance: sum of s_i^2 over all contracts of the campaign, including those that are not in this table. The
+            platform adds noise for the part of this variance that is missing.
     """
 
     index: NDArray[np.int64]
@@ -162,13 +164,13 @@ class ContractTerms:
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, Sequence[Any] | NDArray[Any]], variance: int) -> ContractTerms:
-        """Contracts from a column for each field; none at all makes no contract."""
+        """Contracts from one column for each field. Without any columns there are no contracts."""
         arrays: dict[str, Any] = {name: np.asarray(columns.get(name, ()), kind) for name, kind in _TERMS.items()}
         return ContractTerms(variance=variance, **arrays)
 
     @classmethod
     def of_batches(cls, batches: Iterable[ContractTerms]) -> ContractTerms:
-        """All contracts that some batches hold, in the order of ranks."""
+        """All contracts of the given batches, in the order of ranks."""
         parts = [batch for batch in batches if len(batch.index)]
         if not parts:
             return cls.of_columns({}, 0)
@@ -177,17 +179,19 @@ class ContractTerms:
                               parts[0].variance)
 
     def with_messages(self, messages: Mapping[int, int]) -> ContractedRecords:
-        """The contracts with what was sent on them.
+        """The contracts, completed by the messages that were sent.
 
         Args:
-            messages: rank -> message; who has none sent nothing.
+            messages: mapping from a participant's rank to their message. A participant without an entry sent nothing.
         """
         ranks = self.index.tolist()
         return self.with_columns(np.array([messages.get(rank, 0) for rank in ranks], dtype=np.int64),
                                  np.array([rank in messages for rank in ranks], dtype=np.bool_))
 
     def with_columns(self, message: NDArray[np.int64], sent: NDArray[np.bool_]) -> ContractedRecords:
-        """The same from two columns, (k,) each."""
+        """The contracts, completed by a column of messages and a column that says whether each was sent, both of shape
+        (k,).
+        """
         return ContractedRecords(message=message, sent=sent, variance=self.variance,
                                  **{name: getattr(self, name) for name in _TERMS})
 
@@ -195,18 +199,18 @@ class ContractTerms:
 @renamed()
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ContractedRecords(ContractTerms):
-    """Some people's contracts and messages.
+    """Contracts and messages of some people.
 
     Args:
-        message: (k,) what was sent, 0 where nothing was.
-        sent: (k,) whether anything was.
+        message: (k,) messages, 0 where nothing was sent.
+        sent: (k,) whether a message was sent.
     """
 
     message: NDArray[np.int64]
     sent: NDArray[np.bool_]
 
     def one(self, row: int) -> Contracted:
-        """One person's."""
+        """Contract of the person in one row, with whether their message was received."""
         return Contracted(
             steps=int(self.steps[row]), noise_std=int(self.noise_std[row]),
             epsilon_local=float(self.epsilon_local[row]), epsilon_central=float(self.epsilon_central[row]),
@@ -214,13 +218,14 @@ class ContractedRecords(ContractTerms):
 
 
 def as_contracted(record: Any) -> Contracted | None:
-    """One person's part, from whatever holds it; None of a slot without a contract.
+    """One person's contract, from any supported form; None for a slot without a contract.
 
     Args:
-        record: `Contracted`; `ContractedRecords` of one row; or a mapping or a table of one row with these columns.
+        record: `Contracted`; `ContractedRecords` of one row; or a mapping or a table of one row with the columns of a
+            contract.
 
     Raises:
-        InvalidInput: something else, or another number of rows.
+        InvalidInput: a value of another kind, or another number of rows than one.
 
     Example:
         >>> row = {"steps": 3, "noise_std": 9, "epsilon_local": 0.5, "epsilon_central": 0.1, "payment": 4, "sent": True}
@@ -253,7 +258,7 @@ def as_contracted(record: Any) -> Contracted | None:
 
 @dataclass(frozen=True)
 class RecordCodec:
-    """Contracts and messages as bytes, 73 of each person.
+    """Encoding of contracts and messages as bytes, 73 bytes for each person.
 
     Example:
         >>> one, real = np.array([3]), np.array([0.5])
@@ -266,7 +271,7 @@ class RecordCodec:
     """
 
     def pack(self, batch: ContractedRecords) -> tuple[np.ndarray, list[bytes]]:
-        """The slots and the reports of a batch."""
+        """The slots of a batch, and the contract and message of each slot as bytes."""
         rows = np.zeros(len(batch.index), _ROW)
         for name in _COLUMNS.keys() - {"index"}:
             rows[name] = getattr(batch, name)
@@ -274,7 +279,7 @@ class RecordCodec:
         return batch.index, rows.view(f"V{_ROW.itemsize}").tolist()
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> ContractedRecords:
-        """The batch of some slots."""
+        """The batch of the given slots, decoded from bytes."""
         rows = np.frombuffer(b"".join(reports), dtype=_ROW)
         kept: dict[str, Any] = {name: rows[name].astype(kind) for name, kind in _COLUMNS.items() if name != "index"}
         variance = int.from_bytes(rows["variance"][0].tobytes(), "little") if len(rows) else 0
@@ -282,10 +287,10 @@ class RecordCodec:
 
 
 def as_record_batches(data: object, people: int) -> Iterator[ContractedRecords]:
-    """One batch, or several, each checked.
+    """Checked batches of contracts and messages, from one batch or from several.
 
     Raises:
-        InvalidInput: not such batches, or an index out of range; which one is not said.
+        InvalidInput: the data are no such batches, or an index is out of range. The error does not say which index.
     """
     batches = [data] if isinstance(data, ContractedRecords) else data
     if not isinstance(batches, Iterable):

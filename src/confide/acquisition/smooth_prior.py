@@ -1,8 +1,9 @@
-"""A prior of one's own functions: by knots, with exact payments for what the knots define, or by brackets.
+"""A prior given by functions of the user: with a piecewise linear virtual cost through knots and exact payments, or
+with the true virtual cost and enclosed payments.
 
-Truth is the best report for any non-decreasing virtual cost. So straight lines through 257 points of the true one cost
-a little of the optimum and nothing of the incentives. Where bounds of its slope are known, payments of the true one can
-be enclosed instead.
+Truth is the best report for any non-decreasing virtual cost. So a piecewise linear interpolation through 257 points of
+the true virtual cost loses a little optimality and no incentives. Where bounds on the slope of the true virtual cost
+are known, its payments can be enclosed instead.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from confide.contract.remedies import within
 __all__ = ["SmoothPrior", "SmoothVirtualCost"]
 
 _FINE = 16
-"""Points between two knots at which monotonicity is looked at."""
+"""Number of grid points per knot interval at which monotonicity is checked."""
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _HALVINGS = 60
@@ -32,12 +33,14 @@ _HALVINGS = 60
 
 @dataclass(frozen=True)
 class SmoothVirtualCost(Declared):
-    """A rising virtual cost as a function, with certified bounds of its slope; rents of it are enclosed, not exact.
+    """A rising virtual cost given as a function, with bounds on its slope. Rents under such a virtual cost are enclosed
+    between two bounds and are not exact.
 
     Args:
-        function: from an array of reports to an array; infinite at `high` where the density ends in 0.
-        slope_bounds: (left, right) -> the least and the largest slope in between, which nobody can check; the largest
-            may be infinite.
+        function: function from an array of reports to an array of virtual costs; infinite at `high` where the density
+            ends in 0.
+        slope_bounds: function from (left, right) to the least and the largest slope in between. The code cannot check
+            the given bounds. The largest slope may be infinite.
     """
 
     function: Callable[[Any], Any]
@@ -55,7 +58,7 @@ class SmoothVirtualCost(Declared):
         return self.low, self.high
 
     def __call__(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """The virtual costs of reports, in their shape.
+        """The virtual costs of reports, in the shape of the reports.
 
         Raises:
             InvalidInput: a report that the prior cannot produce.
@@ -69,15 +72,19 @@ class SmoothVirtualCost(Declared):
 
 @dataclass(frozen=True)
 class SmoothPrior(ConcernPrior):
-    """A law with a density, as functions from an array of reports to an array.
+    """A probability law with a density. The distribution and the density are functions from an array of reports to an
+    array.
 
     Args:
-        distribution: F.
-        density: f >= 0; where it is 0 at `high`, the virtual cost ends in infinity, and by knots in a steep line.
-        slope_bounds: see `SmoothVirtualCost`; for `smooth_virtual_cost` only.
+        distribution: distribution function F.
+        density: density f >= 0. Where f is 0 at `high`, the true virtual cost is infinite there, and the piecewise
+            linear one ends in a steep line.
+        slope_bounds: bounds on the slope of the virtual cost, as in `SmoothVirtualCost`; used only by
+            `smooth_virtual_cost`.
 
     Raises:
-        InvalidInput: F does not rise from 0 to 1, or f is not its density; names the report at which it shows.
+        InvalidInput: F does not rise from 0 to 1, or f is not its density. The error names a report at which the fault
+            appears.
 
     Example:
         >>> prior = SmoothPrior(lambda c: c * c, lambda c: 2 * c)
@@ -153,14 +160,16 @@ class SmoothPrior(ConcernPrior):
         return self.low + float(np.sum(np.diff(c) / 2.0 * (above @ _WEIGHTS)))
 
     def raw_virtual_cost(self, report: ArrayLike) -> NDArray[np.float64]:
-        """The virtual cost c + F/f before ironing; infinite where nobody reports c and somebody less."""
+        """The virtual cost c + F/f before ironing; infinite where the density at c is 0 and lower reports have positive
+        probability.
+        """
         c = np.asarray(report, dtype=np.float64)
         sums, density = self._values(self.distribution, c), self._values(self.density, c)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.where(sums > 0, c + sums / density, c))
 
     def virtual_cost(self) -> VirtualCost:
-        """Straight lines through the knots, ironed on a grid 16 times as fine."""
+        """The piecewise linear virtual cost through the knots, ironed on a grid 16 times as fine."""
         c = self._grid
         psi = self.raw_virtual_cost(c)
         with np.errstate(invalid="ignore"):
@@ -169,11 +178,11 @@ class SmoothPrior(ConcernPrior):
         return _ironed(c, self._values(self.distribution, c), psi)
 
     def smooth_virtual_cost(self) -> SmoothVirtualCost:
-        """The true virtual cost, of which payments are enclosed.
+        """The true virtual cost, for enclosed payments.
 
         Raises:
-            Unsupported: no bounds of its slope are given.
-            InvalidInput: it falls somewhere.
+            Unsupported: no bounds of the virtual cost's slope are given.
+            InvalidInput: the virtual cost falls somewhere.
         """
         if self.slope_bounds is None:
             raise Unsupported("slope_bounds", "a virtual cost without bounds of its slope", "use virtual_cost()")
@@ -183,7 +192,9 @@ class SmoothPrior(ConcernPrior):
 
 
 def _ending(c: NDArray[np.float64], psi: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The first infinite value replaced by the continuation of the line before it: the top is a rising piece too."""
+    """Virtual costs with the first infinite value replaced by the continuation of the line before it, so that the last
+    piece rises too.
+    """
     first = int(np.argmin(np.isfinite(psi)))
     if first >= 2:
         psi = psi.copy()
@@ -193,7 +204,9 @@ def _ending(c: NDArray[np.float64], psi: NDArray[np.float64]) -> NDArray[np.floa
 
 
 def _ironed(c: NDArray[np.float64], sums: NDArray[np.float64], psi: NDArray[np.float64]) -> VirtualCost:
-    """The pooled slopes of q F^-1(q) between points of the grid are flat pieces; between them, lines through psi."""
+    """The ironed virtual cost. Pooled slopes of q F^-1(q) between points of the grid are constant pieces, and between
+    these pieces the cost is linear through psi.
+    """
     from scipy.optimize import isotonic_regression
 
     nodes = np.append(0, 1 + np.flatnonzero(np.diff(sums) > 0))  # a stretch without mass goes to the one after it

@@ -1,9 +1,11 @@
-"""The price of an error, chosen before any report is read, so that a budget or a target error is met in expectation.
+"""The price of an error, chosen before any report is read, such that a budget or a target error is met in expectation.
 
-Payments rise and the mean squared error falls with the error's price gamma, for every profile of reports. So bisection
-on profiles drawn from the public priors finds the price, the same ones at every step. What is promised are means under
-the priors, with standard errors, measured on further profiles; no real report is used, so that truth stays as good.
-Beside it the option not to buy, which is fixed in advance like gamma itself.
+For every profile of reports, payments rise and the mean squared error falls with the error's price gamma. So bisection
+finds the price, on the same profiles from the public priors at every step. The promised numbers are means under the
+priors with standard errors, measured on further profiles. No real report is used, so the truth remains everybody's best
+report.
+
+The module also has the option not to buy, which is fixed in advance like gamma itself.
 """
 
 from __future__ import annotations
@@ -39,14 +41,14 @@ def outside_option(
     """Costs and allocations where the platform buys nothing if that is cheaper.
 
     Args:
-        values: (...,) V.
-        differences: (...,) or (..., n) d = epsilon_local - epsilon_central.
-        error_price: gamma > 0.
-        outside_mse: m0 >= 0, the squared error of not buying, such as the variance of what is believed already.
+        values: (...,) costs V of the platform where it buys.
+        differences: (...,) or (..., n) differences d = epsilon_local - epsilon_central.
+        error_price: price gamma > 0 of an error.
+        outside_mse: m0 >= 0, the squared error without buying, such as the variance of the platform's prior belief.
 
     Returns:
-        min(V, gamma m0), and d with 0 where nothing is bought: still a minimum over a range that no report changes, so
-        that payments by differences of these values keep truth as good.
+        min(V, gamma m0), and d with 0 where nothing is bought. The result is still a minimum over a range that no
+        report changes, so payments by differences of these values keep truth the best report.
 
     Example:
         >>> values, differences = outside_option([2.0, 5.0], [1.0, 0.5], error_price=10.0, outside_mse=0.3)
@@ -67,7 +69,7 @@ class PriceSetting(Declared):
         prior: prior of everybody's sensitivity, or one for each person.
 
     Raises:
-        InvalidInput: something is out of range.
+        InvalidInput: a parameter is out of range.
     """
 
     prior: ConcernPrior | Sequence[ConcernPrior]
@@ -81,16 +83,16 @@ class PriceSetting(Declared):
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenPrice:
-    """An error's price and what it buys in the mean over reports, measured on draws that did not choose it.
+    """A price of an error and its mean results over reports, measured on draws that were not used to choose the price.
 
     Args:
-        error_price: gamma.
-        payments: mean of all payments together.
-        payments_error: standard error of that mean.
+        error_price: price gamma.
+        payments: mean total of all payments.
+        payments_error: standard error of `payments`.
         mse: mean of the estimate's mean squared error.
-        mse_error: standard error of that mean.
+        mse_error: standard error of the mean `mse`.
         bought: share of the draws in which anything is bought.
-        draws: how many chose the price, and how many measured it.
+        draws: number of draws that chose the price, and also the number of draws that measured the results.
         seed: seed of these draws.
     """
 
@@ -105,7 +107,7 @@ class ChosenPrice:
 
 
 class _Means:
-    """Payments and squared errors over fixed profiles, by the price of an error."""
+    """Payments and squared errors over fixed profiles, as functions of the price of an error."""
 
     def __init__(self, setting: PriceSetting, draws: int, seed: int, stream: str) -> None:
         self._setting = setting
@@ -113,7 +115,9 @@ class _Means:
                                                         psi_floor=setting.psi_floor)]
 
     def rows(self, gamma: float) -> NDArray[np.float64]:
-        """(draws, 3): virtual payments, which have the mean of payments; squared error; 1 where anything is bought."""
+        """Table of shape (draws, 3): virtual payments, which have the same mean as payments; squared error; 1 where
+        anything is bought.
+        """
         it = self._setting
         prices = {"variance_price": gamma * it.variance, "noise_price": gamma * it.order / 2.0}
         found = np.empty((len(self._profiles), 3))
@@ -131,16 +135,16 @@ class _Means:
 
 
 def price_for_budget(setting: PriceSetting, budget: float, *, draws: int = 100, seed: int = 0) -> ChosenPrice:
-    """The highest price of an error at which payments stay within a budget, in the mean over reports.
+    """The highest price of an error at which payments stay within a budget, on average over reports.
 
     Args:
         setting: the public parameters.
-        budget: B > 0, for all payments together; it binds in expectation, not report by report.
-        draws: profiles that choose the price, and as many that measure it; at least 2.
+        budget: budget B > 0 for the total of all payments; it holds in expectation, not for each profile of reports.
+        draws: number of profiles that choose the price, and of other profiles that measure it; at least 2.
         seed: seed of these profiles.
 
     Raises:
-        InvalidInput: something is out of range.
+        InvalidInput: a parameter is out of range.
 
     Example:
         >>> from confide.acquisition.priors import UniformPrior
@@ -157,16 +161,17 @@ def price_for_budget(setting: PriceSetting, budget: float, *, draws: int = 100, 
 
 
 def price_for_error(setting: PriceSetting, mse: float, *, draws: int = 100, seed: int = 0) -> ChosenPrice:
-    """The lowest price of an error at which the mean squared error is as asked for, in the mean over reports.
+    """The lowest price of an error at which the mean squared error reaches a target, on average over reports.
 
     Args:
         setting: the public parameters.
-        mse: above VAR/n, which records without any noise would give, and below that of not buying.
-        draws: profiles that choose the price, and as many that measure it; at least 2.
+        mse: target mean squared error, above VAR/n, the error of records without any noise, and below the error without
+            buying.
+        draws: number of profiles that choose the price, and of other profiles that measure it; at least 2.
         seed: seed of these profiles.
 
     Raises:
-        InvalidInput: something is out of range, or no price reaches it.
+        InvalidInput: a parameter is out of range, or no price reaches the target.
 
     Example:
         >>> from confide.acquisition.priors import UniformPrior
@@ -198,11 +203,12 @@ def _means(setting: PriceSetting, draws: int, seed: int) -> _Means:
 
 
 def edge(reached: Callable[[float], bool], start: float) -> tuple[float, float]:
-    """The prices on both sides of where a condition that only high prices meet begins to hold.
+    """Two neighbouring prices between which a condition begins to hold. The condition must hold at all prices above
+    some price.
 
     Args:
-        reached: the condition.
-        start: a price near it.
+        reached: the condition as a function of the price.
+        start: a price near the place where the condition begins to hold.
     """
     low = high = start
     if reached(start):
@@ -225,16 +231,16 @@ def _measured(setting: PriceSetting, gamma: float, draws: int, seed: int) -> Cho
 
 
 class Bought(NamedTuple):
-    """The result of one profile of reports.
+    """Payments, error and losses for one profile of reports.
 
     Args:
-        payments: sum of all payments, in the currency: virtual ones, which have the mean of payments.
-        mse: mean squared error of the estimate, in squared units of a record; that of what is known where nothing is
-            bought.
+        payments: sum of all virtual payments, in the currency. Virtual payments have the same mean as payments.
+        mse: mean squared error of the estimate, in squared units of a record. Where nothing is bought, `mse` is the
+            error of the best guess without buying.
         asked: number of people who are asked for a record; 0 where nothing is bought.
         local: the largest local loss.
         central: the largest central loss.
-        few: whether too few people are within the price to keep `largest_local_loss`.
+        few: whether too few people have a low enough virtual cost to keep `largest_local_loss`.
     """
 
     payments: float
@@ -246,11 +252,11 @@ class Bought(NamedTuple):
 
 
 def bought(it: TwoPartMechanism, reports: NDArray[np.float64]) -> Bought:
-    """The result of one profile of reports; no contract is made.
+    """Payments, error and losses for one profile of reports, without making any contract.
 
     Args:
-        it: the mechanism.
-        reports: (n,) c.
+        it: mechanism of the campaign.
+        reports: (n,) reports c.
     """
     psi = it.payment_rule.virtual_costs(reports)
     best = it.payment_rule.solve(psi)
@@ -271,17 +277,17 @@ class Expected:
     """Means over profiles of reports drawn from the belief, at one price of an error.
 
     Args:
-        setting: the changed setting, in words.
-        root_error: root of the mean squared error of the estimate, in the unit of a record; that of what is known
-            where nothing is bought.
+        setting: description of the changed setting.
+        root_error: root of the mean squared error of the estimate, in the unit of a record. Where nothing is bought,
+            the error is that of the best guess without buying.
         payments: mean total of payments, in the currency.
-        payments_error: standard error of that mean.
-        largest_payments: largest total of a profile.
+        payments_error: standard error of `payments`.
+        largest_payments: largest total of payments in any profile.
         asked: mean number of people who are asked for a record.
-        local: mean of the largest local loss of a profile.
-        central: mean of the largest central loss of a profile.
+        local: mean over profiles of the largest local loss.
+        central: mean over profiles of the largest central loss.
         bought: share of the profiles in which anything is bought.
-        why: why nothing is bought in the others.
+        why: reason why nothing is bought in the other profiles.
         draws: number of profiles; 0 where the setting is out of reach.
     """
 
@@ -298,14 +304,16 @@ class Expected:
     draws: int = 0
 
     def row(self) -> tuple[str | float | None, ...]:
-        """The row of a table."""
+        """The means as a row of a table."""
         if not self.draws:
             return self.setting, None, None, None, None, None, self.why
         return (self.setting, self.root_error, self.payments, self.asked, self.local, self.bought, self.why)
 
 
 def expected(setting: str, planned: TwoPartMechanism, least: float = 0.0, **changes: Any) -> Expected:
-    """Means over profiles at changed parameters; nothing where less than the least share of them buys the mean."""
+    """Means over profiles at changed parameters. The result has no numbers where the mean is bought in less than the
+    share `least` of the profiles.
+    """
     try:
         it = replace(planned, **changes)
     except InvalidInput:

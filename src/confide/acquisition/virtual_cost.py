@@ -1,13 +1,14 @@
-"""Virtual costs: what a report costs the platform, the rent of everybody below it included.
+"""Virtual costs: cost of a report to the platform, including the rents of everybody with a lower report.
 
-A `VirtualCost` is a non-decreasing, piecewise linear function of the report, whatever the prior. Two reports on one
-ironed stretch get the same double, and the floats never fall from one report to a higher one.
+A `VirtualCost` is a non-decreasing, piecewise linear function of the report, for any prior. Two reports in one ironed
+interval have bit-identical virtual costs. The computed virtual costs never fall from one report to a higher one.
 
-Ironing: the virtual cost of any law of reports is the slope of the greatest convex minorant of H(q) = q F^-1(q).
+Ironing: the virtual cost of any law of reports is the slope of the greatest convex minorant of H(q) = q F^-1(q), where
+F is the distribution function.
 
-Exact where the quantile function is piecewise linear: histograms, atoms, gaps and their mixtures. H is then a
-parabola's arc on each stretch of probabilities, and the minorant is made of parts of arcs and of lines that touch two
-of them. A gap of the support is a jump of H, an atom a straight arc.
+Ironing is exact where the quantile function is piecewise linear: for histograms, atoms, gaps and their mixtures. For
+such laws, H is an arc of a parabola on each interval of probabilities. The minorant of H consists of parts of arcs and
+of lines that touch two arcs. A gap of the support is a jump of H, and an atom is a straight arc.
 """
 
 from __future__ import annotations
@@ -32,21 +33,21 @@ __all__ = ["Piece", "QuantilePath", "VirtualCost"]
 _GAPS_SHOWN = 3
 
 _TOUCHING = 1e-12
-"""Pieces of one slope whose values differ by less are one piece."""
+"""Relative tolerance within which two consecutive pieces with equal slopes and meeting values count as one piece."""
 
 
 class Piece(NamedTuple):
-    """A stretch of reports on which the virtual cost is linear; at a jump the lower piece has the report."""
+    """An interval of reports on which the virtual cost is linear. At a jump, the report belongs to the lower piece."""
 
     left: float
     right: float
     low: float
-    """The value just above `left`."""
+    """Value of the virtual cost just above `left`."""
     slope: float
 
     @property
     def high(self) -> float:
-        """The value at `right`."""
+        """Value of the virtual cost at `right`."""
         return self.low + self.slope * (self.right - self.left) if self.slope else self.low
 
     @property
@@ -57,16 +58,17 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class VirtualCost:
-    """A non-decreasing, piecewise linear virtual cost. Priors make them: `UniformPrior().virtual_cost()`.
+    """A non-decreasing, piecewise linear virtual cost. Priors make virtual costs: `UniformPrior().virtual_cost()`.
 
-    The piece k holds the reports in (bounds[k], bounds[k + 1]], the first one its left bound too. A gap of the support
-    lies inside a flat piece, whose level is the value just above the gap: nobody reports there, but rents run through.
+    Piece k holds the reports in (bounds[k], bounds[k + 1]], and the first piece also holds its left bound. A gap of the
+    support lies inside a constant piece, whose level is the value just above the gap. No report lies in a gap, but the
+    integral of a rent extends over the gap.
 
     Args:
-        bounds: (pieces + 1,) non-decreasing reports in [0, 1]. The first piece may have no width: an atom at the least
-            report.
-        lows: (pieces,) values >= 0 at the left end of each piece; infinite where people are never bought from.
-        slopes: (pieces,) >= 0; 0 on ironed stretches.
+        bounds: (pieces + 1,) non-decreasing reports in [0, 1]. The first piece may have no width, which stands for an
+            atom at the least report.
+        lows: (pieces,) values >= 0 at the left end of each piece; infinite where people never sell.
+        slopes: (pieces,) slopes >= 0; 0 on ironed intervals.
         gaps: (gaps, 2) open intervals of reports that the prior cannot produce.
 
     Raises:
@@ -108,11 +110,11 @@ class VirtualCost:
 
     @classmethod
     def of_pieces(cls, pieces: Iterable[Piece], gaps: Iterable[tuple[float, float]] = ()) -> VirtualCost:
-        """A virtual cost from pieces that follow each other; those that continue one another become one.
+        """A virtual cost from consecutive pieces. Pieces that continue one another are merged into one.
 
         Args:
-            pieces: in order, each beginning where the one before it ends. Those without width are dropped, but for the
-                first.
+            pieces: pieces in order, each beginning where the one before it ends. Pieces without width are dropped,
+                except the first.
             gaps: open intervals that no report can lie in.
         """
         kept: list[Piece] = []
@@ -128,14 +130,14 @@ class VirtualCost:
 
     @classmethod
     def through(cls, reports: ArrayLike, values: ArrayLike) -> VirtualCost:
-        """Straight lines through points.
+        """The piecewise linear virtual cost through the given points.
 
-        Payments make truth the best report whatever the points are, as long as the values do not fall.
+        Payments make truth the best report for any points, as long as the values do not fall.
 
         Args:
-            reports: (k,) rising, two or more.
-            values: (k,) not falling; where the last is infinite, the stretch before it is flat and the jump is at its
-                end.
+            reports: (k,) rising reports, two or more.
+            values: (k,) values that do not fall. Where the last value is infinite, the interval before it is constant
+                and the jump is at its end.
 
         Example:
             >>> VirtualCost.through([0.0, 0.5, 1.0], [0.0, 1.0, 3.0])([0.25, 0.75]).tolist()
@@ -150,7 +152,7 @@ class VirtualCost:
 
     @property
     def highs(self) -> NDArray[np.float64]:
-        """The values at the right end of each piece, (pieces,)."""
+        """Values of the virtual cost at the right end of each piece, shape (pieces,)."""
         found: NDArray[np.float64] = self._highs  # type: ignore[attr-defined]
         return found
 
@@ -161,18 +163,20 @@ class VirtualCost:
 
     @property
     def top(self) -> float:
-        """The value at the highest report."""
+        """Value of the virtual cost at the highest report."""
         return float(self.highs[-1])
 
     @cached_property
     def levels(self) -> NDArray[np.float64]:
-        """All values at which pieces begin or end, rising, without infinity: what rents are made of."""
+        """All finite virtual costs at which pieces begin or end, rising. Rents are computed from values at these
+        levels.
+        """
         wide = np.diff(self.bounds) > 0
         ends = np.concatenate([self.lows[wide], self.highs[wide]])
         return np.unique(ends[np.isfinite(ends)])
 
     def allowed(self) -> str:
-        """The numbers that are reports, in words."""
+        """Description of the reports that the prior can produce."""
         low, high = self.support
         gaps = [f"between {a:g} and {b:g}" for a, b in self.gaps.tolist()]
         shown = ", ".join(gaps[:_GAPS_SHOWN]) + (", ..." if len(gaps) > _GAPS_SHOWN else "")
@@ -188,10 +192,10 @@ class VirtualCost:
         return np.asarray(inside)
 
     def piece_of(self, reports: ArrayLike) -> NDArray[np.intp]:
-        """The piece that each report belongs to.
+        """Number of the piece that each report belongs to.
 
         Raises:
-            InvalidInput: a report that the prior cannot produce. It is never moved to one that it can.
+            InvalidInput: a report that the prior cannot produce. Such a report is never moved to a possible one.
         """
         c = np.asarray(reports, dtype=np.float64)
         if not np.all(self.admits(c)):
@@ -201,7 +205,7 @@ class VirtualCost:
         return np.asarray(np.searchsorted(self.bounds[1:], c, side="left"), dtype=np.intp)
 
     def __call__(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """The virtual costs of reports, in their shape; may be infinite.
+        """The virtual costs of reports, in the shape of the reports. Virtual costs may be infinite.
 
         Raises:
             InvalidInput: a report that the prior cannot produce.
@@ -211,7 +215,9 @@ class VirtualCost:
         return np.minimum(self.lows[k] + self.slopes[k] * (c - self.bounds[k]), self.highs[k])
 
     def pieces_above(self, report: float) -> list[Piece]:
-        """The pieces between a report and the highest one, the first cut at the report; none has width 0."""
+        """The pieces between a report and the highest one. The first piece begins at the report, and no piece has width
+        0.
+        """
         k = int(self.piece_of(report))
         value = float(self(report))
         rest = [Piece(float(report), float(self.bounds[k + 1]), value, float(self.slopes[k])), *self.pieces()[k + 1:]]
@@ -223,10 +229,11 @@ class VirtualCost:
         return list(map(Piece, ends[:-1], ends[1:], self.lows.tolist(), self.slopes.tolist()))
 
     def floored(self, psi_floor: float) -> VirtualCost:
-        """The larger of this and a floor: nobody's record is bought without noise.
+        """The virtual cost, raised to a floor wherever it is lower. With a positive floor, no record is bought without
+        noise.
 
         Args:
-            psi_floor: >= 0; public.
+            psi_floor: public floor, >= 0.
 
         Example:
             >>> VirtualCost.through([0.0, 1.0], [0.0, 2.0]).floored(0.5)([0.0, 0.25, 0.5]).tolist()
@@ -246,10 +253,11 @@ class VirtualCost:
 
 
     def ceiled(self, psi_ceiling: float) -> VirtualCost:
-        """The same up to a ceiling, infinite above it: who is dearer is never bought from.
+        """The virtual cost, made infinite wherever it exceeds a ceiling. People with a virtual cost above the ceiling
+        never sell.
 
         Args:
-            psi_ceiling: > 0; public.
+            psi_ceiling: public ceiling, > 0.
 
         Example:
             >>> VirtualCost.through([0.0, 1.0], [0.0, 2.0]).ceiled(1.0)([0.25, 0.5, 0.75]).tolist()
@@ -269,7 +277,9 @@ class VirtualCost:
 
 
 def _continues(piece: Piece, after: Piece) -> bool:
-    """Whether the second piece is the first one's continuation; flat ones only at exactly one level."""
+    """Whether the second piece continues the first one. Constant pieces of a virtual cost continue one another only at
+    exactly the same level.
+    """
     if piece.slope == 0 or after.slope == 0:
         return piece.slope == after.slope and piece.low == after.low and piece.width > 0
     return (abs(piece.slope - after.slope) <= _TOUCHING * piece.slope
@@ -279,16 +289,18 @@ def _continues(piece: Piece, after: Piece) -> bool:
 # ---- ironing
 
 _SMOOTH = 1e-12
-"""Arcs that meet with a fall of the slope below this share of it are one convex arc."""
+"""Relative fall of the slope up to which two arcs that meet count as one convex arc."""
 
 _NARROW = 1e-13
-"""Stretches of reports that are rounding; they go to the stretch after them."""
+"""Width below which an interval of reports counts as rounding. Such an interval is merged into the one after it."""
 
 _ROUNDING = 4e-16
 
 
 class _Arc(NamedTuple):
-    """H(q) = q (first + rate (q - start)) on [start, end]: the report times q, on a stretch without gap."""
+    """The function H(q) = q (first + rate (q - start)) on [start, end]: the report times its probability q, on an
+    interval without a gap.
+    """
 
     start: float
     end: float
@@ -303,7 +315,7 @@ class _Arc(NamedTuple):
         return self.report(q) + self.rate * q
 
     def touch(self, slope: float) -> float:
-        """Where a line of this slope touches from below."""
+        """Probability q at which a line of the given slope touches the arc from below."""
         if slope <= self.slope(self.start):
             return self.start
         if slope >= self.slope(self.end):
@@ -313,19 +325,19 @@ class _Arc(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class QuantilePath:
-    """A law on [0, 1] whose quantile function is piecewise linear, as the corners of the graph of F.
+    """A law on [0, 1] with a piecewise linear quantile function, given by the corners of the graph of F.
 
     Args:
-        reports: (k,) non-decreasing; equal neighbours make an atom.
-        probabilities: (k,) non-decreasing from 0 to 1; equal neighbours make a gap, of which the first and the last
-            step have none.
+        reports: (k,) non-decreasing reports; equal neighbours make an atom.
+        probabilities: (k,) non-decreasing from 0 to 1; equal neighbours make a gap. The first and the last two
+            probabilities are different, so the law begins and ends without a gap.
     """
 
     reports: NDArray[np.float64]
     probabilities: NDArray[np.float64]
 
     def cdf(self, report: ArrayLike) -> NDArray[np.float64]:
-        """F, right continuous."""
+        """The distribution function F, right continuous."""
         c, ends, sums = np.asarray(report, dtype=np.float64), self.reports, self.probabilities
         k = np.clip(np.searchsorted(ends, c, side="right") - 1, 0, len(ends) - 2)
         width = ends[k + 1] - ends[k]
@@ -351,7 +363,7 @@ class QuantilePath:
         return [(float(self.reports[k]), float(self.reports[k + 1])) for k in np.flatnonzero(empty)]
 
     def virtual_cost(self) -> VirtualCost:
-        """The virtual cost of the law, ironed."""
+        """The ironed virtual cost of the law."""
         return VirtualCost.of_pieces(_minorant_pieces(self._arcs()), self.gaps())
 
     def _arcs(self) -> list[_Arc]:
@@ -366,7 +378,7 @@ class QuantilePath:
 
 
 def _minorant_pieces(arcs: Sequence[_Arc]) -> list[Piece]:
-    """The pieces of the minorant's slope, as a function of the report."""
+    """Pieces of the minorant's slope, as a function of the report."""
     kept: list[_Arc] = []
     slopes: list[float] = []  # of the line by which the minorant comes to each arc
     for arc in arcs:
@@ -394,10 +406,12 @@ def _minorant_pieces(arcs: Sequence[_Arc]) -> list[Piece]:
 
 
 def _common_slope(left: _Arc, right: _Arc) -> float:
-    """The slope of the line that touches both arcs from below; where they meet in a convex corner, their slope there.
+    """The slope of the line that touches both arcs from below. Where the arcs meet in a convex corner, the result is a
+    slope of the arcs at the corner.
 
-    As the slope grows, the line under the right arc sinks faster at q = 0 than the one under the left arc: the slope
-    at which both are one line is the root of a rising function. Newton's steps, kept between bounds.
+    As the slope grows, the line under the right arc falls faster at q = 0 than the line under the left arc. So the
+    slope at which both lines coincide is the root of a rising function. Newton's method finds it, with steps restricted
+    to an interval around the root.
     """
     corner, upwards = left.slope(left.end), right.slope(right.start)
     if left.end == right.start and left.last == right.first and upwards >= corner * (1.0 - _SMOOTH):

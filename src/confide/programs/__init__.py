@@ -1,4 +1,5 @@
-"""Shared resources when everybody's needs are secret: convex programs solved by one private path of prices.
+"""Sharing scarce resources among people with private needs, by convex programs that are solved along one private path
+of prices.
 
 >>> from confide.programs import PrivDude, UnitDemand
 >>> from confide.privacy.noise import Noise

@@ -1,4 +1,4 @@
-"""Old names of the audit of a convex program; see `confide.programs.audited`."""
+"""Former names of the audit of a convex program. The audit itself is in `confide.programs.audited`."""
 
 from confide.audit.old_audits import old_audits
 

@@ -1,22 +1,23 @@
-"""Audit of a mechanism that shares by a convex program: worst-case neighbours, parts of its noise, and faults.
+"""Audit of a mechanism that shares resources by a convex program: worst-case neighbours, parts of its noise, and
+injected faults.
 
-No real records are used. Privacy is attacked with six made-up people, where the loss is exact. Shares and claims about
-them are checked with as many made-up people as the campaign has, or somewhat fewer.
+No real records are used. Privacy is attacked with six simulated people, where the loss is exact. Shares, and claims
+about shares, are checked with as many simulated people as the campaign has, or somewhat fewer.
 
-A mechanism's own run on tiny neighbours, along one and the same transcript: what others see, and what it reveals.
+Fixed-transcript audit: a tiny mechanism runs on two neighbouring data sets with the same noisy answers. Both runs must
+publish the same to all others, bit for bit. The privacy loss along the transcript is computed from the numbers that
+noise was added to in both runs. For each part of the noise, this loss must be within the charge of that part. No
+sampling is involved.
 
-The run on a neighbour with the same noisy answers must publish the same to all others, bit for bit; and the loss along
-that transcript, computed from the numbers that noise was added to in both runs, must be within the charge of each part.
-No sampling.
+Full-size run: the mechanism runs on simulated people, and runs again where one of them hands in a different record.
 
-A full-size run: the mechanism runs on made-up people, and again where one of them hands in something else.
-
-Six people show what a rule costs, but not what happens only among many. Here people, rows, rounds and noise are the
-campaign's own, as far as a run of bearable length goes. Both runs are given the same noisy answers: what is published
-may not differ, and the loss along the path is exact. Flags are made never to rise, or with stops before any could: a
-stop follows from the loads, and has its own delta. What flags reveal about that participant is computed from the noise
-that was asked for, where there are not too many flags. How much of the promise the pair reaches says how much too
-little noise it would show.
+Six people show the privacy loss of a rule, but no effect that occurs only among many people. In the full-size run, the
+numbers of people, rows and rounds and the noise are the campaign's own, as far as the running time allows. Both
+full-size runs receive the same noisy answers. The published results must not differ, and the privacy loss along the
+path of prices is exact. In a full-size run, flags are made never to rise, or, in a mechanism with stops, to rise before
+any stop could raise them. A stop is a function of the loads and has its own delta. The information in the flags about
+the changed participant is computed from the requested noise, where there are not too many flags. The measured share of
+the promised loss determines how small the noise could become before the run shows it.
 """
 
 from __future__ import annotations
@@ -106,13 +107,14 @@ else:
     _Read = object
 
 def jointly(mechanism: Dude, pool: Pool, seed: int = 0) -> Transcripts:
-    """The run of a tiny mechanism on its neighbours, against charges and promises. Each part of its noise, and
-    everything together, is held against what is charged. Everything together is also held against each promise of the
-    mechanism, where all of its noise is Gaussian.
+    """Fixed-transcript audit of a tiny mechanism on worst-case neighbours, against charges and promises.
+
+    The loss of each part of the noise, and of all parts together, is compared with the charge. Where all noise is
+    Gaussian, the total is also compared with each promise of the mechanism.
 
     Args:
-        mechanism: a tiny, sound one.
-        pool: records that neighbours are made of.
+        mechanism: a tiny mechanism without faults.
+        pool: records from which neighbouring data sets are built.
         seed: seed of the study.
 
     Example:
@@ -140,14 +142,16 @@ _Bent = Callable[[Noise], Noise]
 
 
 def answers(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
-    """Whether published rounds are the answers of their draws.
+    """Check that every published round is the noisy answer of its own draw.
 
-    Three faults are checked too: noise used twice, public randomness drawn too early, and quiet flags. Noise that is
-    used twice costs nothing along a path where a neighbour moves each round alike. Here it always shows.
+    Three injected faults must be found: noise that is used twice, public randomness that is drawn too early, and too
+    little noise of the flags. Noise that is used twice costs nothing along a path on which a neighbour changes each
+    round by the same amount, so other audits can miss it. The check of published rounds against their draws always
+    finds reused noise.
 
     Args:
-        mechanism: a tiny one.
-        pool: records that neighbours are made of.
+        mechanism: a tiny mechanism.
+        pool: records from which neighbouring data sets are built.
         seed: seed of the study.
     """
     bugs: dict[str, tuple[Dude, _Bent]] = {}
@@ -169,15 +173,15 @@ def _as_it_is(noise: Noise) -> Noise:
 def answers_row(
     mechanism: Dude, pool: Pool, seed: int = 0, bent: _Bent = _as_it_is, *, sound: Dude | None = None,
 ) -> AuditRow:
-    """Whether each published round is the answer of its own draw, at the planned scale and in order, and public
+    """Check that each published round is the answer of its own draw, at the planned scale and in order, and that public
     randomness is drawn after the records have been read.
 
     Args:
-        mechanism: a tiny one, sound or broken.
-        pool: records that neighbours are made of.
+        mechanism: a tiny mechanism, sound or with an injected fault.
+        pool: records from which neighbouring data sets are built.
         seed: seed of the study.
-        bent: change to its noise.
-        sound: sound mechanism whose plan counts, where `mechanism` is broken.
+        bent: change to the mechanism's noise.
+        sound: sound mechanism with the plan to compare with, where `mechanism` has a fault.
     """
     wrong, runs = 0, 0
     for number, step in enumerate(steps(mechanism, pool, seed)):
@@ -194,7 +198,9 @@ def answers_row(
 
 
 def _unanswered(mechanism: Dude, board: Any, draws: Sequence[Draw]) -> int:
-    """Published rounds, and an audit, that are not what was drawn for them with the planned noise."""
+    """Number of published rounds and published audits that differ from their draw, or whose draw lacks the planned
+    noise.
+    """
     answers = {draw.stream: draw for draw in draws}
     wanted: list[tuple[StreamName, Any, float]] = [
         (("slack", t), row, mechanism.schedule.round_noise_std(t)) for t, row in enumerate(board.slacks)]
@@ -215,11 +221,11 @@ def _unanswered(mechanism: Dude, board: Any, draws: Sequence[Draw]) -> int:
 
 
 class _Watched:
-    """A mechanism whose program is watched: nothing of it is changed."""
+    """Marker class for a mechanism whose program is observed. The class changes nothing."""
 
 
 class _Reading(_Read):
-    """A program that notes how many draws there were when it read its records."""
+    """A program that stores the number of draws at the time when it reads its records."""
 
     def read(self, data: Any, **more: Any) -> Any:
         self.__dict__.setdefault("drawn", len(self.__dict__["seen"].draws))
@@ -227,7 +233,8 @@ class _Reading(_Read):
 
 
 def attained(mechanism: Dude, pool: Pool) -> float:
-    """How far two records of a pool move a load at prices of zero, as a share of sigma.
+    """Largest distance by which replacing a record with another one of a pool moves the load at prices of zero, as a
+    share of the l2 sensitivity.
 
     Args:
         mechanism: mechanism of any size.
@@ -240,10 +247,10 @@ def attained(mechanism: Dude, pool: Pool) -> float:
 
 
 def draws_publicly(mechanism: Dude) -> bool:
-    """Whether it draws public randomness.
+    """Whether a mechanism draws public randomness.
 
     Args:
-        mechanism: any.
+        mechanism: any mechanism.
     """
     return isinstance(mechanism, RoundDude | TightDude | TightenAndAudit)
 
@@ -257,14 +264,15 @@ _INJECTED = (0.05, 0.002)  # of the noise: each is one more walk
 
 
 class _Walk(NamedTuple):
-    """What a pair showed.
+    """Results of one fixed-transcript audit of a pair of neighbouring data sets.
 
     Args:
-        gaussian: the loss of the path, and of an audit, in the parameter of what they are charged as.
-        flags: of when flags rise, in nats; None where that was not computed.
-        leak: what reached the public past the noise; "" for nothing.
-        share: of what the noise may cost, that it cost.
-        shows: below which share of its scale the noise would be flagged.
+        gaussian: privacy loss of the path of prices and of an audit of the load, in the parameter in which they are
+            charged.
+        flags: privacy loss from the times at which flags rise, in nats; None where it was not computed.
+        leak: description of the information that reached the public without noise; "" for none.
+        share: measured loss of the noise as a share of the charge.
+        shows: factor on the noise scale below which the audit would flag the noise.
     """
 
     gaussian: float
@@ -275,13 +283,13 @@ class _Walk(NamedTuple):
 
 
 def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> FullSize:
-    """The full-size run, and the same with noise that is too small only at this size.
+    """Full-size run of a mechanism, and the same run with noise that is too small only at this size.
 
     Args:
         mechanism: mechanism of a campaign.
-        own: the same, or a smaller copy where it is very large.
+        own: the same mechanism, or a smaller copy where it is very large.
         pool: pool of records.
-        seed: seed of the made-up people and of the noise.
+        seed: seed of the simulated people and of the noise.
     """
 
     @cache
@@ -294,13 +302,13 @@ def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> FullSize
 
 
 def full_size_rows(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """The full-size run alone: one row for each promise of privacy from which the others follow.
+    """Rows of the full-size run: one for each promise of privacy from which the others follow.
 
     Args:
-        mechanism: mechanism of a campaign; its promises are checked.
-        own: the same, sound or broken, or a smaller copy of it.
+        mechanism: mechanism of a campaign, whose promises are checked.
+        own: the same mechanism, sound or with an injected fault, or a smaller copy of it.
         pool: pool of records.
-        seed: seed of the made-up people and of the noise.
+        seed: seed of the simulated people and of the noise.
 
     Example:
         >>> from confide.programs import PrivDude, UnitDemand
@@ -314,7 +322,9 @@ def full_size_rows(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> lis
 
 
 def _pair(own: Dude, pool: Pool, seed: int) -> tuple[ProgramRecords, ProgramRecords, int]:
-    """Everybody's records, the same where one hands in what lies farthest from hers, and who she is."""
+    """Two neighbouring data sets and the position of the participant in whom they differ. The two records of the
+    changed participant lie as far apart as possible.
+    """
     draw = study_generator(seed, "who has which, at its own size")
     which = draw.integers(0, len(pool.records), own.program.people)
     index = own.program.people // 2
@@ -332,7 +342,9 @@ def _pair(own: Dude, pool: Pool, seed: int) -> tuple[ProgramRecords, ProgramReco
 
 
 def _risen(own: RoundDude) -> dict[int, int]:
-    """Row -> the query at which noise raises its flag, which no stop can do before: so few have been counted."""
+    """Mapping from a row to the query at which the noise raises its flag. At an earlier query no stop can raise the
+    flag, since too few people have been counted.
+    """
     flags = own.flags
     if not flags.stop_delta:
         return {}
@@ -393,7 +405,9 @@ def _rows(mechanism: Dude, own: Dude, found: _Walk) -> list[AuditRow]:
 
 
 def _cost(promise: Privacy, own: Dude, found: _Walk, stops: float) -> float:
-    """What was released along the history, in a promise's own number; stops have used up a part of its delta."""
+    """Measured loss of the release in the number that a promise states. The delta of the stops is subtracted from the
+    promise's delta first.
+    """
     events = list[Event]()
     if found.gaussian:
         events.append(GDPEvent(mu=found.gaussian, neighbours=own.relation) if isinstance(charges(own)[""], GDP) else
@@ -414,17 +428,17 @@ _POOL = 300  # made-up records at a campaign's own size
 
 
 def program(mechanism: Dude, seed: int = 0, *, records: Sequence[Any] | None = None) -> Audited:
-    """The audit of one mechanism that shares by a convex program.
+    """Build the audit of one mechanism that shares resources by a convex program.
 
     Args:
-        mechanism: as it will run.
-        seed: seed of made-up people and histories; noise from the operating system is tested on fresh draws.
-        records: some records, public or made up, each as `program.one` takes it: for programs of one's own, whose
-            records cannot be made up here.
+        mechanism: the mechanism as it will run.
+        seed: seed of simulated people and noise histories; noise from the operating system is tested on fresh draws.
+        records: some records, public or invented, each in a form that `program.one` accepts. Records must be given for
+            user-defined programs, whose records cannot be simulated.
 
     Raises:
-        InvalidInput: no mechanism of this family; a record that its program does not take.
-        Unsupported: a program whose records have to be given.
+        InvalidInput: the argument is no mechanism of this family, or its program does not accept a record.
+        Unsupported: the program is user-defined and no records are given.
 
     Source: spec convex_programs 10 and 11 (6, 8 and 9).
 
@@ -461,14 +475,15 @@ def program(mechanism: Dude, seed: int = 0, *, records: Sequence[Any] | None = N
 def truth(
     twin: Charging, pool: Pool, walked: Transcripts, promises: Sequence[Truthfulness], seed: int
 ) -> Examined:
-    """The gain of lies by the loss that the mechanism's own run showed, and where nobody gets their favourite.
+    """Check of the gain of lies, computed from the privacy loss that the mechanism's own run showed, with an injected
+    fault in which nobody receives their favourite.
 
     Args:
         twin: a tiny mechanism that charges.
         pool: pool of its program's records.
-        walked: its run on neighbours.
+        walked: fixed-transcript audit of the tiny mechanism.
         promises: promises of the campaign's own mechanism.
-        seed: seed of the made-up people and of the noise.
+        seed: seed of the simulated people and of the noise.
     """
 
     def sound() -> Iterable[AuditRow]:
@@ -481,18 +496,18 @@ def truth(
 
 
 def _number(walked: Transcripts, part: str) -> float:
-    """The loss of one part of the noise; 0 where nothing is charged for it, or where it is not known."""
+    """Measured loss of one part of the noise; 0 where nothing is charged for the part, or where the loss is unknown."""
     measured = walked.sound[part].row().measured if part in walked.sound else 0.0
     return float(measured) if isinstance(measured, float) else 0.0
 
 
 def laws(twin: Dude, pool: Pool, walked: Transcripts, seed: int) -> Laws:
-    """The laws that a run asks for.
+    """Statistical test of the probability laws of the noise that a run draws.
 
     Args:
         twin: a tiny mechanism.
         pool: pool of its program's records.
-        walked: its run on neighbours.
+        walked: fixed-transcript audit of the tiny mechanism.
         seed: seed of the run.
     """
     step = next(iter(steps(twin, pool, seed)))

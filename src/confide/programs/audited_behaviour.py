@@ -1,7 +1,8 @@
-"""Checks of a mechanism's run at a campaign's own size: shares, certificate, supplies, order, threads.
+"""Checks of a mechanism's run at a campaign's own size: shares, certificate, supplies, and independence of order and
+threads.
 
-The run is on made-up people. The promises made before a run, about its value, its averages and taking part, are held
-against it.
+The run is on simulated people. Its results are compared with the promises that the mechanism makes before a run about
+value, averages and participation.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ _EACH = "after every run"
 
 
 def averages(program: Any, records: Any, main: NDArray[np.int64]) -> tuple[float, NDArray[np.float64]]:
-    """The exact value of the averages over a path, and their load (k,), both in the program's own units.
+    """Exact value and load of the averages over a path of prices: a number, and an array of shape (k,), both in the
+    program's own units.
 
     Args:
         program: program of the run.
@@ -83,13 +85,13 @@ def averages(program: Any, records: Any, main: NDArray[np.int64]) -> tuple[float
 
 
 def dual_value(program: Any, records: Any, prices: NDArray[np.int64], supply: NDArray[np.float64]) -> float:
-    """The exact dual value at some prices: the optimum is never above it.
+    """The exact dual value at given prices, an upper bound on the optimum.
 
     Args:
         program: program of the run.
         records: records of all participants.
-        prices: (k,) on the grid.
-        supply: (k,) in the program's own units.
+        prices: (k,) prices in units of the price grid.
+        supply: (k,) supplies in the program's own units.
     """
     actions = program.respond(records, prices)
     utility = int(program.values(records, actions).astype(object).sum()) * program.scale - int(
@@ -103,15 +105,15 @@ def promised_rows(
     runs: Sequence[tuple[Any, NDArray[np.int32] | None]], promised: Sequence[Accuracy | Participation], evidence: str,
     false_alarm: float,
 ) -> Iterator[AuditRow]:
-    """One row for each promise that a run shows something about.
+    """Rows for the promises that a run can test, one row for each.
 
     Args:
         runs: simulated runs of one mechanism, each with (n, width) everybody's action, or None where averages are
-            given. The promises are computed again at the runs' own sizes. For a promise of accuracy the run nearest to
-            it counts; for a promise to everybody, the run furthest from it.
+            given. The promises are computed again at the runs' own sizes. For a promise of accuracy the best run
+            counts; for a promise to everybody, the worst run counts.
         promised: promises of the campaign's own mechanism.
-        evidence: description of these runs, for the row.
-        false_alarm: probability with which a promise of accuracy fails in all of them.
+        evidence: description of the runs, for the row.
+        false_alarm: probability with which a promise of accuracy fails in every run.
     """
     found = [_Found.of(run, delivered) for run, delivered in runs]
     for own in runs[0][0].mechanism.guarantees():
@@ -132,20 +134,20 @@ def promised_rows(
 
 
 def _unit(measure: str) -> str:
-    """Of what a promise of accuracy counts: people, what is shared, or what it is worth to them."""
+    """Unit of the quantity that a promise of accuracy bounds: people, units of supply, or value."""
     return "people" if measure.startswith("participants") else "units of supply" if "excess" in measure else "in value"
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Found:
-    """What a run was worth.
+    """Exact value of a run, with an upper bound on the optimum.
 
     Args:
-        dual: no allocation is worth more.
+        dual: dual value, an upper bound on the value of any allocation.
         averages: value of the averages.
-        over: what they take of all rows together beyond the supplies.
-        given: value of whole parts; None where averages are given, or nothing was.
-        least: the least value less price of anybody's whole part; None where none is charged.
+        over: total by which the averages exceed the supplies, over all rows.
+        given: value of whole shares; None where averages are given, or nothing was delivered.
+        least: smallest value less price of any participant's whole share; None where no price is charged.
     """
 
     dual: float
@@ -172,7 +174,7 @@ class _Found:
                    given=given, least=least)
 
     def of_accuracy(self, promise: Accuracy) -> float | None:
-        """What is measured of a promise; None where this says nothing of it."""
+        """Measured value of the quantity that a promise bounds; None where the run does not measure it."""
         if promise.measure == _AVERAGES:
             return self.over
         if promise.measure == f"{_VALUE} the averages":
@@ -189,7 +191,7 @@ def _name(promise: Any) -> str:
 # ---- audited behaviour
 
 FALSE_ALARM = 1e-9
-"""Probability with which one statistical row says "broken" of a kept promise."""
+"""Probability with which one statistical row of an audit reports a kept promise as broken."""
 
 _DECODED = 40  # participants who decode for themselves
 _WORK = 2 * 10**7  # people x rounds x rows of a run, at most
@@ -207,7 +209,7 @@ _INTEGRAL = RoundDude | TightDude | TightenAndAudit
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Run:
-    """A simulated run on made-up people.
+    """A simulated run on simulated people.
 
     Args:
         mechanism: mechanism that ran.
@@ -215,7 +217,7 @@ class Run:
         which: (n,) place in the pool of each participant's record.
         records: records of all participants.
         outcome: outcome of the run.
-        seed: seed of its noise.
+        seed: seed of the run's noise.
     """
 
     mechanism: Dude
@@ -227,8 +229,8 @@ class Run:
 
 
 def scaled(mechanism: Dude) -> Dude:
-    """The mechanism with fewer people, where there are very many. Supply is the same part of them, and epsilon is
-    larger, so that noise is at most a few times as large a part of it.
+    """A smaller copy of a mechanism with very many people. The copy has the same supply per person and a larger
+    epsilon, so that its noise per person is at most a few times as large.
 
     Args:
         mechanism: mechanism of a campaign.
@@ -247,13 +249,13 @@ def scaled(mechanism: Dude) -> Dude:
 
 
 def run_of(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Noise] | None = None) -> Run:
-    """One simulated run.
+    """Simulate one run.
 
     Args:
-        mechanism: to run.
-        pool: pool of records that the made-up people have.
-        seed: seed of who has which record, and of the noise.
-        other: change to its noise.
+        mechanism: mechanism to run.
+        pool: pool from which the simulated people's records are drawn.
+        seed: seed of the drawn records and of the noise.
+        other: change to the noise.
     """
     noise: Noise = Noise.simulated(seed)
     which = study_generator(seed, "who has which").integers(0, len(pool.records), mechanism.program.people)
@@ -265,15 +267,16 @@ def run_of(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Nois
 def behaviour(
     mechanism: Dude, pool: Pool, seed: int = 0, promised: Sequence[Accuracy | Participation] = (), among: str = "",
 ) -> list[Examined]:
-    """Examinations of shares against decodes, certificate, supplies, promises before the run, and whether order and
-    threads change nothing. Each is made of mechanisms, and outcomes, that were broken on purpose, too.
+    """Checks of shares against participants' own decodes, of the certificate, the supplies, the promises before the
+    run, and of independence from order and threads. Each check is also applied to mechanisms or outcomes with injected
+    faults.
 
     Args:
-        mechanism: as it will run, or `scaled`.
+        mechanism: mechanism as it will run, or `scaled`.
         pool: pool of its program's records.
-        seed: seed of the made-up people and of the noise.
-        promised: promises of the campaign's own mechanism, where this one is a smaller copy.
-        among: words for the smaller copy, such as its number of people; empty where the sizes are the campaign's.
+        seed: seed of the simulated people and of the noise.
+        promised: promises of the campaign's own mechanism, where `mechanism` is a smaller copy.
+        among: description of the smaller copy, such as its number of people; empty where the sizes are the campaign's.
     """
     excess = [each for each in promised if isinstance(each, Accuracy) and each.measure in _SUPPLIES]
     first = cache(partial(run_of, mechanism, pool, seed))
@@ -322,7 +325,7 @@ _Rows = Callable[[], Iterable[AuditRow]]
 def _promised(
     mechanism: Dude, pool: Pool, seed: int, promised: Sequence[Accuracy | Participation]
 ) -> Iterator[AuditRow]:
-    """What is promised before a run of its value, its averages and taking part."""
+    """Rows for the promises that are made before a run about its value, its averages and participation."""
     strict, chance = _strict(mechanism), FALSE_ALARM
     # Bounds that fail so rarely may say nothing where those of the plan do.
     if strict is None or _silent(strict) > _silent(mechanism):
@@ -337,12 +340,14 @@ def _promised(
 
 
 def _silent(mechanism: Dude) -> int:
-    """How many of its promises of accuracy say nothing."""
+    """Number of the mechanism's promises of accuracy that are vacuous."""
     return sum(each.vacuous for each in mechanism.guarantees().of(Accuracy))
 
 
 def _strict(mechanism: Dude) -> Dude | None:
-    """The same with promises that fail so rarely that one run must not show it; None where there is no such plan."""
+    """The mechanism with a failure probability so small that no failure may occur in one run; None where there is no
+    such plan.
+    """
     try:
         return replace(mechanism, failure_probability=FALSE_ALARM)
     except Refused:
@@ -353,11 +358,11 @@ def _strict(mechanism: Dude) -> Dude | None:
 
 
 def decode_row(run: Run, seed: int = 0) -> AuditRow:
-    """Whether shares are what people decode, and equal to a second computation round by round.
+    """Check that shares equal the results of the participants' own decodes, and of a second computation round by round.
 
     Args:
         run: a simulated run.
-        seed: seed that chooses whose shares are compared.
+        seed: seed that chooses the participants to compare.
     """
     n = run.mechanism.program.people
     asked = np.unique((np.linspace(0, n - 1, min(n, _DECODED)).astype(np.int64) + seed % 7) % n).tolist()
@@ -382,11 +387,12 @@ def _decoded(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str, 
 def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
     """Checks of the billboard's claims against exact averages and the exact dual value at the average prices.
 
-    That value is above the optimum, so this asks for more than is promised; the proof bounds it too.
+    The dual value is above the optimum, so the check is stricter than the promise. The proof of the certificate also
+    bounds the dual value.
 
     Args:
         run: a simulated run.
-        claimed: its certificate; by default a new one, which fails with a tiny probability.
+        claimed: certificate to check; by default a new one, which fails with a tiny probability.
     """
     mechanism, board = run.mechanism, run.outcome.billboard
     program, records, rounds = mechanism.program, run.records, mechanism.rounds
@@ -419,15 +425,16 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
 
 
 def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """Whether what is delivered exceeds a supply more often than is promised; no rows where averages are given.
+    """Check that the delivered load does not exceed a supply more often than promised. Mechanisms that give averages
+    have no such rows.
 
-    Where the failure probability is in the reserve alone, it is made so small that one run must not show any excess;
-    else there are as many runs as needed.
+    Where the failure probability affects only the reserve, the audit makes it so small that no run may show any excess.
+    In other cases the audit makes as many runs as it needs.
 
     Args:
-        mechanism: as it will run, or `scaled`.
+        mechanism: mechanism as it will run, or `scaled`.
         pool: pool of its program's records.
-        seed: seed of the made-up people and of the noise.
+        seed: seed of the simulated people and of the noise.
     """
     if not isinstance(mechanism, _INTEGRAL):
         return []
@@ -447,12 +454,13 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
 
 
 def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
-    """Whether stops keep every supply where flags' noise never would, at prices that had no time to rise.
+    """Check that stops keep every supply where the flags' noise never raises a flag, at prices that had no time to
+    rise.
 
     Args:
-        mechanism: with stops, sound or broken.
+        mechanism: mechanism with stops, sound or with an injected fault.
         pool: pool of its program's records.
-        seed: seed of the made-up people and of the noise.
+        seed: seed of the simulated people and of the noise.
     """
     crowded = replace(mechanism, rounds=2, burn_in=0)
     return AuditRow.at_most("supply: the same where no noise raises a flag", 0.0, _over(crowded, pool, seed, _never),
@@ -461,12 +469,12 @@ def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
 
 
 def _never(noise: Noise) -> Noise:
-    """Flags' noise so low that no load makes up for it."""
+    """Noise of the flags so low that no load raises a flag."""
     return FlagAnswers(noise, lambda _: None)
 
 
 def _over(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Noise] | None = None) -> float:
-    """1 where a run delivers more than there is in some row: from the shares, not from what it says itself."""
+    """1 where a run delivers more than the supply in some row, computed from the shares and not from the billboard."""
     run = run_of(mechanism, pool, seed, other)
     actions = _delivered(run)
     load, supply = mechanism.program.load(run.records, actions), mechanism.program.supply_units
@@ -474,7 +482,7 @@ def _over(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Noise
 
 
 def _delivered(run: Run) -> NDArray[np.int32]:
-    """(n, width) everybody's action, from her share."""
+    """Actions of all participants from their shares, shape (n, width)."""
     column, width = run.outcome.shares["action"], run.mechanism.program.width
     if width == 1:
         return np.asarray(column.to_numpy(), dtype=np.int32)[:, None]
@@ -485,7 +493,7 @@ def _delivered(run: Run) -> NDArray[np.int32]:
 
 
 class _SmallShards:
-    """Records in many small parts."""
+    """Marker class for a mechanism that processes the records in many small parts."""
 
     @property
     def _shard(self) -> int:
@@ -494,7 +502,7 @@ class _SmallShards:
 
 
 def order_row(run: Run) -> AuditRow:
-    """Whether the order of people, and how they are spread over threads, change anything that is published.
+    """Check that neither the order of people nor their distribution over threads changes anything that is published.
 
     Args:
         run: a simulated run.
@@ -514,7 +522,9 @@ def order_row(run: Run) -> AuditRow:
 
 
 def _board(outcome: Any) -> bytes:
-    """All numbers of its billboard; `plan` names the class, which is another where it is split."""
+    """All numbers of the billboard as bytes. The field `plan` is left out, since it names the class, which is another
+    one in a mechanism with an injected fault.
+    """
     return repr([(name, part.tolist() if isinstance(part, np.ndarray) else part)
                  for name, part in sorted(vars(outcome.billboard).items()) if name != "plan"]).encode()
 
@@ -523,7 +533,7 @@ def _board(outcome: Any) -> bytes:
 
 
 def _shifted(mechanism: Dude, pool: Pool, seed: int) -> Run:
-    """A run after which everybody's share is moved by one place."""
+    """A run after which every participant has the share of a neighbour in the list."""
     run = run_of(delivering(_short(mechanism)), pool, seed)
     moved = np.roll(np.arange(run.mechanism.program.people), 1)
     return replace(run, outcome=SimpleNamespace(billboard=run.outcome.billboard, shares=run.outcome.shares.take(moved)))
@@ -534,7 +544,8 @@ def _over_row(over: float) -> AuditRow:
 
 
 def delivering(mechanism: Dude) -> Dude:
-    """The mechanism with an audit that rejects nothing: else there may be nothing to see.
+    """The mechanism with an audit of the load that rejects nothing. If the audit rejected a run, nothing would be
+    delivered, and a fault would not show.
 
     Args:
         mechanism: mechanism of any kind.
@@ -550,7 +561,7 @@ def _short(mechanism: Dude) -> Dude:
 
 
 def _known(mechanism: Dude) -> Dude:
-    """A mechanism of the same kind for unit demand, whose rows are short."""
+    """A mechanism of the same kind for a small unit-demand program."""
     kind: Any = next(base for base in type(mechanism).__mro__ if base.__module__.startswith("confide.")
                      and issubclass(base, Dude) and not base.__name__.startswith("_"))
     program = UnitDemand(3000, 400.0, goods=5)
@@ -562,5 +573,5 @@ def _known(mechanism: Dude) -> Dude:
 
 
 def _crowded(mechanism: Dude) -> Dude:
-    """One where more is asked for than there is, because prices have no time."""
+    """A mechanism in which demand exceeds supply, because prices have only two rounds to rise."""
     return replace(_known(mechanism), rounds=2, burn_in=0)

@@ -1,6 +1,7 @@
-"""Mechanisms broken on purpose, in the usual ways: the audits must flag each.
+"""Mechanisms with injected faults, of the kinds that occur in practice. The audits must flag each faulty mechanism.
 
-A fault is written once, over what all mechanisms share, and put on top of the class of the one that is audited.
+A fault is written once, as a class over the common base of all mechanisms, and is put on top of the class of the
+audited mechanism.
 """
 
 from __future__ import annotations
@@ -53,12 +54,13 @@ else:
 
 
 def faults(mechanism: Dude, attained: float = 1.0) -> dict[str, Dude]:
-    """The faults of privacy that a mechanism can have and its own run on neighbours shows: what is broken, in words ->
-    the mechanism that is.
+    """Mapping from the description of a privacy fault to the mechanism with that fault. The mapping has the faults that
+    a fixed-transcript audit of the given mechanism can show.
 
     Args:
-        mechanism: a tiny, sound one.
-        attained: how far neighbours move a load, as a share of sigma: what is broken by less cannot be seen.
+        mechanism: a tiny mechanism without faults.
+        attained: largest distance by which neighbours move a load, as a share of the l2 sensitivity. A fault with a
+            smaller effect than the measured loss cannot be seen.
     """
     codes: dict[str, type[Any]] = {
         "the true load beside the billboard": TellsTheLoad, "the welfare in the certificate": WelfareInTheCertificate,
@@ -81,23 +83,23 @@ def faults(mechanism: Dude, attained: float = 1.0) -> dict[str, Dude]:
 
 
 def counting(mechanism: Dude) -> Dude:
-    """The mechanism whose program counts every response several times over.
+    """The mechanism with a program that counts every response several times.
 
     Args:
-        mechanism: a sound one.
+        mechanism: a mechanism without faults.
     """
     return inject_fault(mechanism, _Same, program=inject_fault(mechanism.program, Counts))
 
 
 class _Same:
-    """Nothing is changed."""
+    """Marker class that changes nothing."""
 
 
 # ---- noise
 
 
 class OneReleaseEachRound(_Any):
-    """Composition forgotten."""
+    """Fault: composition is ignored, and each round has noise as if it were the only one."""
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -111,7 +113,7 @@ class _Single(Schedule):
 
 
 class OneContribution(_Any):
-    """A replaced record counted as one that is left out."""
+    """Fault: a replaced record is counted like a record that is left out."""
 
     @cached_property
     def squared_l2_sensitivity(self) -> Fraction:
@@ -119,7 +121,7 @@ class OneContribution(_Any):
 
 
 class SigmaFromTheData(_Any):
-    """The largest contribution that there is, in place of the largest that there may be."""
+    """Fault: the sensitivity is the largest contribution in the data in place of the largest possible contribution."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         zero = np.zeros(self.program.rows, dtype=np.int64)
@@ -134,7 +136,7 @@ class SigmaFromTheData(_Any):
 
 
 class ReusesNoise(_Any):
-    """Every other round has the noise of the round before."""
+    """Fault: every second round has the noise of the round before."""
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -152,7 +154,7 @@ class _Reusing(Schedule):
 
 
 class StopsWhenNobodyAsks(_Any):
-    """Rounds where nobody asks for anything any more repeat what was released, and ask for no noise."""
+    """Fault: rounds in which nobody has any demand repeat the last release and draw no noise."""
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -171,7 +173,7 @@ class _Stopping(Schedule):
 
 
 class EarlyCoins(DampedNoise):
-    """Coins are drawn when noise is made, before any record is read."""
+    """Fault: public randomness is drawn before any record is read."""
 
     def __init__(self, source: Noise) -> None:
         super().__init__(source, 1.0)
@@ -194,7 +196,7 @@ def _load(mechanism: Dude, data: Any) -> NDArray[np.int64]:
 
 
 class TellsTheLoad(_Any):
-    """An attribute of the billboard that is none of its fields."""
+    """Fault: the billboard has an additional attribute with the exact load."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
@@ -203,8 +205,8 @@ class TellsTheLoad(_Any):
 
 
 class WelfareInTheCertificate(_Any):
-    """The certificate includes what everybody's best responses to prices of zero are worth. Where nothing has a value,
-    it includes what they contribute.
+    """Fault: the certificate contains the exact total value and the load of everybody's best responses at prices of
+    zero.
     """
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
@@ -217,7 +219,7 @@ class WelfareInTheCertificate(_Any):
 
 
 class StepFromTheData(_Any):
-    """Steps are divided by the load that there is at prices of nothing."""
+    """Fault: the step size depends on the exact load at prices of zero."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         sound, mine = self.descent, inject_fault(self, _Same)
@@ -230,10 +232,10 @@ class StepFromTheData(_Any):
 
 @dataclass(frozen=True, kw_only=True)
 class _Scaled(Descent):
-    """Steps that are divided by a number.
+    """Descent with steps divided by a number.
 
     Args:
-        by: what by.
+        by: number by which the steps are divided.
     """
 
     by: float = 1.0
@@ -244,7 +246,7 @@ class _Scaled(Descent):
 
 
 class Counts(_Program):
-    """Everybody's response is counted, and delivered, `_TIMES` over; nobody looks whether that is within bounds."""
+    """Fault: every response is counted and delivered `_TIMES` times, without a check of its bounds."""
 
     @cached_property
     def _sound(self) -> Program:
@@ -266,7 +268,7 @@ class Counts(_Program):
 
 
 class AcceptsTheTruth(_Audited):
-    """Noise is drawn and published; but it is accepted where hardly anything is used, by the load without noise."""
+    """Fault: noise is drawn and published, but the exact load decides whether the audit accepts."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
@@ -280,7 +282,7 @@ class AcceptsTheTruth(_Audited):
 
 
 class ChargesTwice(_Any):
-    """The audit, or the path, of twice the budget."""
+    """Fault: the charge of the audit, or of the path, has twice the squared budget."""
 
     @cached_property
     def squared_budget(self) -> Fraction:
@@ -295,7 +297,7 @@ class ChargesTwice(_Any):
 
 
 class NoLevelNoise(_Flags):
-    """Flags whose levels are no secret."""
+    """Fault: the levels of the flags have no noise."""
 
     @cached_property
     def flags(self) -> Flags:
@@ -310,7 +312,7 @@ class _BareLevels(Flags):
 
 
 class _NoLevels(GivenNoise):
-    """Passes on what queries ask for alone."""
+    """Noise source that draws no noise for levels and all other noise as usual."""
 
     def discrete_laplace(
         self, scale: float | Fraction, size: int | tuple[int, ...], *, stream: Stream, center: Integers | None = None
@@ -321,7 +323,7 @@ class _NoLevels(GivenNoise):
 
 
 class QuarterOfTheQueries(_Flags):
-    """Queries with a quarter of their noise."""
+    """Fault: the queries of the flags have a quarter of their noise."""
 
     @cached_property
     def flags(self) -> Flags:
@@ -339,7 +341,7 @@ class _Quiet(Flags):
 
 
 class AveragesOverTheBurnIn(_Any):
-    """Averages are taken over all rounds, the burn-in among them."""
+    """Fault: averages include the rounds of the burn-in."""
 
     def _board(self, prices: Any, slacks: Any, **more: Any) -> Any:
         board = super()._board(prices, slacks, **more)
@@ -351,7 +353,7 @@ class AveragesOverTheBurnIn(_Any):
 
 
 class _AllRounds:
-    """Whose main rounds are all of them, the last ones first."""
+    """Billboard that takes its first rounds as main rounds, although they belong to the burn-in."""
 
     @property
     def main_prices(self) -> NDArray[np.int64]:
@@ -360,7 +362,7 @@ class _AllRounds:
 
 
 class ForgetsTheDeviation(_Any):
-    """A certificate of what was seen, without what noise may have hidden."""
+    """Fault: the certificate ignores the deviation that noise may have caused."""
 
     def certify(self, billboard: Any) -> PathCertificate:
         return certificate(replace(billboard, round_noise_std=1e-9 * billboard.round_noise_std),
@@ -368,14 +370,14 @@ class ForgetsTheDeviation(_Any):
 
 
 class AcceptsAnything(_Audited):
-    """An audit that is not looked at."""
+    """Fault: the audit of the load accepts every result."""
 
     def _accepts(self, audit: NDArray[np.int64]) -> bool:
         return True
 
 
 class IgnoresStops(_Flags):
-    """Flags that noise alone may raise."""
+    """Fault: only noise raises flags, and stops are ignored."""
 
     @cached_property
     def flags(self) -> Flags:
@@ -390,7 +392,9 @@ class _Unstopped(Flags):
 
 
 class StopsAtBeta(_Flags):
-    """Stops where there is room for the noise with probability 1 - beta alone, at the same delta."""
+    """Fault: the room between levels and stops covers the noise only with probability 1 - beta, while the promised
+    delta is unchanged.
+    """
 
     @cached_property
     def flags(self) -> Flags:
@@ -405,7 +409,7 @@ class _Narrow(Flags):
 
 
 class NeverRises(_Flags):
-    """Flags that are not asked."""
+    """Fault: flags never rise."""
 
     @cached_property
     def flags(self) -> Flags:
@@ -420,14 +424,14 @@ class _Down(Flags):
 
 
 class KeepsNothingBack(_Tight):
-    """No margin."""
+    """Fault: there is no reserve."""
 
     def _margins(self, program: Program, regret: float) -> NDArray[np.float64]:
         return np.zeros(self.program.rows)
 
 
 class ComplainsInVain(_True):
-    """Nobody is given their favourite in place of what they have."""
+    """Fault: no participant receives their favourite in place of their share."""
 
     def decode(self, record: Any, index: int, billboard: Any) -> Any:
         deaf = inject_fault(self, _Same, alpha=_CONTENT)

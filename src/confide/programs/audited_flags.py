@@ -1,14 +1,18 @@
-"""Information about one participant in the times at which flags rise, exactly.
+"""Exact privacy loss from the times at which flags rise.
 
-Given prices, draws and the pattern, rows are independent and everybody else's part is fixed. So the log ratio of a
-pattern's probabilities in two worlds is a sum over rows of integrals over one level's noise. It is taken along a tiny
-mechanism's own runs, with the noise that they asked for; and over all patterns of a few people and rows.
+A flag of a row rises when the load of the row comes near its supply. The pattern of all flags is published. Given
+prices, draws and the pattern, the rows are independent and everybody else's part is fixed. So the log ratio of a
+pattern's probabilities on two neighbouring data sets is a sum over rows of integrals over the noise of one level. The
+module computes this log ratio along a tiny mechanism's own runs, with the noise that they drew, and over all patterns
+for a few people and rows.
 
-The exact law of when flags rise, for programs that are small enough to list all of their transcripts.
+The class `FlagLaw` has the exact law of the times at which flags rise, for programs that are small enough to list all
+transcripts.
 
-Given a transcript, the loads that are delivered up to each query are known, and rows are independent of each other:
-the probability is a product over rows, each a sum over its level's noise (`confide.privacy.halting_law`). So the ratio
-of two neighbours' probabilities is exact, and what `flag_loss` promises is compared with the largest of all.
+Given a transcript of flags, the loads that are delivered before each query are known, and rows are independent of each
+other. The probability of a transcript is a product over rows, where each factor is a sum over the noise of the row's
+level (`confide.privacy.halting_law`). So the ratio of the probabilities on two neighbouring data sets is exact. The
+largest ratio is compared with the promise of `flag_loss`.
 
 Source: spec convex_programs 5 and 11.8.
 """
@@ -52,12 +56,12 @@ class FlagLaw:
     """All transcripts of flags, and their probabilities given everybody's contribution.
 
     Args:
-        people: n.
-        levels: (k,) public; whole numbers where the noise is on the integers.
+        people: number of people n.
+        levels: (k,) public levels of the rows; whole numbers where the noise is on the integers.
         level: noise of each level.
         query: noise of each query.
-        batch: people between two queries.
-        stops: (k,) loads above which a flag rises whatever its noise; None for none.
+        batch: number of people between two queries.
+        stops: (k,) loads above which a flag rises for any noise; None for no stops.
 
     Raises:
         InvalidInput: more than 2^20 transcripts.
@@ -84,20 +88,22 @@ class FlagLaw:
 
     @property
     def queries(self) -> int:
-        """Number of queries of each row: one after every batch but the last."""
+        """Number of queries of each row: one query after every batch except the last."""
         return -(-self.people // self.batch) - 1
 
     @property
     def transcripts(self) -> list[tuple[int, ...]]:
-        """All transcripts: (k,) the query at which each flag rises, `queries` where it never does."""
+        """All transcripts. A transcript is a tuple of length k with the query at which each flag rises; the entry is
+        `queries` for a flag that never rises.
+        """
         return list(product(range(self.queries + 1), repeat=len(self.levels)))
 
     def counted(self, contributions: NDArray[np.float64], transcript: tuple[int, ...]) -> NDArray[np.float64]:
         """Loads that are delivered before each query if flags rise as in a transcript, shape (queries, k).
 
         Args:
-            contributions: (n, k).
-            transcript: (k,).
+            contributions: (n, k) contributions of all people.
+            transcript: (k,) query at which each flag rises.
         """
         batches = np.arange(self.people) // self.batch
         shut = (contributions > 0) & (batches[:, None] > np.array(transcript))
@@ -109,7 +115,7 @@ class FlagLaw:
         """Logarithms of the transcripts' probabilities, shape (transcripts,).
 
         Args:
-            contributions: (n, k), never negative, in the unit of the noise.
+            contributions: (n, k) contributions of all people, never negative, in the unit of the noise.
         """
         table = np.asarray(contributions, dtype=np.float64)
         if table.shape != (self.people, len(self.levels)):
@@ -126,23 +132,24 @@ class FlagLaw:
         return np.array(found)
 
     def loss(self, first: ArrayLike, second: ArrayLike) -> float:
-        """The largest log ratio of both laws, over all transcripts and both directions.
+        """The largest absolute log ratio of the probabilities on two data sets, over all transcripts.
 
         Args:
-            first: (n, k) contributions.
-            second: (n, k) another world's.
+            first: (n, k) contributions of all people.
+            second: (n, k) contributions in the neighbouring data set.
         """
         one, other = self.logs(first), self.logs(second)
         possible = np.isfinite(one) | np.isfinite(other)
         return float(np.abs(one[possible] - other[possible]).max())
 
     def delta(self, first: ArrayLike, second: ArrayLike, epsilon: float) -> float:
-        """The least delta at which both laws are (epsilon, delta) apart, in both directions.
+        """The least delta at which the laws on two data sets are (epsilon, delta)-indistinguishable, in both
+        directions.
 
         Args:
-            first: (n, k) contributions.
-            second: (n, k) another world's.
-            epsilon: >= 0.
+            first: (n, k) contributions of all people.
+            second: (n, k) contributions in the neighbouring data set.
+            epsilon: privacy loss in nats, >= 0.
         """
         one, other = np.exp(self.logs(first)), np.exp(self.logs(second))
         factor = math.exp(epsilon)
@@ -151,13 +158,13 @@ class FlagLaw:
 
 @cache
 def _row(gaps: tuple[float, ...], level: LaplaceLaw, query: LaplaceLaw, forced: int) -> tuple[float, ...]:
-    """ln of the probability that one row's flag rises at each query, or never, given its answers less its level.
+    """Logarithms of the probabilities that one row's flag rises at each query, or never.
 
     Args:
-        gaps: answers less the level.
-        level: its noise.
-        query: theirs.
-        forced: the query at which it rises if it has not risen before.
+        gaps: exact answers less the level of the row.
+        level: noise of the level.
+        query: noise of the queries.
+        forced: query at which the flag rises if it has not risen before.
     """
     logs = log_halting_law(np.array(gaps), level, query)
     logs[forced] = np.logaddexp.reduce(logs[forced:])
@@ -173,13 +180,13 @@ _LEVELS = (-6.0, 0.0, 6.0)  # in scales of noise: it is rare not to rise, it is 
 
 
 def flags(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> list[Examined]:
-    """Information in the times at which flags rise, along own runs and over all patterns; and the cost of stops, if
-    any. Each is examined for broken flags, too.
+    """Checks of the information in the times at which flags rise, along the mechanism's own runs and over all patterns,
+    and of the delta of stops where there are stops. Each check is also applied to flags with injected faults.
 
     Args:
-        mechanism: as it will run.
-        twin: the tiny one.
-        pool: records that neighbours are made of.
+        mechanism: mechanism as it will run.
+        twin: tiny copy of the mechanism.
+        pool: records from which neighbouring data sets are built.
         seed: seed of the study.
     """
     asked = bool(mechanism.flags.queries and twin.flags.queries)
@@ -202,13 +209,13 @@ def flags(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> l
 
 
 def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: RoundDude | None = None) -> AuditRow:
-    """The largest log ratio of the patterns of a mechanism's own runs on neighbours.
+    """The largest log ratio of a pattern's probabilities on neighbouring data sets, over a mechanism's own runs.
 
     Args:
-        mechanism: a tiny one, sound or broken.
-        pool: records that neighbours are made of.
+        mechanism: a tiny mechanism, sound or with an injected fault.
+        pool: records from which neighbouring data sets are built.
         seed: seed of the study.
-        sound: sound mechanism whose promise counts, where `mechanism` is broken.
+        sound: sound mechanism with the promise to compare with, where `mechanism` has a fault.
     """
     worst, runs = 0.0, 0
     for number, step in enumerate(steps(mechanism, pool, seed)):
@@ -229,15 +236,15 @@ def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: 
 def pattern_loss(
     mechanism: RoundDude, board: Any, draws: Sequence[Draw], first: ProgramRecords, second: ProgramRecords,
 ) -> float:
-    """Absolute log ratio of the probabilities of the pattern that a run published; infinite where the run did not ask
-    for a part of its noise.
+    """Absolute log ratio of the probabilities of a published pattern of flags on two data sets; infinite where the run
+    did not draw a part of its noise.
 
     Args:
         mechanism: mechanism that ran.
-        board: billboard that it published.
-        draws: draws that it asked for.
+        board: billboard that the run published.
+        draws: draws of noise that the run made.
         first: records of all participants.
-        second: records of all participants in a neighbouring world.
+        second: records of all participants in the neighbouring data set.
     """
     if not mechanism.flags.queries:
         return 0.0
@@ -250,7 +257,7 @@ def pattern_loss(
 
 
 def _log_probability(mechanism: RoundDude, table: ProgramRecords, board: Any, level: float, query: float) -> float:
-    """ln of the probability of a pattern, given prices and public draws."""
+    """Logarithm of the probability of a pattern of flags, given prices and public draws."""
     program, flags = mechanism.program, mechanism.flags
     which = drawn_rounds(board.public_seed, program.people, mechanism.rounds)
     added = program.contributions(table, responses_in(program, table, board.main_prices, which))
@@ -269,11 +276,12 @@ def _log_probability(mechanism: RoundDude, table: ProgramRecords, board: Any, le
 
 
 def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> list[AuditRow]:
-    """Every pattern, and every pair of neighbours with contributions of 0 or Cinf, of a few people and rows.
+    """Exact check over every pattern of flags and every pair of neighbours with contributions of 0 or Cinf, for a few
+    people and rows. Cinf is the largest entry of a contribution.
 
     Args:
-        mechanism: as it will run, sound or broken: its noise and its bounds count.
-        sound: sound mechanism whose promise counts, where `mechanism` is broken.
+        mechanism: mechanism as it will run, sound or with an injected fault. The check uses its noise and its bounds.
+        sound: sound mechanism with the promise to compare with, where `mechanism` has a fault.
     """
     own, out = mechanism.flags, []
     largest = own.unit / LOAD_UNIT
@@ -305,15 +313,16 @@ def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> l
 
 
 def stop_delta_row(mechanism: RoundDude, sound: RoundDude | None = None) -> AuditRow:
-    """The delta of stops: (1 + e^epsilon) times the probability that they, and not noise, raise some flag.
+    """The delta of stops: (1 + e^epsilon) times the probability that a stop raises some flag before noise does.
 
-    That takes a query's noise that is below its level's by more than the room between the level and the stop. Where the
-    level's noise is z, one of q queries' is below z - room with probability 1 - (1 - P[noise < z - room])^q: an
-    integral over z, here by adaptive quadrature, for all rows together.
+    A stop raises a flag before noise does only if a query's noise is below its level's noise by more than the room
+    between the level and the stop. Where the level's noise is z, the noise of one of q queries is below z - room with
+    probability 1 - (1 - P[noise < z - room])^q. The delta of stops is an integral of that probability over z for all
+    rows, computed by adaptive quadrature.
 
     Args:
-        mechanism: with stops, sound or broken.
-        sound: sound mechanism whose promise counts, where `mechanism` is broken.
+        mechanism: mechanism with stops, sound or with an injected fault.
+        sound: sound mechanism with the promise to compare with, where `mechanism` has a fault.
     """
     own = mechanism.flags
     level, query, room = (one / LOAD_UNIT for one in (own.level_scale, own.query_scale, own.room))

@@ -1,8 +1,10 @@
-"""Mechanisms with a campaign's own rules for six people, worst-case neighbours, and histories of their noise.
+"""Tiny copies of a campaign's mechanism for six people, worst-case neighbours, and noise histories.
 
-Supplies are such that prices matter and the mechanism is not refused; nothing that protects a record depends on them.
+Supplies are chosen such that prices matter and the mechanism is not refused. The privacy of a record does not depend on
+the supplies.
 
-How far two records move a load, against sigma: the number that all Gaussian noise of the family rests on.
+The module also measures how far two records move a load, compared with the l2 sensitivity on which all Gaussian noise
+of the family is based.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ __all__ = [
 
 PEOPLE = 6
 SIX = f"{PEOPLE} made-up people"
-"""What rows of the tiny mechanism are measured on."""
+"""Description of the people on whom rows of the tiny mechanism are measured."""
 
 _ROUNDS, _BURN_IN = 8, 3
 _WIDE = 64  # rows above which there are fewer rounds
@@ -76,13 +78,13 @@ def tiny_pool(program: Program, seed: int, records: Any = None) -> Pool:
     Args:
         program: program of a campaign.
         seed: seed of the study.
-        records: records to use in place of made-up ones.
+        records: records to use in place of simulated ones.
     """
     return Pool.of(program, study_generator(seed, "audit of programs"), _RANDOM, records)
 
 
 def tiny(mechanism: Dude, pool: Pool) -> Dude:
-    """The mechanism for six people and a few rounds.
+    """A copy of the mechanism for six people and a few rounds.
 
     Args:
         mechanism: mechanism of a campaign.
@@ -101,7 +103,9 @@ def tiny(mechanism: Dude, pool: Pool) -> Dude:
 
 
 def _half(program: Program, pool: Pool) -> tuple[float, ...]:
-    """(k,) half of what six people use at prices of nothing; nothing at all can be a target too."""
+    """Half of the load of six people at prices of zero, shape (k,). A one-sided row has at least half of the largest
+    entry of a contribution.
+    """
     used = PEOPLE * pool.contributed(np.zeros(program.rows, dtype=np.int64)).mean(axis=0) / 2.0
     if program.two_sided or program.constants.signed:
         return tuple(used.tolist())
@@ -109,14 +113,14 @@ def _half(program: Program, pool: Pool) -> tuple[float, ...]:
 
 
 class _KeepsAQuarter(_Tight):
-    """A margin that a tiny market has room for: privacy does not depend on it."""
+    """Reserve of a quarter of each supply, which a tiny market has room for. Privacy does not depend on the reserve."""
 
     def _margins(self, program: Program, regret: float) -> NDArray[np.float64]:
         return np.array(self.program.supplies) / 4.0
 
 
 class _Flagging(_Flagged):
-    """Prices of what people can use, and supplies that leave room for the flags."""
+    """Tiny mechanism with flags. Prices are computed for the supply without the flags' reserve."""
 
     @property
     def priced(self) -> Program:
@@ -125,7 +129,9 @@ class _Flagging(_Flagged):
 
 
 def _with_flags(mechanism: RoundDude, program: Program, rounds: dict[str, Any]) -> RoundDude:
-    """Flags' levels lie where half of what people use has been delivered."""
+    """The tiny mechanism with flags. Each flag has its level where half of the load at prices of zero has been
+    delivered.
+    """
     large = replace(program, supply=(2.0**28,) * program.rows)
     batch = 1 if mechanism.batch is None else min(mechanism.batch, 2)
     roomy = replace(mechanism, program=large, batch=batch, truncate=False, **rounds)
@@ -134,7 +140,9 @@ def _with_flags(mechanism: RoundDude, program: Program, rounds: dict[str, Any]) 
 
 
 def _with_audit(mechanism: TightenAndAudit, program: Program, rounds: dict[str, Any]) -> TightenAndAudit:
-    """Supplies of which what the audit keeps back leaves half of what people use."""
+    """The tiny mechanism with an audit of the load. The supplies of the tiny mechanism are half of the load at prices
+    of zero plus the audit's reserve.
+    """
     made = replace(mechanism, program=replace(program, supply=(2.0**28,) * program.rows), **rounds)
     for _ in range(_TRIES):  # what is kept back grows with the root of the supply: from above, it always fits
         supply = np.array(program.supplies) + made.reserve_units / LOAD_UNIT
@@ -147,12 +155,12 @@ def _with_audit(mechanism: TightenAndAudit, program: Program, rounds: dict[str, 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One neighbour step.
+    """A pair of neighbouring data sets.
 
     Args:
         records: records of all participants.
         index: place of the participant whose record changes.
-        other: this participant's record in the neighbouring world.
+        other: this participant's record in the neighbouring data set.
     """
 
     records: tuple[Any, ...]
@@ -161,15 +169,16 @@ class Step:
 
     @property
     def changed(self) -> tuple[Any, ...]:
-        """Records of the neighbouring world, shape (n,)."""
+        """Records of the neighbouring data set, shape (n,)."""
         return (*self.records[: self.index], self.other, *self.records[self.index + 1 :])
 
 
 def steps(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Step]:
-    """Worst-case neighbour steps: with nobody else there, and in a crowd; with records far apart, and with none.
+    """Worst-case pairs of neighbours. All other participants have no records, or they have random ones. The changed
+    participant's two records lie far apart, or one of the two is missing.
 
     Args:
-        mechanism: a tiny one.
+        mechanism: a tiny mechanism.
         pool: records to choose from.
         seed: seed of the study.
     """
@@ -188,10 +197,11 @@ def steps(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Step]:
 
 
 def neighbours(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Neighbours]:
-    """Worst-case neighbours as pairs of tables; everything but the changed participant's own share is published.
+    """Worst-case neighbours as pairs of tables, with a function to the published outcome: everything except the changed
+    participant's own share.
 
     Args:
-        mechanism: a tiny one.
+        mechanism: a tiny mechanism.
         pool: records to choose from.
         seed: seed of the study.
     """
@@ -207,14 +217,15 @@ def neighbours(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Neighbours]:
 
 
 class FlagAnswers(DampedNoise):
-    """Noise of flags that makes a given pattern, whatever the loads; all other noise is drawn as usual.
+    """Noise source in which the flags rise in a given pattern, for any loads. All other noise is drawn as usual.
 
-    The same noise would let flags rise at other times on a neighbour. The published pattern has a probability of its
-    own in either world (`flag_patterns`); all the rest must follow from the pattern.
+    With the same noise, flags could rise at other times on a neighbouring data set. The published pattern has a
+    probability of its own on either data set (`audited_flags`). All other outputs of a run must follow from the
+    published pattern.
 
     Args:
         source: source of all other noise.
-        pattern: row -> the query at which its flag rises, or None where it never does.
+        pattern: function from a row to the query at which its flag rises, or None where it never does.
     """
 
     def __init__(self, source: Noise, pattern: Callable[[int], int | None]) -> None:
@@ -237,7 +248,7 @@ class FlagAnswers(DampedNoise):
 
 
 class _HighAudit(DampedNoise):
-    """An audit that finds too much."""
+    """Noise source in which the audit of the load finds too much load."""
 
     def _reals(self, law: Any, scale: Fraction, points: Any, grid: int, shape: tuple[int, ...], stream: StreamName
                ) -> NDArray[np.float64]:
@@ -254,21 +265,22 @@ class _HighAudit(DampedNoise):
 
 
 def history_kinds(mechanism: Dude) -> int:
-    """How many kinds of histories there are.
+    """Number of kinds of noise histories for a mechanism.
 
     Args:
-        mechanism: a tiny one.
+        mechanism: a tiny mechanism.
     """
     return 3 if isinstance(mechanism, TightenAndAudit | RoundDude) else 2
 
 
 def histories(mechanism: Dude, seed: int) -> Callable[[int], Noise]:
-    """Function from the number of a history to its noise. Any possible history counts, so they take turns: noise as it
-    is drawn; much quieter noise, so that prices follow what people do; with flags, and with an audit, of either
-    outcome.
+    """Function from the number of a history to its noise source. The privacy loss must be bounded on every possible
+    noise history, so several kinds take turns. One kind of history is noise as it is drawn. Another kind is much
+    smaller noise, so that prices follow the responses closely. With flags or with an audit of the load, there are
+    histories of either outcome.
 
     Args:
-        mechanism: a tiny one.
+        mechanism: a tiny mechanism.
         seed: seed of the study.
     """
     kinds = history_kinds(mechanism)
@@ -286,7 +298,9 @@ def histories(mechanism: Dude, seed: int) -> Callable[[int], Noise]:
 
 
 def _patterns(number: int, queries: int) -> tuple[Callable[[int], int | None], ...]:
-    """Patterns of flags: all late, all at once, and one row after the other."""
+    """Three patterns of flags: every second flag rises at the last query and the others never, all rise at once, and
+    one row after the other.
+    """
     at = number // 3
     return (lambda j: None if (j + at) % 2 else queries - 1, lambda _: at % max(1, queries),
             lambda j: (j + at) % (queries + 1))
@@ -296,10 +310,11 @@ def _patterns(number: int, queries: int) -> tuple[Callable[[int], int | None], .
 
 
 def charges(mechanism: Dude) -> dict[str, Loss]:
-    """First word of the draws' names -> what that part of the noise may cost; "" is all Gaussian noise together.
+    """Mapping from the first word of a draw's name to the charged loss of that part of the noise. The key "" stands for
+    all Gaussian noise together.
 
     Args:
-        mechanism: a sound one.
+        mechanism: a mechanism without faults.
     """
 
     def loss(squared: Fraction) -> Loss:
@@ -318,14 +333,15 @@ _PRICES = 12
 
 
 def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """Contributions of all pairs of some records at random prices: each a best response, at the same prices and at
-    different ones.
+    """Distances between contributions of all pairs of some records at random prices. Each contribution is a best
+    response, to the same prices or to different ones.
 
-    Releases about rounded actions, and those of an audit, compare responses at different prices, so sigma must bound
-    these differences too. Each contribution must be within its declared bounds besides: sigma and flags rest on them.
+    Releases about rounded actions, and those of an audit of the load, compare responses at different prices. So the l2
+    sensitivity must also bound differences between responses at different prices. Each contribution must also be within
+    its declared bounds, since noise scales and flags depend on these bounds.
 
     Args:
-        mechanism: as it will run.
+        mechanism: mechanism as it will run.
         pool: pool of its program's records.
         seed: seed of the study.
 
@@ -365,7 +381,9 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
 
 
 def _beyond_rows(mechanism: Dude, pool: Pool, prices: list[NDArray[np.int64]]) -> list[AuditRow]:
-    """Records with numbers that none may hold, read as in a release: what they add is within what noise is made for."""
+    """Check of records with numbers out of range, read as in a release. The contributions of such records must be
+    within the bounds for which noise is planned.
+    """
     table, one, worst = beyond(pool.program, pool.records), mechanism.program.constants, 0.0
     if table is None:
         return []
@@ -382,7 +400,9 @@ def _beyond_rows(mechanism: Dude, pool: Pool, prices: list[NDArray[np.int64]]) -
 
 
 def _prices(mechanism: Dude, seed: int) -> list[NDArray[np.int64]]:
-    """Nothing, all at the top, and random ones in the box: near the bottom more often, where most is asked for."""
+    """Price vectors for the check: all zero, all at their upper bound, and random ones. Random prices are more often
+    low, where demand is largest.
+    """
     program, draw = mechanism.program, study_generator(seed, "prices")
     low, high = program.lowest_prices.astype(np.float64), program.highest_prices.astype(np.float64)
     out = [np.zeros(program.rows, dtype=np.int64), program.highest_prices]
@@ -394,10 +414,10 @@ def _prices(mechanism: Dude, seed: int) -> list[NDArray[np.int64]]:
 
 
 def sensitivity(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
-    """The check of sensitivity, sound, and with contributions that count three times over.
+    """Check of the sensitivity, with an injected fault in which contributions count three times.
 
     Args:
-        mechanism: as it will run.
+        mechanism: mechanism as it will run.
         pool: pool of its program's records.
         seed: seed of the study.
     """

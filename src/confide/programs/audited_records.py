@@ -1,6 +1,8 @@
-"""Made-up records of every family: typical ones, and those that move loads most. They are public, and nobody's.
+"""Simulated records of every family of programs: typical ones, and those that move loads most. The simulated records
+are public and belong to no real person.
 
-A program of one's own gives a few records of its own, public or made up: neighbours are then made of these.
+For a user-defined program, the user gives a few records, public or invented. Neighbouring data sets are built from the
+user's records.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from confide.programs.grids import LOAD_UNIT
 from confide.programs.program import Program, ProgramRecords
 
 Generator = Any
-"""numpy's, of a study: `study_generator` makes them."""
+"""A numpy random generator of a study, made by `study_generator`."""
 
 __all__ = ["AdditiveOracle", "Pool", "added", "apart", "beyond", "drawn", "joined"]
 
@@ -38,10 +40,11 @@ _EXTREME = 6  # arcs that are cheap to somebody, of a flow
 
 @dataclass(frozen=True)
 class AdditiveOracle:
-    """A record that answers for itself: its values add up, for a limited number of goods.
+    """A record that answers demand queries by itself. The values of goods in a set add up, for a limited number of
+    goods.
 
     Args:
-        values: (k,) in [0, 1].
+        values: (k,) values in [0, 1].
         size: largest number of goods in a set.
     """
 
@@ -49,7 +52,7 @@ class AdditiveOracle:
     size: int
 
     def demand(self, prices: NDArray[np.float64]) -> list[int]:
-        """The goods of largest gain."""
+        """The goods with the largest value less price, at most `size` of them."""
         gains = np.array(self.values) / self.size - prices
         return [int(good) for good in np.argsort(-gains, kind="stable")[: self.size] if gains[good] > 0]
 
@@ -60,21 +63,21 @@ class AdditiveOracle:
 
 @singledispatch
 def drawn(program: Program, _draw: Generator) -> Any:
-    """A random record.
+    """A random record for a program.
 
     Args:
         program: program that the record is for.
         _draw: generator of the study.
 
     Raises:
-        Unsupported: a program of one's own, whose records cannot be made up here.
+        Unsupported: a user-defined program, whose records cannot be simulated.
     """
     raise Unsupported("program", type(program).__name__, "give some `records`, public or made up; here are none of it")
 
 
 @singledispatch
 def apart(_program: Program) -> list[Any]:
-    """Records whose responses lie far apart.
+    """Records for a program with responses that lie far apart.
 
     Args:
         _program: program that the records are for.
@@ -83,18 +86,19 @@ def apart(_program: Program) -> list[Any]:
 
 
 def beyond(program: Program, records: Sequence[Any], most: int = 400) -> ProgramRecords | None:
-    """Records with a number out of range, as a release reads them: each counts as the record of a slot without one.
+    """Table of records with a number out of range, read as in a release: each counts as a slot without a record.
 
-    A single number of a record is too large, by a little or by a lot, or below 0; all but the first are; or all.
-    Bundles name a good twice, or one good more.
+    In each record a single number is too large, by a little or by a lot, or below 0. In other records all numbers
+    except the first are out of range, or all numbers are. Faulty bundles name a good twice, or one good too many.
 
     Args:
         program: program that the records are for.
-        records: sound ones, each as `program.one` takes it; those that answer for themselves are left out.
+        records: sound records, each in a form that `program.one` accepts. Records that answer demand queries by
+            themselves are left out.
         most: largest number of records made.
 
     Returns:
-        The table, None where no such record can be made.
+        The table, or None where no such record can be made.
     """
     made = [wrong for record in records if record is not None for wrong in _wrong(record)]
     kinds = {type(one) for one in made}
@@ -111,7 +115,7 @@ def beyond(program: Program, records: Sequence[Any], most: int = 400) -> Program
 
 
 def _wrong(record: Any) -> list[Any]:
-    """The same record with numbers that are beyond any bound."""
+    """Copies of a record with numbers that are beyond any bound."""
     if isinstance(record, list):
         if not all(isinstance(each, tuple) and len(each) == 2 for each in record):  # a program of one's own
             return []
@@ -136,11 +140,11 @@ def _wrong(record: Any) -> list[Any]:
 
 
 def joined(program: Program, records: Sequence[Any]) -> ProgramRecords:
-    """Single records as a table of them all.
+    """One table of the given single records.
 
     Args:
         program: program that the records are for.
-        records: each as `program.one` takes it, None for a slot without one.
+        records: records in a form that `program.one` accepts; None for a slot without a record.
     """
     parts = [program.one(record) for record in records]
     arrays: dict[str, Any] = {one.name: np.concatenate([getattr(part, one.name) for part in parts])
@@ -149,24 +153,24 @@ def joined(program: Program, records: Sequence[Any]) -> ProgramRecords:
 
 
 def added(program: Program, table: ProgramRecords, prices: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Loads that the records of a table add at prices, shape (m, k).
+    """Contributions of the records of a table to the load at given prices, shape (m, k).
 
     Args:
         program: program that the records are for.
-        table: table of m records, read.
-        prices: (k,) prices, in units.
+        table: table of m records.
+        prices: (k,) prices in units.
     """
     return np.asarray(program.contributions(table, program.respond(table, prices)) / LOAD_UNIT)
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Some records, and tables that are made of them.
+    """Some records, from which data sets are built.
 
     Args:
         program: program that the records are for.
         records: single records.
-        table: the same, read.
+        table: table of the same records.
     """
 
     program: Program
@@ -175,13 +179,13 @@ class Pool:
 
     @classmethod
     def of(cls, program: Program, draw: Generator, size: int, records: Iterable[Any] | None = None) -> Pool:
-        """Records that lie far apart, random ones, and the record of a slot without one.
+        """A pool of records with responses that lie far apart, of random records, and of the slot without a record.
 
         Args:
             program: program that the records are for.
             draw: generator of the study.
             size: number of random records.
-            records: records to use in place of all these.
+            records: records to use in place of all simulated ones.
         """
         some = [*apart(program), *(drawn(program, draw) for _ in range(size))] if records is None else list(records)
         if not some:
@@ -191,38 +195,38 @@ class Pool:
         return cls(program, tuple(some), joined(program, some))
 
     def distances(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Distances between one's response at the first prices and another's at the second ones, in loads, shape (m,
-        m).
+        """Distances between each record's contribution at the first prices and each record's contribution at the second
+        prices, in loads, shape (m, m).
 
         Args:
-            first: (k,) prices, in units.
-            second: (k,) likewise.
+            first: (k,) first prices, in units.
+            second: (k,) second prices, in units.
         """
         one, other = (self.contributed(prices) for prices in (first, second))
         squared = (one * one).sum(axis=1)[:, None] + (other * other).sum(axis=1) - 2.0 * (one @ other.T)
         return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
     def contributed(self, prices: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Loads that all records add at prices, shape (m, k)."""
+        """Contributions of all records of the pool to the load at given prices, shape (m, k)."""
         return added(self.program, self.table, prices)
 
     def farthest(self) -> tuple[Any, Any]:
-        """The two whose responses to prices of nothing lie farthest apart."""
+        """The two records with contributions that lie farthest apart at prices of zero."""
         first, second = self.farthest_places()
         return self.records[first], self.records[second]
 
     def farthest_places(self) -> tuple[int, int]:
-        """Places among the records of the two that lie farthest apart."""
+        """Places in the pool of the two records with contributions that lie farthest apart at prices of zero."""
         zero = np.zeros(self.program.rows, dtype=np.int64)
         first, second = np.unravel_index(int(np.argmax(self.distances(zero, zero))), (len(self.records),) * 2)
         return int(first), int(second)
 
     def largest(self) -> Any:
-        """The one that adds most at prices of nothing."""
+        """The record with the largest contribution at prices of zero."""
         return self.records[self.largest_place()]
 
     def largest_place(self) -> int:
-        """Place among the records of the one that adds most."""
+        """Place in the pool of the record with the largest contribution at prices of zero."""
         added = self.contributed(np.zeros(self.program.rows, dtype=np.int64))
         return int(np.argmax((added * added).sum(axis=1)))
 
@@ -232,7 +236,9 @@ def _values(rows: int, draw: Generator) -> NDArray[np.float64]:
 
 
 def _ends(rows: int, many: int, worth: float = 1.0) -> list[NDArray[np.float64]]:
-    """Values of the first ones alone, of the last ones alone, and of all, rising and falling."""
+    """Value vectors: the first `many` goods alone, the last `many` goods alone, and all goods with rising or falling
+    values.
+    """
     first, last = np.zeros(rows), np.zeros(rows)
     first[:many], last[-many:] = worth, worth
     rising = np.linspace(0.5, 1.0, rows) * worth
@@ -250,7 +256,7 @@ def _(program: UnitDemand) -> list[Any]:
 
 
 def _worth(program: CappedAdditive) -> float:
-    """What each of `cap` goods may be worth."""
+    """Largest value that each of `cap` goods may have."""
     return 1.0 if program.most is None else min(1.0, program.most / program.cap)
 
 

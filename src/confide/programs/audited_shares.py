@@ -1,11 +1,12 @@
 """A second computation of each participant's share from their record and the billboard, round by round.
 
-It uses responses, values and contributions of the program, and nothing else of the mechanisms' own decodes. Sums are
-exact.
+The computation uses only responses, values and contributions of the program, and no part of the mechanisms' own
+decodes. Sums are exact.
 
 Source: spec convex_programs 2 (Algorithm 8), 5, 6.
 
-What a lie gains where prices are charged: the best lie on each path, and the gain from moving the path besides.
+The module also computes the gain of a lie where prices are charged: the gain of the best lie on a fixed path, and the
+additional gain from changing the path.
 """
 
 from __future__ import annotations
@@ -58,12 +59,12 @@ _Action = tuple[int, ...]
 
 
 class Standing(NamedTuple):
-    """The value of a path of prices to one participant; amounts in units of value times the program's scale.
+    """The value of a path of prices to one participant. Amounts are in units of value times the program's scale.
 
     Args:
         played: the participant's best response to each main round, in order.
         favourite: best response at the charged prices.
-        value: value of the participant's average, times T.
+        value: value of the participant's average, times the number T of main rounds.
         paid: price of the average, times T.
         most: value less price of the participant's favourite.
     """
@@ -88,7 +89,7 @@ class _Own(NamedTuple):
         return int(self.program.values(self.record, _row(action))[0]) * int(self.program.scale)
 
     def paid(self, action: _Action, prices: Any) -> int:
-        """Of its contribution, in whole numbers of any size."""
+        """Price of the contribution of an action, computed in integers of any size."""
         added = self.program.contributions(self.record, _row(action))[0].tolist()
         total: int = sum(load * price for load, price in zip(added, prices, strict=True))
         return total // (LOAD_UNIT // int(self.program.scale))
@@ -103,7 +104,7 @@ def _row(action: _Action) -> Any:
 
 
 def _charged(board: Any, burn_in: int) -> tuple[list[int], int]:
-    """Average prices, to the nearest unit, halves to the even one; and T."""
+    """Average prices, rounded to the nearest unit with halves to even, and the number T of main rounds."""
     rows = [[int(price) for price in row] for row in board.prices[burn_in:]]
     return [round(Fraction(sum(column), len(rows))) for column in zip(*rows, strict=True)], len(rows)
 
@@ -112,9 +113,9 @@ def standing(mechanism: Dude, record: Any, board: Any) -> Standing:
     """The value of a path of prices to one participant.
 
     Args:
-        mechanism: mechanism that the path is of.
+        mechanism: mechanism that made the path.
         record: the participant's true record.
-        board: the billboard.
+        board: billboard of the run.
     """
     her = _Own(mechanism.program, mechanism.program.one(record))
     charged, _ = _charged(board, mechanism.burn_in)
@@ -128,13 +129,13 @@ def standing(mechanism: Dude, record: Any, board: Any) -> Standing:
 
 
 def own_share(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str, Any]:
-    """A participant's share.
+    """A participant's share, computed from their record and the billboard.
 
     Args:
         mechanism: any mechanism of the family.
         record: the participant's record.
         index: the participant's place.
-        board: the billboard.
+        board: billboard of the run.
     """
     program, rounds = mechanism.program, mechanism.rounds
     her = _Own(program, program.one(record))
@@ -169,7 +170,7 @@ def _tallied(played: tuple[_Action, ...]) -> dict[str, Any]:
 def _whole(
     mechanism: TightDude | TightenAndAudit, her: _Own, index: int, board: Any, found: Standing, *, unsatisfied: bool,
 ) -> dict[str, Any]:
-    """One action, and its price."""
+    """Share with a single action, and its price."""
     program, rounds = mechanism.program, mechanism.rounds
     charged, _ = _charged(board, mechanism.burn_in)
     action = found.favourite if unsatisfied else found.played[public_number_of(board.public_seed, index) * rounds >> 32]
@@ -189,11 +190,11 @@ def _described(program: Any, action: _Action) -> Any:
 
 
 def action_in(program: Any, described: Any) -> np.ndarray:
-    """The action that stands in a share, shape (width,).
+    """The action in a share, shape (width,).
 
     Args:
         program: program of the action.
-        described: the share's "action".
+        described: entry "action" of the share.
     """
     action = np.full(program.width, -1, dtype=np.int32)
     if isinstance(program, ConvexProgram):
@@ -207,7 +208,7 @@ def action_in(program: Any, described: Any) -> np.ndarray:
 # ---- audited lies
 
 Charging = TrueDude | TightDude | TightenAndAudit
-"""What may charge prices; of `TightenAndAudit` one that does."""
+"""Mechanisms that can charge prices. A `TightenAndAudit` counts only if it charges."""
 
 _PATHS, _PEOPLE, _LIES = 4, 4, 5
 _LOW = 4.0
@@ -217,12 +218,13 @@ _SMALL = 1e-5  # of alpha, where nobody is reassigned
 
 @singledispatch
 def lie(_program: Program, _truth: Any, other: Any) -> Any:
-    """A record to report in place of the truth: only values may differ, since contributions are verified.
+    """A record to report in place of the truth. The reported record may differ from the truth only in values, since
+    contributions are verified.
 
     Args:
         _program: program that the records are for.
         _truth: the participant's true record.
-        other: another record.
+        other: record of another participant.
     """
     return other
 
@@ -238,14 +240,15 @@ def _(_program: Flow, truth: Any, other: Any) -> Any:
 
 
 def lie_rows(mechanism: Charging, pool: Pool, measured: float, seed: int = 0, *, audit: float = 0.0) -> list[AuditRow]:
-    """The gain of the best lie on a path that stays as it is, and the gain from moving the path and an audit's answer.
+    """Rows for the gain of the best lie on a fixed path, and for the total gain, which includes the effect of a lie on
+    the path and on the answer of an audit of the load.
 
     Args:
-        mechanism: a tiny one.
-        pool: pool of its program's records: truths, and lies.
-        measured: the loss of its path, as its own run on neighbours showed it: mu, or rho.
-        seed: seed of the made-up people and of the noise.
-        audit: the loss of its audit, where it has one, measured in the same way.
+        mechanism: a tiny mechanism.
+        pool: pool of its program's records, which serve as truths and as lies.
+        measured: privacy loss of the path from the fixed-transcript audit: mu, or rho.
+        seed: seed of the simulated people and of the noise.
+        audit: privacy loss of the mechanism's audit of the load, if it has one, measured in the same way.
     """
     path = path_row(mechanism, pool, seed)
     best, one = max(0.0, float(path.measured or 0.0)), mechanism.program.constants
@@ -268,15 +271,16 @@ def lie_rows(mechanism: Charging, pool: Pool, measured: float, seed: int = 0, *,
 
 
 def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
-    """The largest gain of a lie on a path that stays as it is: no report gives alpha more than the truth.
+    """Check that no report gives a participant alpha more than the truth on a fixed path.
 
-    Paths are the mechanism's own, and wild ones that no run makes: the bound holds for each. For whole parts the mean
-    over all draws counts; for an audit's answers, the one that lets everybody have something.
+    The paths are the mechanism's own, and also random ones that no run makes, because the bound holds for every path.
+    For whole shares the check uses the mean over all public draws. For an audit of the load, the check assumes that the
+    run is accepted, so that everybody receives their share.
 
     Args:
-        mechanism: a tiny one, sound or broken.
+        mechanism: a tiny mechanism, sound or with an injected fault.
         pool: pool of its program's records.
-        seed: seed of the made-up people and of the noise.
+        seed: seed of the simulated people and of the noise.
     """
     draw, worst, asked = study_generator(seed, "lies"), 0.0, 0
     present = [record for record in pool.records if record is not None]
@@ -308,14 +312,15 @@ def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
 
 
 def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> float:
-    """Value of what a participant gets less its price, by their true record; for whole parts the mean over draws.
+    """Value of a participant's share less its price, by their true record. For whole shares, the result is the mean
+    over public draws.
 
-    What is delivered beyond the true set is worth nothing: contributions are verified, so lies are about values.
+    Goods beyond the true set have no value to the participant. Contributions are verified, so lies are about values.
 
     Args:
-        mechanism: any, sound or broken.
+        mechanism: any mechanism, sound or with an injected fault.
         truth: the participant's true record.
-        board: the billboard.
+        board: billboard of the run.
         reported: the participant's report; the truth by default.
     """
     program, said = mechanism.program, truth if reported is None else reported
@@ -336,7 +341,7 @@ def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> 
 
 @cache
 def _seeds(rounds: int) -> tuple[str, ...]:
-    """Coins of which each gives the first participant another main round."""
+    """Public seeds, of which each draws a different main round for the first participant."""
     found: dict[int, str] = {}
     for number in count():
         seed = f"{number:064x}"
@@ -347,11 +352,12 @@ def _seeds(rounds: int) -> tuple[str, ...]:
 
 
 def vain_row(mechanism: Charging, seed: int = 0) -> AuditRow:
-    """The same check for goods where nobody gets their favourite in place of what they have.
+    """The check of `path_row` on a unit-demand program, with a fault in which nobody receives their favourite in place
+    of their share.
 
     Args:
-        mechanism: a tiny one.
-        seed: seed of the made-up people and of the noise.
+        mechanism: a tiny mechanism.
+        seed: seed of the simulated people and of the noise.
     """
     supply = _ROOMY if isinstance(mechanism, TightenAndAudit) else 1.0  # of which an audit leaves something
     program = UnitDemand(mechanism.program.people, supply, goods=4)

@@ -1,8 +1,9 @@
-"""The public record of a run: the prices of all rounds, and the number that was released in each.
+"""The public record of a run: the prices of all rounds, and the number that was released in each round.
 
-A price is a whole number of 2^-24; a released number, supply less noisy load, one of 2^-20.
+A price is a whole multiple of 2^-24. A released number, which is supply less noisy load, is a whole multiple of 2^-20.
 
-The average of everybody's responses over the main rounds, as the few actions that occur and how often each did.
+The module also represents the average of everybody's responses over the main rounds, as the few distinct actions and
+the number of rounds for each.
 
 Source: spec convex_programs 8 (storage: sparse counts, never people x variables).
 """
@@ -32,11 +33,14 @@ __all__ = ["BOARD_WORDS", "PathBillboard", "Tally", "numbers_of", "tally_of", "v
 _CELLS = 1 << 19  # of responses that are held at once
 
 Tally = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
-"""(m + 1,) where each participant's part begins; (z, width) actions that occur; (z,) in how many rounds."""
+"""Distinct actions of each participant over the main rounds, as three arrays. The first array, of shape (m + 1,), has
+the place where each participant's part begins. The second array, of shape (z, width), has the actions. The third array,
+of shape (z,), has the number of rounds with each action.
+"""
 
 
 def tally_of(records: Any, program: Program, prices: NDArray[np.int64]) -> Tally:
-    """The distinct best responses to a path and how often each occurred, in the order in which they came first.
+    """The distinct best responses to a path and the number of rounds with each, in the order of their first occurrence.
 
     Args:
         records: records of m participants.
@@ -57,12 +61,12 @@ def tally_of(records: Any, program: Program, prices: NDArray[np.int64]) -> Tally
 
 
 def value_and_load(program: Program, records: Any, tally: Tally) -> tuple[int, NDArray[np.int64]]:
-    """Values and loads of a tally, summed over its rounds, in units. They are private.
+    """Total value and load of a tally, summed over its rounds, in units. Both numbers are private.
 
     Args:
         program: program of the records.
         records: records of m participants.
-        tally: tally of these participants.
+        tally: tally of the m participants.
     """
     starts, actions, times = tally
     value, load, counts = 0, np.zeros(program.rows, dtype=np.int64), np.diff(starts)
@@ -80,12 +84,13 @@ def value_and_load(program: Program, records: Any, tally: Tally) -> tuple[int, N
 
 @kernel
 def _tally(played: Any, counts: Any, times: Any) -> None:
-    """Sort every participant's responses into those that differ, in place.
+    """Reduce every participant's responses to the distinct ones, in place.
 
     Args:
-        played: (m, T, width) int32; the first `counts` of each end as those that differ.
-        counts: (m,) int64, filled in: how many differ.
-        times: (m, T) int32, its first entries filled in: in how many rounds.
+        played: (m, T, width) int32 responses. Afterwards the first `counts` entries of each participant are the
+            distinct responses.
+        counts: (m,) int64 output: number of distinct responses.
+        times: (m, T) int32 output in its first entries: number of rounds with each distinct response.
     """
     people, rounds, width = played.shape
     for i in range(people):
@@ -115,7 +120,7 @@ def _tally(played: Any, counts: Any, times: Any) -> None:
 
 BOARD_WORDS: Mapping[str, Any] = {
     "round_noise_std": "deviation", "failure_probability": "beta", "baseline_gap": "trivial", "public_seed": "seed"}
-"""Field of a billboard -> its name where it is written."""
+"""Mapping from a field of a billboard to its name in stored files."""
 
 
 @renamed(deviation="round_noise_std", beta="failure_probability", trivial="baseline_gap", seed="public_seed")
@@ -123,23 +128,23 @@ BOARD_WORDS: Mapping[str, Any] = {
       "seed", **BOARD_WORDS)
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathBillboard(Billboard):
-    """The path of prices, and what is needed to certify the run from it alone.
+    """The path of prices, and all numbers that are needed to certify the run from the billboard alone.
 
     Args:
-        prices: (burn_in + T, k) int64, in units of price.
+        prices: (burn_in + T, k) int64 prices of all rounds, in units of price.
         slacks: (burn_in + T, k) int64 supply less noisy load, in units of load.
-        burn_in: rounds that are not averaged.
+        burn_in: number of first rounds that are not averaged.
         round_noise_std: standard deviation of the noise of each main round.
-        discrete: whether its law is the discrete Gaussian's.
-        tau: (k,) dual bounds.
+        discrete: whether the noise is discrete Gaussian.
+        tau: (k,) dual bounds of the rows.
         two_sided: whether rows are equations.
         failure_probability: probability that the certificate may fail.
-        baseline_gap: how far the value of a program of this size can be from its optimum in any case; 0 where nothing
-            has a value, and only the rows count.
-        most_excess: largest excess of all rows together over their supply in any case.
-        inexact: largest loss of all responses together against the best ones; 0 where they are exact.
-        plan: digest of the mechanism that made it, with all its settings and its program's, but without the failure
-            probability.
+        baseline_gap: largest possible gap between a value and the optimum for a program of this size; 0 where nothing
+            has a value, and only the rows matter.
+        most_excess: largest possible excess of all rows together over their supply.
+        inexact: largest total loss of all responses against the best ones; 0 where responses are exact.
+        plan: digest of the mechanism that made the billboard, with all settings of the mechanism and its program except
+            the failure probability.
         public_seed: seed of the public randomness, 64 hexadecimal digits; empty where there is none.
     """
 
@@ -158,10 +163,11 @@ class PathBillboard(Billboard):
     public_seed: str = ""
 
     def require_form(self) -> None:
-        """Refuse fields of another type or shape than a run's: a billboard may be a stranger's.
+        """Check that all fields have the types and shapes of a real run, since a billboard may come from an untrusted
+        source.
 
         Raises:
-            InvalidInput: names the field.
+            InvalidInput: a field has another type or shape. The error names the field.
         """
         if not isinstance(self.prices, np.ndarray) or self.prices.ndim != 2 or 0 in self.prices.shape:
             raise InvalidInput("prices", "are no table", "must be (burn_in + T, k) int64")
@@ -185,7 +191,7 @@ class PathBillboard(Billboard):
 
     @property
     def rounds(self) -> int:
-        """T, main rounds."""
+        """Number T of main rounds."""
         return len(self.prices) - self.burn_in
 
     @property
@@ -195,7 +201,9 @@ class PathBillboard(Billboard):
 
     @property
     def price_sums(self) -> NDArray[np.int64]:
-        """Sums of the prices of the main rounds, shape (k,), in units: T times the average, exactly."""
+        """Sums of the prices of the main rounds, shape (k,), in units. The sums are exactly T times the average prices,
+        where T is the number of main rounds.
+        """
         total: NDArray[np.int64] = self.main_prices.sum(axis=0)
         return total
 
@@ -206,7 +214,9 @@ class PathBillboard(Billboard):
 
     @property
     def charged_prices(self) -> NDArray[np.int64]:
-        """Average prices rounded to whole units, shape (k,): the charged prices, at which favourites are found too."""
+        """Average prices of the main rounds, rounded to whole units, shape (k,). Payments use these prices, and so does
+        the search for a participant's favourite.
+        """
         return np.rint(self.price_sums / self.rounds).astype(np.int64)
 
     @property
@@ -216,7 +226,7 @@ class PathBillboard(Billboard):
 
 
 def numbers_of(board: PathBillboard, name: str, shape: tuple[int, ...], kind: type[Any]) -> None:
-    """Refuse a field that is no array of this shape and type, or holds numbers that are not finite.
+    """Check that a field of a billboard is an array of the given shape and type with finite numbers.
 
     Args:
         board: billboard that has the field.
@@ -225,7 +235,7 @@ def numbers_of(board: PathBillboard, name: str, shape: tuple[int, ...], kind: ty
         kind: type of its numbers.
 
     Raises:
-        InvalidInput: names the field.
+        InvalidInput: the field has another shape or type. The error names the field.
     """
     found = getattr(board, name)
     if not isinstance(found, np.ndarray) or found.dtype != kind or found.shape != shape \

@@ -1,27 +1,32 @@
 """Private dual dynamics: prices follow a noisy gradient while all participants play their best responses to them.
 
-In each round the load of all best responses is released with noise, and the prices of the next round follow from it by
-public arithmetic. The path of prices is all that participants need to find their own part.
+In each round the load of all best responses is released with noise, and the prices of the next round follow from the
+noisy load by public arithmetic. Participants need only the path of prices to compute their own share.
 
 Source: Wu 2017, Algorithm 8 (PrivDude); spec convex_programs 2.
 
-The noise of each round is fixed in advance, so that all rounds together cost exactly what was promised.
+The noise of each round is fixed in advance, so that all rounds together cost exactly the promised privacy loss.
 
-Adaptive composition of Gaussian releases is exactly mu-Gaussian DP with mu^2 = sum (sigma/deviation)^2: given the past,
-a neighbour shifts a round by a vector that is a function of the past, at most sigma long; the log likelihood ratio is
-then N(+-mu^2/2, mu^2) whatever the prices do. Secure Gaussian noise is the continuous law, rounded to the grid together
-with the number that it protects, so the theorem is about the released number. With the discrete Gaussian law the
-theorem is zCDP, rho = sum sigma^2/(2 deviation^2); it costs 7 percent more noise at epsilon = 1 and delta = 10^-6.
+Adaptive composition of Gaussian releases is exactly mu-Gaussian DP with mu^2 = sum (sigma/deviation)^2, where sigma is
+the l2 sensitivity and deviation is the standard deviation of a round's noise. Given the past, a neighbour shifts a
+round by a vector of length at most sigma that is a function of the past. So the log likelihood ratio of a run is
+N(+-mu^2/2, mu^2) for any behaviour of the prices. Secure Gaussian noise follows the continuous law. Secure noise is
+rounded to the grid together with the number that it protects, so the theorem on composition applies to the released
+number. With the discrete Gaussian law, the run satisfies zCDP with rho = sum sigma^2/(2 deviation^2), which needs 7
+percent more noise at epsilon = 1 and delta = 10^-6.
 
 Source: spec convex_programs 2 (calibrated setting).
 
-The numbers of rounds that prices need to arrive and to follow the noise, from public sizes alone.
+The numbers of rounds follow from public sizes alone. Prices need a burn-in to reach their level, and main rounds to
+average out the noise.
 
-A row whose load is twice its supply b raises its price by 2 tau b/(scale
-sqrt(B)) in each of B rounds, so it takes (scale/(2b))^2 of them to tau; half as many main rounds then follow the noise.
-Where everybody together wants but a share f more than all rows hold, prices are pushed up f times as hard, and it takes
-(scale/(2 f b))^2. Measured with unit demand, n = 20,000, epsilon = 1, tastes around popularities of .3 to 1, three
-draws of them: the largest excess as a share of supply (planned: what the certificate adds for noise alone):
+Consider a row with a load of twice its supply b. The price of this row rises by 2 tau b/(scale sqrt(B)) in each of B
+rounds of the burn-in, so the price reaches tau if B is (scale/(2b))^2. The main rounds, which average out the noise,
+are half as many as the burn-in. Suppose that total demand exceeds the total supply of all rows by a share f only. With
+such a small excess, prices rise f times as fast, and the burn-in takes (scale/(2 f b))^2 rounds. The following table
+has measurements with unit demand, n = 20,000, epsilon = 1, tastes around popularities of .3 to 1, and three draws of
+them. The entries are the largest excess as a share of supply. The last column is the planned excess, which the
+certificate adds for noise alone:
 
     goods  supply    burn-in + main rounds: excess                               planned
     2      n/(2k)    4 + 2: 6.4%, 8 + 4: 12%, 16 + 8: .1%                        .3%
@@ -34,13 +39,15 @@ draws of them: the largest excess as a share of supply (planned: what the certif
     10     n/(1.02k) 651 + 325: 2.0%, 2604 + 1302: .7%                           .8%
     10     n/k       100 + 200: 2.4%, 256 + 128: .8%, 400 + 200: .3%             .8%
 
-Hence f is counted as .1 at least (and 1 at most), as .2 where rows hold all that everybody can want, so that prices
-need not rise together; and there are no fewer rounds than 32 + 16.
-With unit demand, n = 20,000, b = n/(2k), epsilon = 1 and steps by n, 200 + 100 rounds met the plan at k = 10
-(certificate 1.7% against 1.8%), and at k = 30 they left 55% of excess where 900 + 900 left .5% (certificate 5.8%
-against 5.9%). So families of goods take larger steps where there are many goods (`sets_of_goods`): at k = 30 they leave
-4.7% of the worst row after 200 + 100 rounds. AdaGrad arrived in 300 rounds at 10, 30 and 100 goods, but lost 1.4%, 3.5%
-and 12.5% of the optimum.
+Therefore the share f by which demand exceeds supply counts as at least .1 and at most 1. The share f counts as .2 where
+the supply covers the largest possible demand, so that not all prices need to rise together. There are at least 32
+rounds of burn-in and 16 main rounds.
+
+With unit demand, n = 20,000, b = n/(2k), epsilon = 1 and a step scale of n, 200 + 100 rounds met the plan at k = 10
+goods (certificate 1.7% against 1.8%). At k = 30 goods, 200 + 100 rounds left an excess of 55%, while 900 + 900 rounds
+left .5% (certificate 5.8% against 5.9%). So families of goods take larger steps where there are many goods
+(`sets_of_goods`): at k = 30 such steps leave 4.7% excess in the worst row after 200 + 100 rounds. AdaGrad converged in
+300 rounds at 10, 30 and 100 goods, but lost 1.4%, 3.5% and 12.5% of the optimum.
 
 Source: spec convex_programs 2 and 9.2.
 """
@@ -90,7 +97,7 @@ __all__ = [
 # ---- schedule
 
 PRICES = "prices"
-"""The line of the charge that pays for all rounds."""
+"""Line of the privacy charge for all rounds together."""
 
 Law = Literal["gaussian", "discrete_gaussian"]
 _MOST_ROUNDS = 100_000
@@ -98,12 +105,13 @@ _LARGEST = 2.0**33  # of a deviation: noise stays far inside 2^53 units
 
 
 def squared_budget(law: Law, epsilon: float, delta: float) -> Fraction:
-    """Largest allowed sum of (sigma/deviation)^2: mu^2, or 2 rho.
+    """Largest allowed sum of (sigma/deviation)^2 over all rounds, where sigma is the l2 sensitivity and deviation is
+    the noise scale: mu^2, or 2 rho.
 
     Args:
         law: law of the noise.
-        epsilon: > 0.
-        delta: in (0, 1).
+        epsilon: privacy loss in nats, > 0.
+        delta: failure probability of privacy, in (0, 1).
 
     Example:
         >>> round(float(squared_budget("gaussian", 1.0, 1e-6)) ** 0.5, 10)
@@ -116,13 +124,13 @@ def squared_budget(law: Law, epsilon: float, delta: float) -> Fraction:
 
 
 def event(law: Law, squared: Fraction, unit: Relation, label: str) -> Event:
-    """The event that a share of the squared budget is spent on.
+    """Privacy event of a release that spends a part of the squared budget.
 
     Args:
         law: law of the noise.
-        squared: the sum of (sigma/deviation)^2.
-        unit: change that a neighbour step makes.
-        label: name of the release that it is spent on.
+        squared: the sum of (sigma/deviation)^2 of the release.
+        unit: change of the data between neighbours.
+        label: name of the release.
     """
     if law == "gaussian":
         return GDPEvent(mu=root_up(squared), neighbours=unit, label=label)
@@ -133,14 +141,14 @@ def event(law: Law, squared: Fraction, unit: Relation, label: str) -> Event:
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """Noise of a burn-in and of the main rounds, over which is averaged.
+    """Noise of the burn-in and of the main rounds. Averages are taken over the main rounds.
 
     Args:
-        rounds: T >= 1, main rounds.
-        burn_in: rounds before them, which are not averaged.
-        burn_share: share of the squared budget for the burn-in, in (0, 1); nothing is spent on it where there is none.
-        squared_l2_sensitivity: sigma^2.
-        squared_budget: largest allowed sum of (sigma/deviation)^2.
+        rounds: number T >= 1 of main rounds.
+        burn_in: number of rounds before the main rounds, which are not averaged.
+        burn_share: share of the squared budget for the burn-in, in (0, 1); nothing is spent where there is no burn-in.
+        squared_l2_sensitivity: squared l2 sensitivity sigma^2 of a load.
+        squared_budget: largest allowed sum of (sigma/deviation)^2 over all rounds.
         law: law of the noise.
 
     Raises:
@@ -176,7 +184,7 @@ class Schedule:
 
     @property
     def total(self) -> int:
-        """All rounds."""
+        """Number of all rounds."""
         return self.rounds + self.burn_in
 
     @property
@@ -185,26 +193,28 @@ class Schedule:
 
     @cached_property
     def burn_noise_std(self) -> float:
-        """Standard deviation of each round of the burn-in, rounded up; 0 without one."""
+        """Standard deviation of the noise of each round of the burn-in, rounded up; 0 without a burn-in."""
         if not self.burn_in:
             return 0.0
         return root_up(self.squared_l2_sensitivity * self.burn_in / self._burn_budget)
 
     @cached_property
     def main_noise_std(self) -> float:
-        """Standard deviation of each main round, rounded up."""
+        """Standard deviation of the noise of each main round, rounded up."""
         return root_up(self.squared_l2_sensitivity * self.rounds / (self.squared_budget - self._burn_budget))
 
     @property
     def noise_std(self) -> float:
-        """Standard deviation s of every row's mean noise over the main rounds, whatever their number."""
+        """Standard deviation s of every row's mean noise over the main rounds. The standard deviation s does not depend
+        on the number of main rounds.
+        """
         return self.main_noise_std / math.sqrt(self.rounds)
 
     def round_noise_std(self, t: int) -> float:
         """Standard deviation of the noise of a round.
 
         Args:
-            t: the round, from 0, the burn-in first.
+            t: number of the round, from 0, beginning with the burn-in.
         """
         return self.burn_noise_std if t < self.burn_in else self.main_noise_std
 
@@ -214,7 +224,7 @@ class Schedule:
         Args:
             noise: source of the noise.
             exact: (k,) supply less load, in units.
-            t: the round, from 0.
+            t: number of the round, from 0.
         """
         return noisy(noise, exact, self.round_noise_std(t), self.law, ("slack", t),
                      squared_l2_sensitivity=self.squared_l2_sensitivity, line=PRICES)
@@ -224,15 +234,15 @@ def noisy(
     noise: Noise, exact: NDArray[np.int64], noise_std: float, law: Law, stream: str | tuple[str, int], *,
     squared_l2_sensitivity: Fraction, line: str,
 ) -> NDArray[np.int64]:
-    """Numbers on the grid of loads with Gaussian noise on that grid.
+    """Numbers on the grid of loads, with Gaussian noise on the same grid.
 
     Args:
         noise: source of the noise.
-        exact: (k,) in units, below 2^53.
+        exact: (k,) exact numbers in units, below 2^53.
         noise_std: standard deviation, in loads, not in units.
         law: law of the noise.
         stream: name of the draw.
-        squared_l2_sensitivity: how far a neighbour step moves them, in squared l2, in loads.
+        squared_l2_sensitivity: squared l2 sensitivity of the numbers, in loads.
         line: line of the charge that pays.
     """
     if law == "discrete_gaussian":
@@ -244,11 +254,11 @@ def noisy(
 
 
 def total_variation(law: Law, squared: Fraction) -> float:
-    """How far two neighbouring laws can lie apart in total variation.
+    """Upper bound on the total variation distance of the path's laws on neighbouring data sets.
 
     Args:
         law: law of the noise.
-        squared: the sum of (sigma/deviation)^2.
+        squared: sum of (sigma/deviation)^2 over all releases, for l2 sensitivity sigma and noise scale deviation.
 
     Source: spec convex_programs 2 and 6.1: 2 Phi(mu/2) - 1; by Pinsker's inequality sqrt(rho/2) for the discrete law.
     """
@@ -265,15 +275,15 @@ _Units = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Descent:
-    """How prices follow from what was released: the run and its verification use the same arithmetic.
+    """Rule by which prices follow from the released numbers. A run and its verification use the same arithmetic.
 
     Args:
         program: program that the prices are for.
         schedule: schedule of the rounds.
-        step: "gradient": projected gradient descent, 2 tau/(scale sqrt(rounds of the phase)), where the family knows a
-            public scale; "adagrad": 2 tau/sqrt(2 sum of squares so far), which needs none. None: the family's usual
-            step.
-        start: (k,) public prices to begin with, such as last period's; zeros by default.
+        step: rule of the step size. "gradient" is projected gradient descent with step 2 tau/(scale sqrt(rounds of the
+            phase)), for families with a public scale. "adagrad" is 2 tau/sqrt(2 sum of squares so far), which needs no
+            scale. None stands for the family's usual step.
+        start: (k,) public prices of the first round, such as last period's; zeros by default.
     """
 
     program: Program
@@ -283,7 +293,7 @@ class Descent:
 
     @property
     def rule(self) -> Step:
-        """The step that is taken."""
+        """The rule of the step size that the run uses."""
         known = self.program.constants.step_scale is not None
         if self.step == "gradient" and not known:
             raise InvalidInput("step", "'gradient' needs a public scale of loads, which this program has not",
@@ -299,10 +309,10 @@ class Descent:
         return np.asarray(np.clip(wanted, self.program.lowest_prices, self.program.highest_prices))
 
     def steps(self, t: int) -> NDArray[np.float64]:
-        """Constant steps of a round, shape (k,), in units of price for each unit of load.
+        """Constant step sizes of a round, shape (k,), in units of price for each unit of load.
 
         Args:
-            t: the round, from 0.
+            t: number of the round, from 0.
         """
         scale = self.program.constants.step_scale
         phase = self.schedule.burn_in if t < self.schedule.burn_in else self.schedule.rounds
@@ -313,10 +323,10 @@ class Descent:
         """Prices of the next round, shape (k,), in units.
 
         Args:
-            prices: (k,) of this round.
+            prices: (k,) prices of the present round.
             slack: (k,) released numbers of the round, in units of load.
-            squares: (k,) sums of squares of all released numbers, this round's included, in loads.
-            t: the round.
+            squares: (k,) sums of squares of all released numbers up to the present round, in loads.
+            t: number of the round.
         """
         eta = self.steps(t) if self.rule == "gradient" else (
             2.0 * np.array(self.program.taus) / np.sqrt(2.0 * np.maximum(squares, 2.0**-40))
@@ -325,7 +335,7 @@ class Descent:
         return np.clip(to, self.program.lowest_prices, self.program.highest_prices).astype(np.int64)
 
     def path(self, slacks: _Units) -> _Units:
-        """Prices of all rounds from the released numbers, shape (rounds, k).
+        """Prices of all rounds, computed from the released numbers, shape (rounds, k).
 
         Args:
             slacks: (rounds, k) released numbers, in units of load.
@@ -343,13 +353,13 @@ def play(
     """Play all rounds.
 
     Args:
-        descent: public arithmetic, program and schedule.
+        descent: rule of the prices, with program and schedule.
         shards: records of all participants.
         noise: noise of the releases.
-        progress: called with the number of rounds played and of all rounds.
+        progress: called with the number of rounds played and the number of all rounds.
 
     Returns:
-        (rounds, k) prices, and (rounds, k) released supply less load, both in units.
+        Prices of shape (rounds, k), and released supply less load of shape (rounds, k), both in units.
     """
     program, schedule = descent.program, descent.schedule
     supply, squares = program.supply_units, np.zeros(program.rows)
@@ -381,12 +391,13 @@ _LEAST_ROUNDS = (32, 16)  # burn-in and main rounds: with fewer, steps are so la
 def usual_rounds(
     program: Program, *, step: Step | None = None, start: tuple[float, ...] | None = None
 ) -> dict[str, int]:
-    """Recommended `burn_in` and `rounds` of a mechanism: enough, and at most 40,000 of each kind.
+    """Recommended `burn_in` and `rounds` of a mechanism: enough for prices to converge, and at most 40,000 of each
+    kind.
 
     Args:
         program: program of any family.
-        step: as of the mechanism.
-        start: as of the mechanism.
+        step: step rule of the mechanism.
+        start: start prices of the mechanism.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -401,12 +412,14 @@ def usual_rounds(
 def needed_rounds(
     program: Program, *, step: Step | None = None, start: tuple[float, ...] | None = None
 ) -> tuple[int, int]:
-    """Burn-in and main rounds, by the supplies and by how far everybody's demand together may exceed them.
+    """Needed numbers of burn-in and main rounds, computed from the supplies and from the largest share by which total
+    demand may exceed them.
 
     Args:
         program: program of any family.
-        step: as of the mechanism; none are needed with AdaGrad.
-        start: as of the mechanism; none are needed with prices to start from.
+        step: step rule of the mechanism. With AdaGrad this function asks for no burn-in and one main round.
+        start: start prices of the mechanism. With given start prices this function asks for no burn-in and one main
+            round too.
     """
     scale = program.constants.step_scale
     if step == "adagrad" or scale is None or start is not None:
@@ -422,14 +435,16 @@ def needed_rounds(
 
 
 def limited(program: Program) -> NDArray[np.bool_]:
-    """Whether each row can be exceeded at all, shape (k,)."""
+    """Whether the load of each row can exceed its supply at all, shape (k,)."""
     if program.two_sided:
         return np.ones(program.rows, dtype=bool)
     return np.array(program.supplies) < program.people * program.constants.largest_entry
 
 
 def holds(program: Program) -> NDArray[np.float64]:
-    """Amounts that excess and reserve are compared with, shape (k,): supply; width for equations and supplies <= 0."""
+    """Amounts with which excess and reserve are compared, shape (k,): the supply, or the width for equations and for
+    supplies <= 0.
+    """
     supplies = np.array(program.supplies, dtype=np.float64)
     instead = program.two_sided | (supplies <= 0)
     return np.where(instead, program.constants.width,

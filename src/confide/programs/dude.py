@@ -1,4 +1,5 @@
-"""`Dude`: the base of all mechanisms of the family, with a program, a budget, a private path of prices, and promises.
+"""`Dude`: the base class of all mechanisms of the family, with a program, a budget, a private path of prices, and
+promises.
 
 Source: Wu 2017, chapter 5; spec convex_programs 2.
 """
@@ -56,23 +57,23 @@ from confide.programs.slots import collected
 __all__ = ["MECHANISM_WORDS", "Dude", "Sharding", "scaled"]
 
 P_co = TypeVar("P_co", bound=PathBillboard, default=PathBillboard, covariant=True)
-"""The type of the billboard."""
+"""Type of a mechanism's billboard."""
 
 Sharding = Callable[[list[Any]], Shards]
 
 MECHANISM_WORDS: Mapping[str, Any] = {"failure_probability": "beta", "words": {"neighbours": NEIGHBOUR_WORDS}}
-"""How the fields of all of them are written, where they have other names."""
+"""Names of fields in stored files, for the fields of all mechanisms that have another name there."""
 
 _SHARD, _LEAST_SHARD = 1 << 16, 1 << 13  # people of one, at most; below, a second thread costs more than it saves
 @renamed(beta="failure_probability", averaged="noise_std", kept_back="reserve", trivial="baseline_gap",
          squared_sensitivity="squared_l2_sensitivity", unit="relation", tosses="public_randomness")
 @dataclass(frozen=True)
 class Dude(Mechanism[P_co, PathCertificate]):
-    """Base of the mechanisms that find their prices by private dual dynamics.
+    """Base class of the mechanisms that find their prices by private dual dynamics.
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: noise beyond all sizes.
+        Refused: noise beyond the largest supported scale, or more solves than are feasible.
     """
 
     program: Annotated[Program, Parameter("the family and its public parameters")]
@@ -95,13 +96,13 @@ class Dude(Mechanism[P_co, PathCertificate]):
         "(k,) public prices to begin with, such as last period's; zeros by default")] = field(default=None)
 
     board: ClassVar[type[PathBillboard]] = PathBillboard
-    """Of its runs."""
+    """Type of the billboard of a run."""
 
     public_randomness: ClassVar[bool] = False
-    """Whether its runs draw public randomness, and its billboards have its seed."""
+    """Whether runs draw public randomness, so that the billboard has its seed."""
 
     averages_all_rounds: ClassVar[bool] = False
-    """Whether its averages begin with the first round, so that it has no burn-in."""
+    """Whether averages begin with the first round, so that there is no burn-in."""
 
     phases = (Phase(name="records", asks="one sealed record"),)
 
@@ -127,21 +128,21 @@ class Dude(Mechanism[P_co, PathCertificate]):
         _ = self.descent.rule  # refuses a step that the program does not know, and noise beyond all sizes
 
     def _fits(self) -> None:
-        """Check what a mechanism has of its own, across its settings, before prices are planned."""
+        """Check the settings of a particular mechanism against each other, before prices are planned."""
 
     @classmethod
     def for_budget(cls, *, program: Program, epsilon: float, delta: float = 0.0, **settings: Any) -> Self:
-        """The mechanism with as many rounds as its prices need, and otherwise the usual settings.
+        """The mechanism with as many rounds as its prices need, and the usual settings for the rest.
 
         Args:
             program: the family and its public parameters, the number of people among them.
-            epsilon: above 0, in nats.
-            delta: in (0, 1/2), far below 1/people: the noise is Gaussian and needs one.
+            epsilon: privacy loss in nats, above 0.
+            delta: failure probability of privacy in (0, 1/2), far below 1/people: the noise is Gaussian and needs one.
             settings: settings that differ from the usual ones; see the class.
 
         Raises:
             InvalidInput: a number out of range.
-            Refused: noise or margins beyond what rows hold.
+            Refused: noise or margins beyond the supply of the rows.
         """
         if not isinstance(program, Program):
             raise InvalidInput("program", f"{type(program).__name__} is no Program")
@@ -156,27 +157,27 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @property
     def relation(self) -> Relation:
-        """The neighbouring relation, as promises and events name it."""
+        """The neighbouring relation as an enumeration member, as promises and events use it."""
         return Relation(self.neighbours)
 
     @cached_property
     def squared_budget(self) -> Fraction:
-        """Budget of all Gaussian releases together: mu^2, or 2 rho."""
+        """Squared budget of all Gaussian releases together: mu^2, or 2 rho."""
         return squared_budget(self.law, *self._gaussian_part)
 
     @property
     def _gaussian_part(self) -> tuple[float, float]:
-        """(epsilon, delta) of all Gaussian releases."""
+        """Privacy parameters (epsilon, delta) of all Gaussian releases of a run together."""
         return self.epsilon, self.delta
 
     @property
     def path_share(self) -> Fraction:
-        """The path's share of the squared budget."""
+        """Share of the squared budget that pays for the path of prices."""
         return Fraction(1)
 
     @cached_property
     def squared_l2_sensitivity(self) -> Fraction:
-        """Squared l2 sensitivity sigma^2: how far a neighbour step moves a load."""
+        """Squared l2 sensitivity sigma^2 of a load."""
         return self.program.constants.squared_l2_sensitivity(self.neighbours)
 
     @cached_property
@@ -188,12 +189,12 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @cached_property
     def descent(self) -> Descent:
-        """How prices follow from what was released."""
+        """Rule by which prices follow from the released numbers."""
         return Descent(program=self.priced, schedule=self.schedule, step=self.step, start=self.start)
 
     @property
     def priced(self) -> Program:
-        """The program whose prices are found: this one, or one with less supply."""
+        """The program whose prices are computed: the mechanism's own program, or a copy with less supply."""
         return self.program
 
     @property
@@ -203,17 +204,19 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @property
     def reserve(self) -> NDArray[np.float64]:
-        """Part of each supply in reserve, shape (k,), so that what is handed out fits: 0 where it may not."""
+        """Part of each supply that is kept in reserve so that the delivered shares fit, shape (k,); 0 in mechanisms
+        without that promise.
+        """
         return np.zeros(self.program.rows)
 
     @property
     def highest_price(self) -> float:
-        """Largest cost of anybody's action, at the prices of the box."""
+        """Largest cost of any participant's action, over all prices in the box."""
         return float(self.program.highest_prices.max()) / PRICE_UNIT * self.program.constants.largest_sum
 
     @property
     def gain(self) -> float:
-        """Largest mean gain of a lie: infinite where nothing is charged."""
+        """Upper bound on the mean gain of a lie; infinite where nothing is charged."""
         return math.inf
 
     @property
@@ -223,12 +226,12 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @property
     def baseline_gap(self) -> float:
-        """How far the value can be from the optimum in any case.
+        """Largest possible gap between the value and the optimum, for any records.
 
-        In a packing program no value is below 0, so it is what bounds the optimum itself: V for everybody, or, where
-        supply is scarce, V for each `least_sum` of all that rows hold. In the mean over a mixture of actions, no
-        participant's value is above V times their contribution over `least_sum`, and all contributions fit the
-        supplies.
+        In a packing program no value is below 0, so an upper bound on the optimum is enough. One bound on the optimum
+        is the number of participants times the largest value V. Where supply is scarce, another bound is V times the
+        total supply over `least_sum`. The second bound holds because, on average over a mixture of actions, no
+        participant's value exceeds V times their contribution over `least_sum`, and all contributions fit the supplies.
         """
         one, served = self.program.constants, float(self.program.people)
         if one.packing and one.least_sum > 0.0:
@@ -236,12 +239,13 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return served * one.most_value - self.program.people * one.least_value
 
     def events(self) -> tuple[Event, ...]:
-        """Events that a run spends: one Gaussian release for the whole path, and the mechanism's other releases."""
+        """Privacy events of a run: one Gaussian release for the whole path, and the mechanism's other releases."""
         return (event(self.law, self.squared_budget * self.path_share, self.relation, PRICES),)
 
     @cached_property
     def regret(self) -> float:
-        """R: a bound on the regret of the prices before the run; infinite with AdaGrad, where it is known afterwards.
+        """Upper bound R on the regret of the prices, known before the run. With AdaGrad the bound is infinite, because
+        the regret is known only after the run.
 
         Source: spec convex_programs 2 (a-priori regret, corrected).
         """
@@ -262,7 +266,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
         ))
 
     def _accuracy(self) -> tuple[Accuracy, ...]:
-        """What is promised of value and feasibility before the run."""
+        """Promises of value and feasibility that are made before the run."""
         source = Source(document="Wu 2017", statement="Theorem 5.3.17", spec="convex_programs 2",
                         erratum="no factor 2; constants by martingale tails")
         least = min(self.program.taus)
@@ -278,7 +282,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @property
     def _most_excess(self) -> float:
-        """What all rows together can exceed their supply by."""
+        """Largest possible total excess of all rows over their supply."""
         one = self.program.constants
         return min(one.width * one.rows, self.program.people * one.largest_sum)
 
@@ -291,16 +295,16 @@ class Dude(Mechanism[P_co, PathCertificate]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None, shards: Sharding | None = None,
     ) -> RunOutcome[P_co, PathCertificate]:
-        """The path of prices, and everybody's part.
+        """Compute the path of prices, and every participant's share.
 
         Args:
-            data: n records, as the program reads them, or batches of slots' rows (`reading.slots`), or a table: a
-                pandas, Polars or Arrow frame, or the path of a file, whose columns are a record's numbers in their
-                order (`confide.tables.frames`). A row that cannot be used counts as null in a release, whoever's it is;
-                a study refuses it.
+            data: n records, as the program reads them, or batches of slots' rows (`reading.slots`), or a table. A table
+                is a pandas, Polars or Arrow frame, or the path of a file, whose columns are a record's numbers in their
+                order (`confide.tables.frames`). In a release, an unusable row counts as null for any participant; a
+                study refuses it.
             noise: `Noise.secure()` for a settlement.
-            progress: called with the rounds played and all of them.
-            shards: where the records lie; threads of this process by default.
+            progress: called with the number of rounds played and the number of all rounds.
+            shards: place where the records are processed; threads of the present process by default.
         """
         source = as_noise(noise)
         records = self.program.read(collected(self.program, data), unusable=unusable_in(source))
@@ -318,7 +322,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @property
     def _facts(self) -> dict[str, Any]:
-        """What a billboard repeats of the plan, so that it can be certified alone."""
+        """Public facts of the plan that a billboard repeats, so that it can be certified alone."""
         return {"round_noise_std": self.schedule.main_noise_std, "discrete": self.law == "discrete_gaussian",
                 "tau": np.array(self.program.taus), "two_sided": self.program.two_sided,
                 "failure_probability": self.failure_probability, "baseline_gap": float(self.baseline_gap),
@@ -327,24 +331,25 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @cached_property
     def _plan(self) -> str:
-        """Digest of all that was planned, but for the failure probability: certificates may be asked for another.
+        """Digest of all settings except the failure probability, since certificates may use another failure
+        probability.
 
-        What the other facts repeat is not all of a plan: permuted supplies, another network, another alpha leave each
-        of them as it is.
+        The other facts on the billboard are not the whole plan: permuted supplies, another network or another alpha may
+        leave each of them unchanged.
         """
         found = encode(self, {})
         return digest(canonical(_unsigned({name: one for name, one in found.items() if name != "beta"})))
 
     @property
     def _inexact(self) -> float:
-        """What all responses together may lose against the best ones."""
+        """Largest total loss of all responses against the best ones."""
         return self.program.people * self.program.oracle_error
 
     @abstractmethod
     def _settled(
         self, noise: NoiseSource, source: Noise, records: Any, held: Shards, board: PathBillboard
     ) -> RunOutcome[P_co, PathCertificate]:
-        """What follows the path."""
+        """Compute the outcome from the path of prices."""
 
     # ---- what a participant and a verifier ask
 
@@ -354,7 +359,9 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return index
 
     def _own(self, billboard: AnyBillboard, *, but: str = "") -> Any:
-        """A billboard, if it repeats this plan's public facts: whether its prices are right, `check` finds out."""
+        """The billboard, if it repeats the public facts of the mechanism's plan. The method `check` verifies the prices
+        themselves.
+        """
         board = self._shaped(billboard)
         for name, wanted in (("burn_in", self.burn_in), *self._facts.items()):
             if name != but and not _same(getattr(board, name), wanted):
@@ -369,7 +376,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return board
 
     def _shaped(self, billboard: AnyBillboard) -> Any:
-        """A billboard, if it is of this mechanism's kind and size."""
+        """The billboard, if it is of the mechanism's kind and size."""
         board = as_path(billboard)
         if type(board) is not self.board:
             raise InvalidInput("billboard", f"{wire_name(board)} is of another mechanism",
@@ -379,32 +386,32 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return board
 
     def check(self, billboard: AnyBillboard) -> None:
-        """Whether it is of this plan, and its prices follow from what was released.
+        """Check that a billboard belongs to the mechanism's plan, and that its prices follow from the released numbers.
 
         Raises:
-            InvalidInput: another plan's, or numbers that no run makes.
+            InvalidInput: the billboard is of another plan, or has numbers that no run produces.
         """
         board = self._own(billboard)
         if not np.array_equal(self.descent.path(board.slacks), board.prices):
             raise InvalidInput("prices", "do not follow from the release")
 
     def natural(self, units: int) -> float:
-        """A value, or a price, in natural units.
+        """A value or a price in natural units.
 
         Args:
-            units: in units of value times the program's `scale`.
+            units: amount in units of value times the program's `scale`.
         """
         return units / (PRICE_UNIT * self.program.scale)
 
 
 def _same(found: Any, wanted: Any) -> bool:
-    """Whether they are equal, and of one type."""
+    """Whether two values are equal and of one type."""
     return (type(found) is type(wanted) and getattr(found, "dtype", None) == getattr(wanted, "dtype", None)
             and bool(np.array_equal(found, wanted)))
 
 
 def _unsigned(value: Any) -> Any:
-    """A JSON form in which 0 has no sign: mechanisms that are equal must have one digest."""
+    """A JSON form in which 0 has no sign, so that equal mechanisms have the same digest."""
     if isinstance(value, dict):
         return 0.0 if value == {"float": "-0.0"} else {name: _unsigned(one) for name, one in value.items()}
     return [_unsigned(one) for one in value] if isinstance(value, list) else value
@@ -418,9 +425,9 @@ def scaled(mechanism: Dude, *, factor: float = 1.0, supply: float | None = None,
     """The mechanism with other supplies and settings.
 
     Args:
-        mechanism: as it was asked for.
-        factor: as of `with_supply`.
-        supply: so too.
-        changed: other settings.
+        mechanism: mechanism to change.
+        factor: factor of all supplies, as in `with_supply`.
+        supply: new supply of every row, as in `with_supply`.
+        changed: other settings of the mechanism to change.
     """
     return replace(mechanism, program=with_supply(mechanism.program, factor=factor, supply=supply), **changed)

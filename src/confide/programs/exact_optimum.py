@@ -1,28 +1,30 @@
-"""`exact`: the optimum that a private run is compared with, proved from both sides in whole numbers. Not private.
+"""`exact`: the optimum with which a private run is compared, proved from both sides in whole numbers. The result has no
+privacy protection.
 
-HiGHS solves the program of all records and names prices; where that would be too large, prices come from rounds without
-noise. Neither is trusted. The actions that are best near those prices are mixed (`columns`), and the mixture's exact
-value is a lower bound of the optimum; the exact dual value of the prices (`lagrangian`) is an upper one. New prices are
-tried until both meet.
+HiGHS solves the program of all records and proposes prices. Where that program would be too large, prices come from
+rounds without noise. Neither source is trusted. The actions that are best near those prices are mixed. The mixture's
+exact value is a lower bound of the optimum, and the exact dual value of the prices is an upper bound. New prices are
+tried until both bounds meet.
 
 Source: spec convex_programs 8 (`Exact.solve`).
 
-`dual_value`: the bound that any prices prove for all solutions, in whole numbers: no feasible one is worth more.
-Private.
+`dual_value`: an upper bound on the value of every feasible solution, which any prices prove, in whole numbers. The
+bound depends on the records and must not be published. The bound is
 
-    OPT <= D(prices) = sum_i max_x (v_i(x) - <prices, c_i(x)>) + <prices, supply>, and the public block's maximum
+    OPT <= D(prices) = sum_i max_x (v_i(x) - <prices, c_i(x)>) + <prices, supply>
 
-Everybody's maximum is the value of their best response, which is exact, so the bound is exact too.
+plus the maximum of the public block, where v_i is a participant's value and c_i their contribution. Each participant's
+maximum is the value of their best response, which is exact, so the bound is exact too.
 
 Source: spec convex_programs 1 (Lagrangian) and 8.
 
-The best mixture of a few actions of each participant: a restricted program with a solution that is checked in whole
-numbers.
+The lower bound of the optimum is the best mixture of a few actions of each participant: a restricted program with a
+solution that is checked in whole numbers.
 
-Actions are best responses to prices that were tried. Most participants have one and the same at all of them, so the
-program that is left to solve is small. Weights are whole multiples of 2^-30, and the value and load of a mixture are
-summed exactly. Excess is allowed at twice tau, where no optimum has any; so the duals lie in the price box, and are new
-prices to try.
+Actions are best responses to prices that were tried. Most participants have the same best response at all of these
+prices, so the remaining program is small. Weights are whole multiples of 2^-30, and the value and load of a mixture are
+summed exactly. The restricted program allows excess at a price of twice tau, at which no optimum has any excess. So its
+duals lie in the price box, and they are the next prices to try.
 
 Source: Dantzig and Wolfe 1960; spec convex_programs 1 (tau as the weight of an exact penalty).
 """
@@ -72,12 +74,13 @@ _BLOCK = 1 << 16
 
 
 def dual_value(program: Program, data: Any, prices: ArrayLike) -> float:
-    """An upper bound of the optimum, at any prices of the box; exact, and rounded up once. Private.
+    """An upper bound of the optimum, from any prices in the box. The bound is computed exactly and rounded up once. The
+    result has no privacy protection.
 
     Args:
         program: program of the records.
-        data: n records, a table of them as a run takes it, or what `program.read` made of them.
-        prices: (k,) natural, rounded to the grid first.
+        data: n records, a table of them in a form that a run accepts, or the result of `program.read`.
+        prices: (k,) natural prices, which are first rounded to the grid.
 
     Raises:
         InvalidInput: prices of another shape, or outside the box.
@@ -91,11 +94,11 @@ def dual_value(program: Program, data: Any, prices: ArrayLike) -> float:
 
 
 def as_prices(program: Program, prices: ArrayLike) -> NDArray[np.int64]:
-    """Natural prices in units, shape (k,).
+    """Natural prices converted to units, shape (k,).
 
     Args:
         program: program with the box that they must lie in.
-        prices: (k,).
+        prices: (k,) natural prices.
 
     Raises:
         InvalidInput: prices of another shape, or outside the box.
@@ -111,12 +114,12 @@ def as_prices(program: Program, prices: ArrayLike) -> NDArray[np.int64]:
 
 
 def exact_dual(program: Program, records: Any, prices: NDArray[np.int64]) -> Fraction:
-    """The dual value D(prices), exactly. Private.
+    """The exact dual value D(prices). The result has no privacy protection.
 
     Args:
         program: program of the records.
         records: records of all participants.
-        prices: (k,) in units.
+        prices: (k,) prices in units.
     """
     worth, slack = 0, program.supply_units - program.public_load(prices)
     for block in records.blocks(_BLOCK):
@@ -143,7 +146,7 @@ def nearest_down(number: Fraction) -> float:
 # ---- columns
 
 WEIGHTS = 1 << 30
-"""Units of weight in 1."""
+"""Number of weight units in a weight of 1."""
 
 _Units = NDArray[np.int64]
 _ATTEMPTS = 8
@@ -152,16 +155,16 @@ _LEAST_MARGIN = 1e-9  # natural loads
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Mixture:
-    """Everybody's mixture of actions, and its exact value and load. Private.
+    """A mixture of actions of every participant, with its exact value and load. The result has no privacy protection.
 
     Args:
-        starts: (n + 1,) where each participant's part begins.
-        actions: (z, width).
-        weights: (z,) in units of 2^-30; everybody's add up to 2^30.
-        value: value of all, with the public block's, in natural units.
-        excess: (k,) load above supply; of equations the absolute difference.
-        load: (k,) natural, rounded.
-        duals: (k,) duals that HiGHS claims.
+        starts: (n + 1,) places where each participant's part begins.
+        actions: (z, width) actions.
+        weights: (z,) weights in units of 2^-30. The weights of each participant add up to 2^30.
+        value: total value, including that of the public block, in natural units.
+        excess: (k,) load above supply; for equations the absolute difference.
+        load: (k,) natural load, rounded.
+        duals: (k,) duals reported by HiGHS.
     """
 
     starts: _Units
@@ -174,12 +177,12 @@ class Mixture:
 
     @property
     def feasible(self) -> bool:
-        """Whether no row is over, exactly."""
+        """Whether no row exceeds its supply, exactly."""
         return not any(self.excess)
 
 
 def mixed(program: Program, records: Any, tried: _Units) -> Mixture:
-    """The best mixture of everybody's responses to these prices. Private.
+    """The best mixture of every participant's responses to the given prices. The result has no privacy protection.
 
     Args:
         program: program of the records.
@@ -204,24 +207,25 @@ def mixed(program: Program, records: Any, tried: _Units) -> Mixture:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _Restricted:
-    """Those who have one action, summed; the actions of the others; the answers of the public block's parts.
+    """The restricted program: the sum over participants with a single action, the actions of the others, and the
+    answers of the public block's parts.
 
-    Parts are mixed each for itself: of a block that is one part, whose answers each buy more of one thing, no mixture
-    could buy a little more of everything, which is what rounding takes.
+    Each part of the public block is mixed separately. If the block were a single part with answers that each buy more
+    of one good, no mixture could buy a little more of every good, as the correction of rounding requires.
 
     Args:
-        program: whose they are.
-        tally: everybody's actions.
-        open: (o,) who has several.
-        picked: (c,) places of their actions in the tally.
-        owner: (c,) which of `open` each is of.
-        values: (c,) in units.
-        loads: (c, k) in units.
-        worth: of those who have one action, in units.
-        load: (k,) theirs.
-        public_values: (q,) natural.
-        public_loads: (q, k) in units.
-        part: (q,) which part of the public block each is of.
+        program: program of the records.
+        tally: actions of all participants.
+        open: (o,) participants with several actions.
+        picked: (c,) places in the tally of the actions of participants with several actions.
+        owner: (c,) place in `open` of each action's participant.
+        values: (c,) values of the picked actions, in units.
+        loads: (c, k) contributions of the picked actions, in units.
+        worth: total value of the participants with a single action, in units.
+        load: (k,) total load of the participants with a single action, in units.
+        public_values: (q,) natural values of the public block's answers.
+        public_loads: (q, k) loads of the public block's answers, in units.
+        part: (q,) part of the public block that each answer belongs to.
     """
 
     program: Program
@@ -265,7 +269,7 @@ class _Restricted:
         """The best mixture that leaves a margin below each supply.
 
         Args:
-            margin: (k,) natural.
+            margin: (k,) natural margin.
         """
         program, k, parts = self.program, self.program.rows, int(self.part[-1]) + 1
         several, answers, size = len(self.open), len(self.public_values), len(self.owner)
@@ -289,7 +293,7 @@ class _Restricted:
         return self._summed(mine, given, found.duals[:k])
 
     def _summed(self, mine: _Units, public: _Units, duals: NDArray[np.float64]) -> Mixture:
-        """What weights come to, exactly."""
+        """The exact total value and load of given weights."""
         certain = mine == WEIGHTS
         value = Fraction(self.worth + int(self.values[certain].sum()), PRICE_UNIT)
         loads = [int(one) * WEIGHTS for one in self.load + self.loads[certain].sum(axis=0)]
@@ -313,7 +317,9 @@ class _Restricted:
 
 
 def _whole(weights: NDArray[np.float64], owner: _Units, count: int) -> _Units:
-    """Weights in units, everybody's adding up to one: down to the grid, and what is missing goes to her largest."""
+    """Weights in units that add up to one for each owner. Weights are rounded to the grid, and the missing rest is
+    added to the owner's largest weight.
+    """
     units = np.rint(np.clip(weights, 0.0, 1.0) * WEIGHTS).astype(np.int64)
     if not count:
         return units
@@ -341,19 +347,19 @@ _SHARD = 1 << 15
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ExactOptimum:
-    """The optimum between two bounds, and a solution. Not private: for studies, and for an operator's own eyes.
+    """The optimum between two bounds, and a solution. It is not private: for studies, and for an operator's own eyes.
 
     Args:
-        value: value of the solution, exact and rounded down: the optimum is at least this.
-        upper: dual value of the prices, exact and rounded up: the optimum is at most this.
+        value: exact value of the solution, rounded down. The optimum is at least this value.
+        upper: exact dual value of the prices, rounded up. The optimum is at most this value.
         gap: upper - value, rounded up.
-        prices: (k,) on the grid, duals of coupling rows.
+        prices: (k,) duals of the coupling rows, on the grid.
         load: (k,) load of the solution.
-        excess: excess of the solution, all rows together: 0 where rows are limits. Rounded weights do not meet
-            equations exactly; there it is how far they are missed.
-        starts: (n + 1,) where each participant's part of the solution begins.
-        actions: (z, width).
-        weights: (z,) weights; everybody's add up to 1.
+        excess: total excess of the solution over all rows; 0 where rows are limits. Rounded weights do not meet
+            equations exactly; for equations the excess is the total absolute difference.
+        starts: (n + 1,) places where each participant's part of the solution begins.
+        actions: (z, width) actions.
+        weights: (z,) weights, which add up to 1 for each participant.
         start: source of the first prices.
     """
 
@@ -387,22 +393,22 @@ class ExactOptimum:
 def exact(
     program: Program, data: Any, *, start: Start | None = None, progress: Any = None, tries: int = _TRIES,
 ) -> ExactOptimum:
-    """The optimum of all records, certified from both sides. Not private.
+    """The optimum of all records, certified from both sides. The result has no privacy protection.
 
     Args:
         program: program of any family.
-        data: n records, or a table of them, as a run takes them.
-        start: source of the first prices: "linear_program", HiGHS's, by default of linear programs up to 4 million
-            people x rows; or "rounds", of prices without noise.
-        progress: called with the number of restricted programs solved and the most there may be. The steps before them,
-            HiGHS on the whole program or the rounds without noise, report nothing.
+        data: n records, or a table of them, in a form that a run accepts.
+        start: source of the first prices. "linear_program" takes the duals of HiGHS and is the default for linear
+            programs up to 4 million people x rows. "rounds" takes the prices of rounds without noise.
+        progress: called with the number of restricted programs solved and the largest possible number of them. The
+            steps before them, HiGHS on the whole program or the rounds without noise, report nothing.
         tries: largest number of restricted programs.
 
     Raises:
-        InvalidInput: bad records.
+        InvalidInput: a record is bad.
         Refused: nothing is feasible; or tau is no dual bound, since excess pays even at twice tau.
-        SolverFailed: the bounds did not meet to 10^-6 of what values can differ, and twice what responses may lose; or
-            the linear program's optimum lies outside of them.
+        SolverFailed: the gap between the bounds stayed above 10^-6 of the largest possible difference of values plus
+            twice the loss of inexact responses, or the linear program's optimum lies outside the bounds.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -428,17 +434,18 @@ def exact(
 
 
 def least_tau(program: Program, data: Any) -> float:
-    """The least dual bound of these very records: min over optimal duals of the largest absolute price. Not private.
+    """The smallest dual bound of the given records: the minimum over optimal duals of the largest absolute price. The
+    result has no privacy protection.
 
-    It checks a declared tau on public or made-up records. A program's tau must hold for every admissible record, so it
-    must never be set from private ones.
+    The function checks a declared tau on public or invented records. A program's tau must hold for every admissible
+    record, so it must never be computed from private records.
 
     Args:
         program: program of any family.
-        data: n records, public or made up.
+        data: n records, public or invented.
 
     Raises:
-        InvalidInput: bad records.
+        InvalidInput: a record is bad.
         Refused: nothing is feasible.
         SolverFailed: HiGHS ends without an optimum.
 
@@ -453,12 +460,12 @@ def least_tau(program: Program, data: Any) -> float:
 
 
 def noiseless_prices(program: Program, data: Any, *, rounds: int = _ROUNDS) -> _Units:
-    """Average prices of rounds without noise, shape (k,), in units. Not private.
+    """Average prices of rounds without noise, shape (k,), in units. The result has no privacy protection.
 
     Args:
         program: program of any family.
-        data: n records, or what `program.read` made of them.
-        rounds: number of main rounds; as many come before them.
+        data: n records, or the result of `program.read`.
+        rounds: number of main rounds, and also of burn-in rounds before them.
     """
     records = program.read(collected(program, data))
     schedule = Schedule(rounds=rounds, burn_in=rounds, squared_l2_sensitivity=Fraction(1), squared_budget=Fraction(1))
@@ -469,13 +476,15 @@ def noiseless_prices(program: Program, data: Any, *, rounds: int = _ROUNDS) -> _
 
 
 def _boxed(program: Program, prices: NDArray[np.float64]) -> _Units:
-    """Natural prices in units, moved into the box."""
+    """Natural prices converted to units and clipped to the box."""
     units = np.clip(np.rint(prices * PRICE_UNIT), program.lowest_prices, program.highest_prices)
     return np.asarray(units.astype(np.int64))
 
 
 def _near(program: Program, prices: _Units, radius: float) -> Iterator[_Units]:
-    """Prices around some: each row up and down, or, where there are many rows, in random directions."""
+    """Prices around the given ones: each row changed up and down, or, where there are many rows, all rows changed in
+    random directions.
+    """
     yield prices
     far = np.rint(np.maximum(1.0, radius * np.array(program.taus) * PRICE_UNIT))
     if program.rows <= _PAIRS:
@@ -487,7 +496,7 @@ def _near(program: Program, prices: _Units, radius: float) -> Iterator[_Units]:
 
 
 def _between(program: Program, records: Any, first: _Units, start: Start, tries: int, progress: Any) -> ExactOptimum:
-    """Bounds from both sides, until they meet."""
+    """Lower and upper bounds of the optimum, improved until they meet."""
     tried = list(_near(program, first, _RADII[start]))
     seen = {tuple(one) for one in tried}
     best, upper = first, exact_dual(program, records, first)

@@ -1,24 +1,31 @@
-"""Flags: a row's flag rises, privately, before its supply is used up; participants who would add to it then go without.
+"""Flags: a row's flag rises, privately, before the row's supply is used up. Participants who would add to the row
+afterwards receive nothing.
 
-Places come one after the other, in batches. After each batch every row whose flag is down is asked whether its
-delivered load is noisily above a noisy level below its supply. The time at which each flag rose is published.
+Participants are served one after the other, in batches. After each batch there is a query for every row without a
+raised flag: whether its delivered load plus noise exceeds a noisy level below its supply. The time at which each flag
+rose is published.
 
-Privacy. Fix prices, draws and the times at which all flags rise. Then everybody else's part is fixed, so that a
-neighbour's record moves all queries of row j from their batch on by one constant D_j, and none before. A row's
-probability is a sum over its level's noise z of P(z), of "below" for each query before, and of "above" for the last. If
-D_j > 0, each "below" is less likely, and the one "above" costs e^(D_j/scale of the queries), z unmoved. If D_j < 0,
-substitute z + |D_j| for z: "above" is unchanged, each "below" only more likely, and z's law costs e^(|D_j|/scale of the
-level). So a row costs its query part or its level part, never both. The positive D_j add up to C1 at most, so do the
-negative ones, each is Cinf at most, and a row has one sign: `flag_loss`. Loads, levels and noise are whole numbers of
-2^-20, so z + |D_j| is on the lattice of discrete Laplace noise, and every step holds with sums for integrals.
+Privacy. Fix prices, public draws and the times at which all flags rise. With prices, draws and times fixed, everybody
+else's part is fixed too, so a neighbour's record moves all queries of row j from the changed participant's batch on by
+one constant D_j, and none before. A row's probability is a sum over its level's noise z of three factors: P(z), the
+probability of "below" for each earlier query, and the probability of "above" for the last query. If D_j > 0, keep z as
+it is: each "below" becomes less likely, and the one "above" costs a factor e^(D_j/scale of the queries). If D_j < 0,
+substitute z +
+|D_j| for z: "above" is unchanged, each "below" only becomes more likely, and the law of z costs a factor e^(|D_j|/scale
+of the level). So a row costs its query part or its level part, never both. The positive D_j add up to at most C1, the
+negative ones add up to at least -C1, and no |D_j| exceeds Cinf, where C1 and Cinf bound the sum and the entries of a
+contribution. These bounds give the loss in `flag_loss`. Loads, levels and noise are whole multiples of 2^-20, so z +
+|D_j| is on the lattice of discrete Laplace noise. On the lattice every step of the proof holds with sums in place of
+integrals.
 
-Margin. A row ends above its supply only if one of its queries' noise is below its level's noise by more than the room M
-between the level and the supply less a batch. The exact law of that asks for a quarter less than B_q + B_t, the sum of
-the two noises' own bounds.
+Margin. Let M, the room, be the distance between the level and the supply less a batch. A row ends above its supply only
+if the noise of one of its queries is below its level's noise by more than M. The exact law of the difference of the two
+noises needs a quarter less room than B_q + B_t, the sum of the bounds of the two noises.
 
-Stops. A flag that also rises, whatever its noise, where the next batch could break the supply, keeps it for sure. That
-happens only if noises are further apart than M, with the same small probability t or less in every world; otherwise it
-is the same mechanism. So it costs (1 + e^epsilon) t in delta, as clamped noise would, which needs a third more room.
+Stops. With stops, a flag also rises for any noise as soon as the next batch could exceed the supply, so the supply is
+certainly kept. A stop acts only if two noises differ by more than M, which has the same small probability of at most t
+on every data set. If no stop acts, the mechanism is the one without stops. So stops cost (1 + e^epsilon) t in delta,
+like clamped noise, which however needs a third more room.
 
 Source: Wu 2017, Algorithm 9; spec convex_programs 5 (corrected: threshold, split, and l1 accounting over rows).
 Batches, the exact room and stops are ours.
@@ -65,17 +72,22 @@ _Loss = TypeVar("_Loss", float, Fraction)
 def flag_loss(
     level: _Loss, query: _Loss, entries: _Loss, rows: int, *, neighbours: Neighbours = "replace"
 ) -> _Loss:
-    """Privacy loss of all flags together, in nats: pure DP.
+    """Privacy loss of all flags together, in nats, as pure differential privacy.
 
-    hi min(k, kappa) + lo min([k - kappa]_+, kappa), hi and lo the larger and the smaller of both parts: the rows whose
-    load rises cost `query` each, those where it falls cost `level`, at most kappa of either kind. A record that is
-    replaced by null moves all rows in one direction: hi min(k, kappa).
+    Let hi and lo be the larger and the smaller one of `level` and `query`, k the number of rows and kappa = `entries`.
+    The loss is
+
+        hi min(k, kappa) + lo min([k - kappa]_+, kappa).
+
+    Rows with a rising load cost `query` each and rows with a falling load cost `level` each, at most kappa rows of
+    either kind. If neighbours replace a record by null, all rows move in one direction, and the loss is max(level,
+    query) min(k, kappa).
 
     Args:
         level: epsilon of each level's noise, Laplace(Cinf/level).
         query: epsilon of each query's noise, Laplace(Cinf/query).
-        entries: kappa = C1/Cinf, how many rows one contribution can fill.
-        rows: k.
+        entries: kappa = C1/Cinf, the number of rows that one contribution can fill.
+        rows: number of rows k.
         neighbours: "replace" or "add_or_remove".
 
     Source: spec convex_programs 5.
@@ -90,7 +102,7 @@ def flag_loss(
 
 
 def _filled(entries: _Loss, rows: int, neighbours: Neighbours) -> tuple[_Loss, _Loss]:
-    """How many rows cost the larger part, and how many the smaller one."""
+    """Number of rows that cost the larger part, and number of rows that cost the smaller one."""
     kind = type(entries)
     first = min(kind(rows), entries)
     return first, kind(0) if neighbours == "add_or_remove" else min(kind(rows) - first, entries)
@@ -100,19 +112,19 @@ def flag_split(
     epsilon: float, entries: float, rows: int, queries: int, failure_probability: float, *,
     neighbours: Neighbours = "replace"
 ) -> tuple[float, float]:
-    """The split into (level, query) parts that cost epsilon together and leave the least margin below the supply.
+    """Split of epsilon into (level, query) parts with the smallest margin below the supply.
 
-    The margin is A/query + B/level, A = ln(k queries/beta) above B = ln(k/beta), beta the failure probability. Where as
-    many rows cost the smaller part as the larger one, query : level = sqrt(A) : sqrt(B); where fewer do, the larger
-    part is dearer, down to equal parts.
+    The margin is A/query + B/level, where A = ln(k queries/beta) is above B = ln(k/beta) and beta is the failure
+    probability. If as many rows cost the `level` part as the larger `query` part, the best ratio is query : level =
+    sqrt(A) : sqrt(B). If fewer rows cost the `level` part, the best ratio is lower, but at least 1.
 
     Args:
         epsilon: privacy loss of all flags, > 0, in nats.
-        entries: kappa.
-        rows: k.
+        entries: kappa = C1/Cinf, the number of rows that one contribution can fill.
+        rows: number of rows k.
         queries: number of queries of each row.
-        failure_probability: in (0, 1).
-        neighbours: as for `flag_loss`.
+        failure_probability: failure probability beta in (0, 1).
+        neighbours: "replace" or "add_or_remove", as for `flag_loss`.
 
     Source: spec convex_programs 5 (split), which is the case k >= 2 kappa.
 
@@ -132,16 +144,17 @@ def flag_split(
 
 
 def usual_batch(people: int, epsilon: float, entries: float, rows: int) -> int:
-    """People between two queries where no batch is given: rarer queries have less noise.
+    """Default number of people between two queries. Rarer queries have less noise.
 
-    A batch takes batch x Cinf from the level and leaves fewer queries to union over; the sum is least near Cinf/query.
-    No row is asked more than 2^13 times.
+    A larger batch lowers the level by batch x Cinf and leaves fewer queries in the union bound. The sum of both effects
+    on the margin is smallest near a batch of 1/query, where query is the epsilon of a query. By default, each row has
+    at most 2^13 queries.
 
     Args:
-        people: n.
+        people: number of people n.
         epsilon: privacy loss of all flags, in nats.
-        entries: kappa.
-        rows: k.
+        entries: kappa = C1/Cinf, the number of rows that one contribution can fill.
+        rows: number of rows k.
     """
     return min(people, max(-(-people // _QUERIES), int(min(people, sum(_filled(float(entries), rows, "replace"))
                                                            / epsilon))))
@@ -149,23 +162,24 @@ def usual_batch(people: int, epsilon: float, entries: float, rows: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Flags:
-    """One flag for each row: their levels, noise and cost, fixed before any record is read.
+    """One flag for each row, with levels, noise and privacy loss that are fixed before any record is read.
 
     Args:
         people: number of people, n, in their public order.
-        supply: (k,) whole numbers, units of load.
-        largest: Cinf, in loads.
-        entries: kappa = C1/Cinf.
+        supply: (k,) supplies as whole numbers, in units of load.
+        largest: largest entry Cinf of a contribution, in loads.
+        entries: kappa = C1/Cinf, the number of rows that one contribution can fill.
         epsilon: privacy loss of all flags, > 0, in nats.
-        failure_probability: in (0, 1), the probability that some row may end above its supply; none with stops.
-        batch: people between two queries.
-        stop_delta: delta that stops may cost; they raise a flag whatever its noise before a supply can break; 0 for
-            none.
+        failure_probability: probability in (0, 1) that some row may end above its supply. With stops no row can end
+            above its supply.
+        batch: number of people between two queries.
+        stop_delta: largest delta of stops, which raise a flag for any noise before the supply can be exceeded; 0 for no
+            stops.
         neighbours: "replace" or "add_or_remove".
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: supply that the margin uses up.
+        Refused: a margin at least as large as a supply.
 
     Example:
         >>> flags = Flags(people=100_000, supply=(5_000 * 2**20,) * 10, largest=1.0, entries=1.0, epsilon=0.4,
@@ -213,7 +227,7 @@ class Flags:
     # ---- public arithmetic
 
     def _at(self, factor: float = 1.0, supply: float | None = None, times: float = 1.0) -> Flags:
-        """The same with other supplies, or an epsilon so many times as large."""
+        """The same flags with other supplies, or with epsilon multiplied by `times`."""
         units = tuple(math.floor(factor * one) if one > 0 or supply is None else math.floor(supply * LOAD_UNIT)
                       for one in self.supply)
         return replace(self, supply=units, epsilon=times * self.epsilon)
@@ -225,12 +239,12 @@ class Flags:
 
     @property
     def queries(self) -> int:
-        """Number of queries of each row, at most: one after every batch but the last, which nobody follows."""
+        """Largest number of queries of each row: one after every batch except the last."""
         return -(-self.people // self.batch) - 1
 
     @property
     def unit(self) -> int:
-        """Cinf in units of load, rounded up."""
+        """Largest entry Cinf of a contribution in units of load, rounded up."""
         return math.ceil(Fraction(self.largest) * LOAD_UNIT)
 
     @cached_property
@@ -251,11 +265,11 @@ class Flags:
 
     @cached_property
     def loss(self) -> Fraction:
-        """Privacy loss of the noise, exactly: at most epsilon."""
+        """Exact privacy loss of the noise, at most epsilon."""
         return self.loss_at(Fraction(self.level_scale), Fraction(self.query_scale))
 
     def loss_at(self, level: Fraction, query: Fraction) -> Fraction:
-        """Privacy loss of the noise at other scales, exactly.
+        """Exact privacy loss of the noise at other scales.
 
         Args:
             level: scale of each level's noise, in units of load.
@@ -266,16 +280,19 @@ class Flags:
 
     @property
     def _failure(self) -> float:
-        """How often noise may break a supply: beta, or what makes the stops cost no more than their delta."""
+        """Largest probability that noise alone would break a supply. Without stops this probability is the failure
+        probability beta. With stops it is chosen such that the stops cost their delta.
+        """
         return self.stop_delta / (1.0 + math.exp(self.epsilon)) if self.stop_delta else self.failure_probability
 
     def room_at(self, failure_probability: float) -> int:
-        """M, in units of load: with this probability at most, some query's noise is below its level's by more.
+        """Room M in units of load. With at most the given probability, some query's noise is below its level's noise by
+        more than M.
 
-        As often, at most, it is above it by more.
+        With at most the same probability, some query's noise is above its level's noise by more than M.
 
         Args:
-            failure_probability: in (0, 1), of all rows together.
+            failure_probability: failure probability in (0, 1), for all rows together.
         """
         if not self.queries:
             return 0
@@ -283,12 +300,14 @@ class Flags:
 
     @cached_property
     def room(self) -> int:
-        """M of the plan's own failure: a row ends above its supply only if its noises are further apart."""
+        """Room M at the failure probability of the plan. A row ends above its supply only if two of its noises differ
+        by more than M.
+        """
         return self.room_at(self._failure)
 
     @property
     def reserve(self) -> int:
-        """Cinf batch and the room for noise: levels are this far below supplies, in units of load."""
+        """Distance of levels below supplies, in units of load: Cinf times the batch, plus the room for noise."""
         return self.batch * self.unit + self.room
 
     @property
@@ -298,33 +317,33 @@ class Flags:
 
     @property
     def stops(self) -> NDArray[np.int64]:
-        """Loads above which a flag rises whatever its noise, shape (k,): the next batch could go beyond the supply."""
+        """Loads above which a flag rises for any noise, since the next batch could exceed the supply, shape (k,)."""
         hard = np.array(self.supply, dtype=np.int64) - self.batch * self.unit
         return hard if self.stop_delta else np.full_like(hard, 1 << 62)
 
     @cached_property
     def delta(self) -> float:
-        """Delta of stops: (1 + e^epsilon) P[some row's noises are further apart than their room]; 0 without stops."""
+        """Delta of stops: (1 + e^epsilon) P[some row's noises differ by more than their room]; 0 without stops."""
         if not self.stop_delta or not self.queries:
             return 0.0
         return added_delta(self.epsilon, _ROOM * self.rows * _fails(
             self.room - 2, self.level_scale, self.query_scale, self.queries))
 
     def event(self, unit: Relation) -> Event:
-        """The event that all flags spend.
+        """Privacy event of all flags together.
 
         Args:
-            unit: change that a neighbour step makes.
+            unit: change of the data between neighbours.
         """
         if self.stop_delta:
             return ApproxEvent(epsilon=self.epsilon, delta=self.stop_delta, neighbours=unit, label="flags with stops")
         return PureEvent(epsilon=self.epsilon, neighbours=unit, label="flags")
 
     def line(self, unit: Relation) -> Line:
-        """The line of a charge for all flags.
+        """Line of a privacy charge for all flags together.
 
         Args:
-            unit: change that a neighbour step makes.
+            unit: change of the data between neighbours.
         """
         charged = self.event(unit)
         if not self.stop_delta:
@@ -338,16 +357,17 @@ class Flags:
     def run(
         self, noise: Noise, starts: NDArray[np.int64], rows: NDArray[np.int64], loads: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The times at which flags rise, and who is served.
+        """Times at which flags rise, and whether each participant is served.
 
         Args:
             noise: noise of levels and queries.
-            starts: (n + 1,) where each participant's contribution begins.
-            rows: (z,) the rows of the contributions' entries that are not zero.
-            loads: (z,) those entries, in units of load.
+            starts: (n + 1,) places where each participant's contribution begins.
+            rows: (z,) rows of the nonzero entries of the contributions.
+            loads: (z,) nonzero entries of the contributions, in units of load.
 
         Returns:
-            (k,) how many people had been counted when each flag rose, n where it never did; and (n,) who is served.
+            (k,) number of people counted when each flag rose, n where it never did; and (n,) whether each participant
+            is served.
         """
         def cost(scales: Mapping[str, Fraction]) -> DrawCost:
             return DrawCost.laplace(self.loss_at(scales["level"], scales["query"]))
@@ -372,13 +392,14 @@ class Flags:
 
 
 def _apart(level: float, query: float, queries: int, failure: float) -> int:
-    """M: one of the queries' noise is below the level's by more than that with probability `failure`, at most.
+    """Room M such that, with probability at most `failure`, one of the queries' noises is below the level's noise by
+    more than M.
 
     Args:
-        level: scale of its noise.
-        query: scale of theirs.
-        queries: of one row, at least one.
-        failure: in (0, 1).
+        level: scale of the level's noise.
+        query: scale of the queries' noise.
+        queries: number of queries of one row, at least one.
+        failure: failure probability in (0, 1).
     """
     if not max(level, query) < _LARGEST:
         return 1 << 62  # above every supply
@@ -390,17 +411,18 @@ def _apart(level: float, query: float, queries: int, failure: float) -> int:
 
 
 def _fails(apart: float, level: float, query: float, queries: int) -> float:
-    """The probability that one of the queries' noise is below the level's by more than that, or a little more.
+    """Upper bound on the probability that one of the queries' noises is below the level's noise by more than `apart`.
 
-    Given the level's noise z, it is 1 - (1 - P[noise < z - apart])^queries, which grows with z: sums over cells of z
-    with the value at their upper ends are above the integral. It is that of noise on the line: discrete Laplace noise
-    is below Laplace noise of the same scale plus 1, in law, on either side, so the discrete law asks for 2 more.
+    Given the level's noise z, the probability is 1 - (1 - P[noise < z - apart])^queries, which grows with z. Sums over
+    cells of z with the value at their upper ends are therefore above the integral. The computed integral is for
+    continuous Laplace noise. Discrete Laplace noise is, in law, below continuous Laplace noise of the same scale plus
+    1, on either side, so the discrete law needs 2 units more.
 
     Args:
-        apart: >= 0.
-        level: scale of its noise.
-        query: scale of theirs.
-        queries: of one row, at least one.
+        apart: difference of the noises, >= 0.
+        level: scale of the level's noise.
+        query: scale of the queries' noise.
+        queries: number of queries of one row, at least one.
     """
     ends = np.concatenate([np.linspace(-_DEEP * level, 0.0, _STEPS), np.linspace(0.0, apart, _STEPS)[1:]])
     tails = np.exp(-np.abs(ends) / level) / 2.0  # P[noise < end] below 0, P[noise > end] above
@@ -414,21 +436,21 @@ def _pass(
     starts: Any, rows: Any, loads: Any, first: int, last: int, batch: int, noise: Any, levels: Any, stops: Any,
     counted: Any, raised: Any, served: Any,
 ) -> None:
-    """Serve the people from `first` to `last`, and ask all rows after each batch that has noise.
+    """Serve the people from `first` to `last`, and make a query for every row after each batch that has noise.
 
     Args:
-        starts: (n + 1,) int64.
-        rows: (z,) int64.
-        loads: (z,) int64.
-        first: a batch's first place.
-        last: the place after the last one.
-        batch: people between two queries.
-        noise: (q, k) int64, of the queries.
-        levels: (k,) int64, with their noise.
-        stops: (k,) int64, loads above which no noise counts.
-        counted: (k,) int64, load that is delivered, carried on.
-        raised: (k,) int64, carried on.
-        served: (n,) bool, filled in.
+        starts: (n + 1,) int64 places where each participant's contribution begins.
+        rows: (z,) int64 rows of the nonzero entries.
+        loads: (z,) int64 nonzero entries.
+        first: first place of a batch.
+        last: place after the last participant.
+        batch: number of people between two queries.
+        noise: (q, k) int64 noise of the queries.
+        levels: (k,) int64 levels with their noise.
+        stops: (k,) int64 loads above which a flag rises for any noise.
+        counted: (k,) int64 delivered load, updated.
+        raised: (k,) int64 number of people counted when each flag rose, updated.
+        served: (n,) bool output.
     """
     for i in range(first, last):
         open_to_her = True

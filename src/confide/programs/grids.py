@@ -1,14 +1,15 @@
-"""The two grids that make a run the same on every machine: sums and comparisons use whole numbers.
+"""Two grids that make a run the same on every machine, because sums and comparisons use whole numbers.
 
 Loads, supplies and the numbers published about them are multiples of 2^-20; values and prices are multiples of 2^-24. A
-sum over people of whole numbers does not depend on their order, so threads and shards cannot change a run, and
-participants who compute their own part compare the same whole numbers as everybody else.
+sum of whole numbers over people does not depend on their order, so threads and shards cannot change a run. Participants
+who compute their own share compare the same whole numbers as everybody else.
 
 Source: spec convex_programs 8.
 
-Public constants of a program: they must hold for every admissible record of any participant.
+The module also has the public constants of a program, which must hold for every admissible record of any participant.
 
-They are never computed from records. Noise, price box, step size and every promise follow from them.
+The constants are never computed from records. Noise, price box, step size and every promise follow from these
+constants.
 
 Source: Wu 2017, Definitions 5.3.5, 5.3.10 and 5.3.13; spec convex_programs 1.
 """
@@ -48,14 +49,14 @@ __all__ = [
 Neighbours = Literal["replace", "add_or_remove"]
 
 NEIGHBOUR_WORDS: Mapping[Neighbours, str] = {"replace": "substitution", "add_or_remove": "null"}
-"""What is written of each relation."""
+"""Name of each neighbouring relation in stored files."""
 
 
 def neighbours_today(value: Any) -> Any:
-    """Today's name of a neighbouring relation: old names work until 1.0.0, with a warning.
+    """Present name of a neighbouring relation. Former names work until 1.0.0, with a warning.
 
     Args:
-        value: the relation as it was given.
+        value: name of the relation, present or former.
     """
     today = next((new for new, old in NEIGHBOUR_WORDS.items() if old == value), None) if isinstance(value,
                                                                                                     str) else None
@@ -68,7 +69,7 @@ def neighbours_today(value: Any) -> Any:
 @renamed(squared_sensitivity="squared_l2_sensitivity", sensitivity="l2_sensitivity")
 @dataclass(frozen=True, kw_only=True)
 class Constants(Declared):
-    """Public bounds that are promised for every record.
+    """Public bounds that hold for every admissible record.
 
     Raises:
         InvalidInput: a number out of range.
@@ -109,10 +110,10 @@ class Constants(Declared):
                 raise InvalidInput(name, f"{len(numbers)} numbers", f"must be {self.rows}, one for each row")
 
     def squared_l2_sensitivity(self, neighbours: Neighbours) -> Fraction:
-        """The square of sigma: how far two admissible contributions can lie apart, in l2.
+        """Squared l2 sensitivity sigma^2: the largest squared l2 distance of two admissible contributions.
 
-        Where none is negative, ||a - b||^2 <= ||a||^2 + ||b||^2 <= 2 Cinf C1, and each entry moves by Cinf at most.
-        With "add_or_remove" the other contribution is nothing.
+        Where no contribution is negative, ||a - b||^2 <= ||a||^2 + ||b||^2 <= 2 Cinf C1, and each entry moves by at
+        most Cinf. With "add_or_remove" one of the two contributions is zero.
 
         Args:
             neighbours: "replace": a record is replaced by any other; "add_or_remove": by one that contributes nothing.
@@ -129,7 +130,7 @@ class Constants(Declared):
         """The l2 sensitivity sigma, rounded up.
 
         Args:
-            neighbours: as for `squared_l2_sensitivity`.
+            neighbours: "replace" or "add_or_remove", as for `squared_l2_sensitivity`.
         """
         return root_up(self.squared_l2_sensitivity(neighbours))
 
@@ -143,28 +144,28 @@ class Constants(Declared):
 
 LOAD_BITS = 20
 LOAD_UNIT = 1 << LOAD_BITS
-"""Units of load in 1."""
+"""Number of units in a load of 1."""
 
 PRICE_BITS = 24
 PRICE_UNIT = 1 << PRICE_BITS
-"""Units of value, and of price, in 1."""
+"""Number of units in a value or a price of 1."""
 
 
 def values_near(values: Any) -> NDArray[np.float64]:
-    """Values in units, rounded to the nearest: whole numbers, still as doubles.
+    """Values in units, rounded to the nearest whole number, as doubles.
 
     Args:
-        values: numbers.
+        values: values in natural units.
     """
     rounded: NDArray[np.float64] = np.rint(np.asarray(values, dtype=np.float64) * PRICE_UNIT)
     return rounded
 
 
 def loads_up(loads: Any) -> NDArray[np.int64]:
-    """Contributions in units, rounded up: what is feasible for them is feasible for what people wrote.
+    """Contributions in units, rounded up, so that a set of contributions that fits after rounding also fits exactly.
 
     Args:
-        loads: numbers.
+        loads: contributions in natural units.
     """
     return np.ceil(np.asarray(loads, dtype=np.float64) * LOAD_UNIT).astype(np.int64)
 
@@ -173,6 +174,6 @@ def supply_down(supply: Any) -> NDArray[np.int64]:
     """Supplies in units, rounded down.
 
     Args:
-        supply: numbers.
+        supply: supplies in natural units.
     """
     return np.floor(np.asarray(supply, dtype=np.float64) * LOAD_UNIT).astype(np.int64)

@@ -1,24 +1,28 @@
-"""Promises about value and feasibility before a run: the bounds of this package. The printed bounds are in
-`printed_bounds`.
+"""Promises about value and feasibility that are made before a run, by the bounds of this package. The printed bounds
+are in `evidence.wu_2017.private_programs.printed_bounds`.
 
-The regret of projected gradient descent with constant steps eta_j against the best fixed prices of the box is at most
+The regret of projected gradient descent with constant steps eta_j, against the best fixed prices of the box, is at most
 
     sum_j D_j^2/(2 eta_j T) + mean_t sum_j eta_j g_tj^2/2 + |<prices, noise>| + gain of fixed prices from noise,
 
-each with its own tail: Zinkevich's bound, a chi-square with its cross term, a martingale, and a sum of half normals.
+where D_j is the side of the box of row j, T the number of rounds and g_tj the gradient. The four terms of this regret
+bound are Zinkevich's bound, a chi-square with its cross term, a martingale, and a sum of half normals. Each random term
+has its own tail bound.
 
 Source: Wu 2017, Theorem 5.3.17; spec convex_programs 2 (a-priori regret, corrected) and 5 (Bern).
 
-`certificate`: how far from feasible and from optimal a run can be, from its billboard alone, after the run.
+`certificate`: bounds on the distance of a run from feasibility and from the optimum, computed from its billboard alone,
+after the run.
 
-It needs neither a correct tau nor many rounds nor a particular step: a wrong tau, or too few rounds, lead to a large
-certificate, never to a false one. It assumes that the noise was drawn as the plan says, and that the number of rounds
-was fixed before. Responses that are not exact widen it by their largest total loss.
+The certificate needs neither a correct tau nor many rounds nor a particular step size. A wrong tau or too few rounds
+lead to a large certificate, never to a false one. The certificate assumes that the noise was drawn as planned, and that
+the number of rounds was fixed before the run. Responses that are not exact widen the certificate by their largest total
+loss.
 
-The noise of a row, averaged over the main rounds, is exactly N(0, s^2) however prices react, so that the mean of the
-released numbers bounds the excess. The optimum is at most the Lagrangian's maximum. Its mean over the rounds differs
-from the observed mean by the martingale sum <price, noise>, with predictable variance Q; mixing over Gaussian
-multipliers bounds it. Rounding to the grid adds 2^-21 at most to each number.
+The noise of a row, averaged over the main rounds, is exactly N(0, s^2) for any behaviour of the prices, so the mean of
+the released numbers bounds the excess. The optimum is at most the Lagrangian's maximum. The mean of the Lagrangian's
+maximum over the rounds differs from the observed mean by the martingale sum <price, noise>, with predictable variance
+Q. Mixing over Gaussian multipliers bounds the martingale. Rounding to the grid adds at most 2^-21 to each number.
 
 Source: spec convex_programs 2 (public certificate; ours).
 """
@@ -64,15 +68,15 @@ def corrected_regret(
     *, rows: int, tau: float, width: float, noise_std: float, rounds: float, failure_probability: float,
     two_sided: bool = False,
 ) -> float:
-    """R: the regret of projected gradient descent at its best constant step, with probability at least 1 - beta.
+    """The regret R of projected gradient descent at its best constant step, with probability at least 1 - beta.
 
     Args:
-        rows: k.
+        rows: number of rows k.
         tau: half the side of the price box.
         width: w, the largest distance of a load from its supply.
-        noise_std: s.
-        rounds: T, may be infinite.
-        failure_probability: in (0, 1).
+        noise_std: standard deviation s of a row's mean noise.
+        rounds: number of rounds T, may be infinite.
+        failure_probability: failure probability beta in (0, 1).
         two_sided: whether prices may be negative: the box is twice as wide.
 
     Example:
@@ -95,15 +99,15 @@ def regret_of_steps(
     failure_probability: float,
     two_sided: bool = False,
 ) -> float:
-    """R of given constant steps, with probability at least 1 - beta.
+    """The regret R at given constant steps, with probability at least 1 - beta.
 
     Args:
-        steps: (k,) eta of each row, prices for each unit of load.
+        steps: (k,) step size eta of each row, in prices for each unit of load.
         taus: (k,) half the side of the box of each row.
-        width: w.
-        noise_std: s.
-        rounds: T.
-        failure_probability: in (0, 1).
+        width: w, the largest distance of a load from its supply.
+        noise_std: standard deviation s of a row's mean noise.
+        rounds: number of rounds T.
+        failure_probability: failure probability beta in (0, 1).
         two_sided: whether prices may be negative.
 
     Raises:
@@ -130,13 +134,13 @@ def regret_of_steps(
 
 def regret_bound(constants: Constants, schedule: Schedule, failure_probability: float, *,
                  two_sided: bool = False) -> float:
-    """The regret R of a run with the usual constant steps, prices on their grid: infinite where there is no public
-    scale.
+    """The regret R of a run with the usual constant steps and prices rounded to their grid; infinite where there is no
+    public scale.
 
     Args:
         constants: constants of the program.
         schedule: schedule of the rounds.
-        failure_probability: in (0, 1).
+        failure_probability: failure probability beta in (0, 1).
         two_sided: whether rows are equations.
     """
     if constants.step_scale is None:
@@ -151,12 +155,14 @@ def regret_bound(constants: Constants, schedule: Schedule, failure_probability: 
 
 
 def _log(failure_probability: float) -> float:
-    """x = ln(4/beta): four events."""
+    """The number x = ln(4/beta), for a union bound over four events."""
     return math.log(4.0 / fraction("failure_probability", failure_probability))
 
 
 def _squares(weights: Sequence[float], width: float, s: float, rounds: float, x: float) -> float:
-    """What the mean over rounds of sum_j weight_j g_j^2 stays below: G2 where all weights are 1."""
+    """Upper bound on the mean over rounds of sum_j weight_j g_j^2, where g_j is the gradient. The bound is called G2
+    where all weights are 1.
+    """
     total, square, largest = math.fsum(weights), math.fsum(one * one for one in weights), max(weights)
     noise = total + 2.0 * math.sqrt(square * x / rounds) + 2.0 * largest * x / rounds
     return (total * width**2 + rounds * s**2 * noise
@@ -164,7 +170,9 @@ def _squares(weights: Sequence[float], width: float, s: float, rounds: float, x:
 
 
 def _of_noise(taus: Sequence[float], s: float, x: float, two_sided: bool) -> float:
-    """The martingale of prices and noise, and what noise lets the best fixed prices gain."""
+    """Upper bound on two parts of the regret: the average over rounds of the product of prices and noise (a
+    martingale), and the gain of the best fixed prices from noise.
+    """
     sides = 2.0 if two_sided else 1.0
     total, norm = sides * 2.0 * math.fsum(taus), sides * 2.0 * math.sqrt(math.fsum(tau * tau for tau in taus))
     return norm * s * math.sqrt(2.0 * x) + s * (total / math.sqrt(2.0 * math.pi) + norm * math.sqrt(2.0 * x))
@@ -173,12 +181,12 @@ def _of_noise(taus: Sequence[float], s: float, x: float, two_sided: bool) -> flo
 def game_accuracy(
     regret: float, taus: Sequence[float], *, box: float = 2.0, errors: float = 0.0,
 ) -> tuple[float, float]:
-    """The bounds that a regret implies: on the optimum less the value, and on the excess of all rows together.
+    """Bounds that follow from a regret: on the optimum less the value, and on the total excess of all rows.
 
     Args:
-        regret: R, may be infinite.
+        regret: bound R on the regret, may be infinite.
         taus: (k,) dual bounds.
-        box: c > 1, the price box is [0, c tau].
+        box: c > 1, where the price box is [0, c tau].
         errors: largest total loss of all responses against the best ones.
 
     Source: spec convex_programs 2 (game lemma, corrected: no factor 2).
@@ -196,14 +204,15 @@ def game_accuracy(
 
 
 def certified_excess(rows: int, noise_std: float, failure_probability: float) -> float:
-    """The certificate's bound on the excess of a row whose average released slack is 0: z s.
+    """The certificate's bound z s on the excess of a row with an average released slack of 0, where z is a normal
+    quantile and s is the standard deviation of the noise.
 
-    Prices make the slack so where they are not at the ends of their box (`planning`), so a plan counts on this bound.
+    The average slack is 0 where prices are not at the ends of their box (`planning`), so a plan uses this bound.
 
     Args:
         rows: number of rows, k.
         noise_std: standard deviation s of the noise.
-        failure_probability: in (0, 1).
+        failure_probability: failure probability in (0, 1).
 
     Example:
         >>> round(certified_excess(10, 6.2978, 0.05), 2)
@@ -215,11 +224,12 @@ def certified_excess(rows: int, noise_std: float, failure_probability: float) ->
 
 
 def bernstein(mean: float, largest: float, log: float) -> float:
-    """How far a sum of independent numbers in [0, largest] exceeds its mean, except with probability e^-log.
+    """Upper bound on the excess of a sum of independent numbers in [0, largest] over its mean, which fails with
+    probability at most e^-log.
 
     Args:
-        mean: mean of the sum, or a number above it.
-        largest: M.
+        mean: mean of the sum, or an upper bound on the mean.
+        largest: largest value M of each number.
         log: L = ln(1/probability).
 
     Source: spec convex_programs 5 (Bern), in place of Theorem 6.3.4, which fails for small means.
@@ -242,20 +252,22 @@ _CLOSE = 50.0  # what prices may move in the main rounds, as a share of tau, whe
 @wire("PathCertificate", "beta excess gap sharp_gap regret complaint vacuous", failure_probability="beta")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathCertificate(Certificate):
-    """Bounds for a run: excess, gap and regret hold together with probability at least 1 - beta.
+    """Bounds for a run. Excess, gap and regret hold together with probability at least 1 - beta.
 
-    `sharp_gap` holds together with `excess` at the same level,
-    in place of `gap`; `complaint` has a failure probability of its own.
+    The bound `sharp_gap`, in place of `gap`, holds together with `excess` at the same level. The bound `complaint` has
+    a failure probability of its own.
 
     Args:
         failure_probability: probability of failure.
-        excess: (k,) the averages' load is above its supply by at most this, row by row; their absolute difference
-            where rows are equations.
-        gap: the optimum is above the value of the averages by at most this.
-        sharp_gap: the same, measured from the first main prices: often half of it where prices hardly move.
-        regret: regret that takes the place of R in statements that are made after the run.
-        complaint: at most this over alpha participants are not alpha-satisfied by their averages.
-        vacuous: whether the gap says nothing; the excess, where nothing has a value.
+        excess: (k,) upper bound on the averages' load less supply in each row; on their absolute difference where rows
+            are equations.
+        gap: upper bound on the optimum less the value of the averages.
+        sharp_gap: another upper bound on the optimum less the value of the averages, measured from the first main
+            prices. This bound is often half of `gap` where prices hardly move.
+        regret: regret that replaces R in statements that are made after the run.
+        complaint: number such that at most complaint/alpha participants are not alpha-satisfied by their averages.
+        vacuous: whether the gap is no better than the trivial bound. Where nothing has a value, whether the excess is
+            no better than its trivial bound.
     """
 
     failure_probability: float
@@ -267,22 +279,24 @@ class PathCertificate(Certificate):
     vacuous: bool
 
     def unsatisfied(self, alpha: float) -> float:
-        """At most so many participants would gain more than alpha by another choice at the average prices.
+        """Upper bound on the number of participants who would gain more than alpha by another choice at the average
+        prices.
 
         Args:
-            alpha: > 0, in units of value.
+            alpha: largest tolerated gain by another choice, > 0, in units of value.
         """
         return self.complaint / positive("alpha", alpha)
 
     @property
     def total_excess(self) -> float:
-        """Largest excess of all rows together."""
+        """Upper bound on the total excess of all rows."""
         return float(self.excess.sum())
 
 
 @renamed(beta="failure_probability")
 def certificate(billboard: PathBillboard, failure_probability: float | None = None) -> PathCertificate:
-    """The claims about a run that follow from its billboard: free post-processing.
+    """Bounds for a run that follow from its billboard. The bounds cost no privacy, since they are post-processing of
+    the billboard.
 
     Args:
         billboard: billboard of any of the family's mechanisms.
@@ -342,23 +356,23 @@ def certificate(billboard: PathBillboard, failure_probability: float | None = No
 
 
 def quantile(tail: float, discrete: bool) -> float:
-    """The number that a standard normal exceeds with probability `tail`; for discrete, sub-Gaussian noise, a bound on
-    it.
+    """The number that a standard normal exceeds with probability `tail`; for discrete, sub-Gaussian noise, an upper
+    bound on this number.
 
     Args:
-        tail: in (0, 1).
-        discrete: whether the law is the discrete Gaussian's.
+        tail: tail probability in (0, 1).
+        discrete: whether the noise is discrete Gaussian.
     """
     return math.sqrt(2.0 * math.log(1.0 / tail)) if discrete else -float(scipy.special.ndtri(tail))
 
 
 def mixture(variance: float, typical: float, failure_probability: float) -> float:
-    """A bound that a martingale with this predictable variance exceeds with at most this probability.
+    """A bound that a martingale with the given predictable variance exceeds with at most the given probability.
 
     Args:
-        variance: Q, as it came out.
-        typical: r > 0, fixed in advance; the bound is sharpest where Q is near it.
-        failure_probability: in (0, 1).
+        variance: observed predictable variance Q.
+        typical: r > 0, fixed in advance; the bound is sharpest where Q is near r.
+        failure_probability: failure probability in (0, 1).
 
     Source: spec convex_programs 2: E exp(u S - u^2 Q/2) <= 1, mixed over u ~ N(0, 1/r).
     """
@@ -367,10 +381,10 @@ def mixture(variance: float, typical: float, failure_probability: float) -> floa
 
 
 def as_path(billboard: Any) -> PathBillboard:
-    """A billboard, if it is one of a price path.
+    """The given billboard, checked to be one of a price path.
 
     Raises:
-        InvalidInput: it is another one, or a field of it is of another type or shape.
+        InvalidInput: another kind of billboard, or a field of another type or shape.
     """
     board = as_billboard(billboard)
     if not isinstance(board, PathBillboard):

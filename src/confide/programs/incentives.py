@@ -1,12 +1,12 @@
-"""Incentives where average prices are charged: who would rather have something else, and the gain of a lie.
+"""Incentives where average prices are charged: participants who would rather have another share, and the gain of a lie.
 
-Whatever a participant reports, they get at most u* = max (value - price) at the charged prices, a number in [0, V]. The
-path of prices is private, so that their report moves the mean of u* by little. Truth gives them u* - alpha at least,
-because a participant who is further below it gets their favourite in place of the average.
+For any report, a participant's utility is at most u* = max (value - price) at the charged prices, a number in [0, V].
+The path of prices is private, so the participant's report changes the mean of u* only a little. The truth gives at
+least u* - alpha, because a participant with a lower utility receives their favourite in place of the average.
 
-All comparisons use whole numbers: alpha is rounded down to a unit, so that nobody counts as satisfied wrongly. The
-charged prices are rounded to 2^-24. Where a theorem counts satisfaction at the exact averages, 2^-24 C1 is taken off
-alpha: half a unit of each price, for the participant's own action and for their favourite.
+All comparisons use whole numbers. Alpha is rounded down to a unit, so that nobody counts as satisfied wrongly. The
+charged prices are rounded to 2^-24. Where a theorem is about satisfaction at the exact average prices, 2^-24 C1 is
+subtracted from alpha: half a unit of each price, for the participant's own action and for their favourite.
 
 Gains and utilities are about values as the program reads them, rounded to 2^-24.
 
@@ -47,8 +47,8 @@ _CELLS = 1 << 22  # of contributions that are held at once
 
 
 def check_payments(program: Program, rounds: int) -> None:
-    """Check that prices can be charged. They can if nobody's value or contribution is ever negative, everybody may have
-    nothing, and each response is as good as declared.
+    """Check that prices can be charged. The conditions are that no value or contribution is ever negative, everybody
+    may have nothing, and each response is as good as declared.
 
     Args:
         program: program whose actions are priced.
@@ -74,21 +74,22 @@ def alpha_units(program: Program, alpha: float) -> int:
 
     Args:
         program: program of the units.
-        alpha: > 0, in units of value.
+        alpha: largest tolerated gain by another choice, > 0, in units of value.
     """
     exact_alpha(program, alpha)
     return min(math.floor(Fraction(alpha) * PRICE_UNIT * program.scale), _most_units(program))
 
 
 def exact_alpha(program: Program, alpha: float) -> float:
-    """The divisor of a regret: reassigned participants are this far from satisfied at the exact averages of the prices.
+    """Alpha less the rounding of prices, by which a regret is divided to bound the number of reassigned participants. A
+    reassigned participant's utility at the exact average prices is below their favourite's by more than this number.
 
     Args:
-        program: program whose C1 and units count.
-        alpha: > 0, in units of value.
+        program: program with the bound C1 and the units.
+        alpha: largest tolerated gain by another choice, > 0, in units of value.
 
     Raises:
-        InvalidInput: so small that the rounding of prices is all of it.
+        InvalidInput: an alpha that does not exceed the rounding of prices.
     """
     whole_units = math.floor(Fraction(positive("alpha", alpha)) * PRICE_UNIT * program.scale)
     left = Fraction(whole_units, PRICE_UNIT * program.scale) - Fraction(program.constants.largest_sum) / PRICE_UNIT
@@ -100,10 +101,11 @@ def exact_alpha(program: Program, alpha: float) -> float:
 
 
 class Judged(NamedTuple):
-    """Value of everybody's average to them at the charged prices, over all rounds. It is private.
+    """Value of each participant's average at the charged prices, over all rounds. The values are private and must not
+    be published.
 
     Args:
-        unsatisfied: (m,) whether the participant's favourite would give them more, by more than alpha.
+        unsatisfied: (m,) whether the participant's favourite would give them more utility, by more than alpha.
         favourites: (m, width) the participant's favourite action at the charged prices.
         value: (m,) value of the participant's average, times T, in units of value.
         paid: (m,) price of the participant's average, times T, in units of value times the scale.
@@ -120,15 +122,15 @@ class Judged(NamedTuple):
 def judged(
     program: Program, records: Any, tally: Tally, charged: NDArray[np.int64], rounds: int, alpha: int,
 ) -> Judged:
-    """Everybody's average compared with their favourite.
+    """Comparison of each participant's average with their favourite.
 
     Args:
         program: program of the actions.
         records: records of m participants.
-        tally: tally of their responses to the main rounds.
-        charged: (k,) prices, in units.
-        rounds: T.
-        alpha: in units of value times the scale, from `alpha_units`.
+        tally: tally of the m participants' responses to the main rounds.
+        charged: (k,) charged prices, in units.
+        rounds: number of main rounds T.
+        alpha: largest gain at which a participant is satisfied, in units of value times the scale, from `alpha_units`.
     """
     starts, actions, times = tally
     m, scale = records.people, program.scale
@@ -154,9 +156,9 @@ def reassigned(tally: Tally, unsatisfied: NDArray[np.bool_], favourites: NDArray
 
     Args:
         tally: tally of m participants.
-        unsatisfied: (m,).
-        favourites: (m, width).
-        rounds: T.
+        unsatisfied: (m,) whether each participant is unsatisfied.
+        favourites: (m, width) favourite action of each participant.
+        rounds: number of main rounds T.
     """
     starts, actions, times = tally
     first = np.zeros(len(times), dtype=bool)
@@ -170,7 +172,7 @@ def reassigned(tally: Tally, unsatisfied: NDArray[np.bool_], favourites: NDArray
 
 
 def _most_units(program: Program) -> int:
-    """More than any value less any price, in units of value times the scale."""
+    """Upper bound on any value less any price, in units of value times the scale."""
     one = program.constants
     return math.ceil(PRICE_UNIT * program.scale * (
         Fraction(one.most_value) + (2 * Fraction(max(one.tau)) + 1) * Fraction(one.largest_sum)))
@@ -180,31 +182,32 @@ def _most_units(program: Program) -> int:
 
 
 class Relative(NamedTuple):
-    """E[utility of the lie] <= factor E[utility of truth] + added."""
+    """Bound on the mean utility of a lie: E[utility of the lie] <= factor E[utility of truth] + added."""
 
     factor: float
     added: float
 
 
 def loss_of_a_lie(constants: Constants, neighbours: Neighbours, squared: Fraction) -> Fraction:
-    """Largest part of (sigma/deviation)^2 that a path spends on two records of one participant, for any neighbours.
+    """Largest sum of (sigma/deviation)^2 by which a path can distinguish two records of one participant.
 
-    A lie replaces one record by another: where neighbours are a record and nothing, the two records lie further apart.
+    A lie replaces one record by another. Where neighbours are a record and nothing, the two records lie further apart
+    than neighbours.
 
     Args:
         constants: constants of the program.
         neighbours: neighbouring relation of the mechanism.
-        squared: squared budget of the path, for its own neighbours.
+        squared: squared budget of the path, for the mechanism's own neighbours.
     """
     return squared * constants.squared_l2_sensitivity("replace") / constants.squared_l2_sensitivity(neighbours)
 
 
 def additive_gain(alpha: float, most_value: float, variation: float) -> float:
-    """Largest mean gain of a lie, whatever the others report.
+    """Upper bound on the mean gain of a lie, for any reports of the others.
 
     Args:
-        alpha: largest difference between the utility of a favourite and the participant's own.
-        most_value: V.
+        alpha: largest difference between the utility of a favourite and of the participant's own share.
+        most_value: largest value V.
         variation: total variation between two paths of prices, in [0, 1].
 
     Source: spec convex_programs 6.1: alpha + (V + alpha) variation.
@@ -217,14 +220,15 @@ def additive_gain(alpha: float, most_value: float, variation: float) -> float:
 
 
 def relative_gain(law: Law, squared: Fraction, alpha: float, most_value: float, epsilon: float = 0.0) -> Relative:
-    """A bound for each epsilon >= 0, all of which hold together; at 0 it is the additive one.
+    """Bound on the mean utility of a lie for a given epsilon >= 0. The bounds for all epsilon hold together. At epsilon
+    = 0 the bound is the additive one.
 
     Args:
         law: law of the noise.
         squared: the sum of (sigma/deviation)^2 for two records of one participant (`loss_of_a_lie`).
-        alpha: largest difference between the utility of a favourite and the participant's own.
-        most_value: V.
-        epsilon: >= 0.
+        alpha: largest difference between the utility of a favourite and of the participant's own share.
+        most_value: largest value V.
+        epsilon: privacy loss in nats, >= 0.
 
     Source: spec convex_programs 6.1: e^epsilon E[truth] + alpha e^epsilon + delta(epsilon)(V + alpha).
 
@@ -247,19 +251,19 @@ def relative_gain(law: Law, squared: Fraction, alpha: float, most_value: float, 
 def audited_gain(
     *, alpha: float, most_value: float, path_variation: float, audit_variation: float, most_utility: float,
 ) -> float:
-    """Largest gain of a lie where a noisy audit of the loads accepts the run or not.
+    """Upper bound on the gain of a lie where a noisy audit of the loads accepts or rejects the run.
 
-    Acceptance depends on the participant's own rounded part: compare it with acceptance without them, once for the
-    truth and once for the lie.
+    Acceptance depends on the participant's own rounded share. So the bound compares acceptance of the run with and
+    without the participant, once for the truth and once for the lie.
 
     Args:
-        alpha: largest difference between the utility of a favourite and the participant's own, in the mean over the
-            public draw.
-        most_value: V.
+        alpha: largest difference between the utility of a favourite and of the participant's own share, on average over
+            the public draw.
+        most_value: largest value V.
         path_variation: total variation between two paths of prices.
         audit_variation: total variation between two noisy audits.
-        most_utility: the largest absolute utility of a rounded part: V and the highest price, or V with scaled
-            payments.
+        most_utility: the largest absolute utility of a rounded share: the larger of V and the highest price, or V with
+            scaled payments.
 
     Source: spec convex_programs 6.2.
 
@@ -274,13 +278,13 @@ def audited_gain(
 
 
 def participation(utility: float, when: str, source: Source, *, note: str = "") -> Participation:
-    """The promise about the value of everybody's part to them, less its price.
+    """The promise about the value of every participant's share less its price.
 
     Args:
-        utility: at least this, in units of value.
-        when: words for when it holds: after every run, or in the mean over something.
+        utility: lower bound on value less price, in units of value.
+        when: description of the cases in which the promise holds: after every run, or on average over something.
         source: source of the promise.
-        note: about its reach.
+        note: note about the scope of the promise.
 
     Example:
         >>> print(participation(-0.01, "after every run", Source(document="a", statement="b")).sentence())
@@ -292,13 +296,13 @@ every run
 
 
 def truthfulness(gain: float, most_value: float, *, note: str = "", statement: str = "Theorem 6.2.11") -> Truthfulness:
-    """The promise that no lie gains more.
+    """The promise that no lie gains more than a given amount.
 
     Args:
         gain: `additive_gain`, or with other effects of a lie added.
-        most_value: largest value V; a gain as large as this says nothing.
-        note: words for what it is an average over.
-        statement: statement of the print.
+        most_value: largest value V. A gain of at least V makes the promise vacuous.
+        note: description of the average for which the promise holds.
+        statement: number of the statement in the printed source.
     """
     return Truthfulness(
         gain=gain, baseline=most_value, unit_of_gain="of value", note=note,

@@ -1,4 +1,4 @@
-"""Made-up records, public and the same on every machine, and rules of thumb: for studies, tests and plans."""
+"""Simulated records, public and the same on every machine, and simple allocation rules, for studies and tests."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def popular(people: int, goods: int, seed: int) -> NDArray[np.float32]:
     """Values U(0, 1) times the popularity of the good, U(.3, 1), shape (n, k).
 
     Args:
-        people: n.
-        goods: k.
+        people: number of people n.
+        goods: number of goods k.
         seed: seed of the generator.
 
     Source: spec convex_programs 9.3.
@@ -40,14 +40,14 @@ _Cells = NDArray[np.float64]
 
 
 def made_up(program: Program, seed: int) -> _Cells:
-    """Cells of made-up people, with tastes that differ around public popularities, shape (n, c).
+    """Cells of simulated people, with tastes that differ around public popularities, shape (n, c).
 
     Args:
         program: program of a family with records that are rows of numbers.
         seed: seed of the generator.
 
     Raises:
-        InvalidInput: another family.
+        InvalidInput: the program is of another family.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -81,7 +81,7 @@ def made_up(program: Program, seed: int) -> _Cells:
 
 
 def _bids(program: XorBundles, seed: int) -> _Cells:
-    """As many bundles as there may be, one of them of the largest size."""
+    """Bids with the largest possible number of bundles, one of them of the largest size."""
     n, bids, size = program.people, program.bids, program.size
     draw, wanted = study_generator(seed, "bundles"), popular(n, program.rows, seed)
     goods = np.full((n, bids, size), -1.0)
@@ -94,7 +94,9 @@ def _bids(program: XorBundles, seed: int) -> _Cells:
 
 
 def _actions(program: AggregativeGame, seed: int) -> _Cells:
-    """Contributions in range, and each action allowed with probability 1/2, one of them for sure."""
+    """Contributions in range. Each action is allowed with probability 1/2, and at least one action of each participant
+    is allowed.
+    """
     n, a, k = program.people, program.actions, program.rows
     draw = study_generator(seed, "actions")
     parts = draw.uniform(-1.0 if program.signed else 0.0, 1.0, (n, a, k)) * program.largest
@@ -107,11 +109,11 @@ def _actions(program: AggregativeGame, seed: int) -> _Cells:
 
 
 def in_order(program: Program, records: Any, seed: int) -> int:
-    """The value, in units, where one participant after another takes their best action from what is left, in random
-    order.
+    """The total value, in units, where one participant after another, in random order, takes their best action from the
+    remaining supply.
 
-    A row without room for the largest contribution has the highest price, at which nobody takes it. Where contributions
-    differ, an action that does not fit is left.
+    A row with less supply left than the smallest nonzero entry of a contribution has the highest price, so that nobody
+    takes it. Where contributions differ, an action that does not fit is not taken.
 
     Args:
         program: a packing program.
@@ -133,7 +135,7 @@ def in_order(program: Program, records: Any, seed: int) -> int:
 
 
 def lottery(program: Program, records: Any, seed: int) -> int:
-    """The value, in units, where everybody's favourite is handed out in random order, while it fits.
+    """The total value, in units, where each participant receives their favourite if it still fits, in random order.
 
     Args:
         program: a packing program.
@@ -155,7 +157,9 @@ def lottery(program: Program, records: Any, seed: int) -> int:
 
 
 def _served(program: Program, mine: Any, action: Any, left: Any) -> int:
-    """The value of an action that fits, and takes what it uses; 0 of one that does not."""
+    """Value of an action that fits, with its load subtracted from the remaining supply; 0 for an action that does not
+    fit.
+    """
     adds = program.contributions(mine, action)[0]
     if not bool((adds <= left).all()):
         return 0

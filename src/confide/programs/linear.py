@@ -1,4 +1,5 @@
-"""A program of all records as one linear program, for a solver: private runs are compared with it. Private.
+"""The program of all records as one linear program for a solver, with which private runs are compared. The linear
+program has no privacy protection.
 
 Source: spec convex_programs 4 and 8 (`to_lp`).
 """
@@ -26,16 +27,16 @@ class LinearProgram:
     <= x <= upper.
 
     Args:
-        objective: (m,) natural units.
-        coupling: (k, m) sparse.
-        supply: (k,).
+        objective: (m,) objective coefficients, in natural units.
+        coupling: (k, m) sparse matrix of the coupling rows.
+        supply: (k,) supplies.
         equations: whether coupling rows are equations.
-        personal: (p, m) sparse: rows that say which x a participant may have.
-        low: (p,).
-        high: (p,).
-        lower: (m,).
-        upper: (m,).
-        owner: (m,) participant of each variable, -1 for the public block's.
+        personal: (p, m) sparse matrix of the rows that restrict each participant's variables.
+        low: (p,) lower bounds of the personal rows.
+        high: (p,) upper bounds of the personal rows.
+        lower: (m,) lower bounds of the variables.
+        upper: (m,) upper bounds of the variables.
+        owner: (m,) participant of each variable, -1 for a variable of the public block.
     """
 
     objective: NDArray[np.float64]
@@ -54,7 +55,7 @@ class LinearProgram:
 
     @property
     def size(self) -> int:
-        """Variables."""
+        """Number of variables."""
         return len(self.objective)
 
 
@@ -62,7 +63,7 @@ def choices(
     program: Program, *, values: ArrayLike, people: ArrayLike, rows: ArrayLike, loads: ArrayLike, entries: ArrayLike,
     most: float = 1.0, upper: float = 1.0,
 ) -> LinearProgram:
-    """The program in which everybody has a distribution over some choices, or nothing.
+    """The program in which each participant has a distribution over some choices, or nothing.
 
     Args:
         program: program with the supply and the rows.

@@ -1,10 +1,12 @@
-"""`plan`: cost and promises of a program at these sizes, before any record is read; hopeless programs are refused.
+"""`plan`: cost and promises of a program at the given sizes, computed before any record is read. Programs without a
+useful outcome are refused.
 
-Noise of a row's average is N(0, s^2), and prices make the average load follow it: mean load - b = mean noise + (last
-price - first price)/(eta T) for a row whose price is never clipped. So total excess is k s/sqrt(2 pi) or so, and the
-certificate will claim about z s for each row. Modes that are feasible by design hold a reserve instead.
+The noise of a row's average is N(0, s^2), and prices make the average load follow it. For a row with a price that is
+never clipped, mean load - b = mean noise + (last price - first price)/(eta T), where b is the supply, eta the step size
+and T the number of rounds. So the total excess over k rows is about k s/sqrt(2 pi), and the certificate states about z
+s for each row, where z is a normal quantile. Modes that are feasible by design have a reserve instead.
 
-The number of rounds that this takes is in `enough_rounds`.
+The needed number of rounds is in `dual_dynamics`.
 
 Source: spec convex_programs 2 (planning rule), 5, 6.2 and 9.2.
 """
@@ -65,23 +67,23 @@ _ALPHA = 0.01  # of modes that always charge, where none is named
 @renamed(averaged="noise_std", margins="reserve")
 @dataclass(frozen=True, kw_only=True)
 class ProgramPlan(Plan[Dude]):
-    """Expectations of a mode at these sizes; nothing here depends on a record.
+    """Expected results of a mode at the given sizes. Nothing in the plan depends on a record.
 
-    Choose by the share of all rows' supply that the certificate will claim as excess, or, where every row is within its
-    supply, by the share that is in reserve.
+    Plans are compared by the excess that the certificate will state, or, where every row is within its supply, by the
+    reserve. Excess and reserve are measured as shares of all rows' supply.
 
     Args:
-        path: the mechanism whose prices all modes use, with the settings that were asked for.
-        mode: mode that is advised, or was asked for.
-        alpha: limit for modes that charge prices: participants who could gain more by another choice get it; None where
-            nothing is charged.
-        most_excess: share of what rows hold that the certificate may claim as excess.
-        most_unused: share of what rows hold that may be in reserve.
-        seconds: rough time of a secure run: 12 microseconds a draw of noise, and responses as made-up records take on
-            this machine (`Program.trial_records`), in the mean of price 0 and of half the price box; 0 where they were
-            not timed.
-        megabytes: rough memory: records, billboard, and the arrays that are worked on at once.
-        options: options of the mode alone, besides alpha, such as `audit_share`, as they were asked for.
+        path: the mechanism whose prices all modes use, with the requested settings.
+        mode: recommended or requested mode.
+        alpha: limit for modes that charge prices: participants who could gain more by another choice receive it; None
+            where nothing is charged.
+        most_excess: largest share of the total supply that the certificate may state as excess.
+        most_unused: largest share of the total supply that may be in reserve.
+        seconds: rough time of a secure run: 12 microseconds for each draw of noise, plus the time of responses. The
+            time of responses is measured on this machine with artificial records (`Program.trial_records`), as the mean
+            of price 0 and of half the price box. The time of responses counts as 0 where it was not measured.
+        megabytes: rough memory: records, billboard, and the arrays that are processed at the same time.
+        options: requested options of the mode itself, besides alpha, such as `audit_share`.
     """
 
     path: PrivDude
@@ -95,28 +97,28 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def program(self) -> Program:
-        """The program that this plan is for."""
+        """The planned program."""
         return self.path.program
 
     @cached_property
     def mechanism(self) -> Dude:
-        """The mechanism that is advised, or was asked for: ready to run."""
+        """The recommended or requested mechanism, ready to run."""
         return _of_mode(self.path, self.mode, self.alpha, self.options)
 
     @property
     def certain(self) -> bool:
-        """Whether the mode's solutions are feasible by design, but with the failure probability."""
+        """Whether the mode's shares fit the supplies by design, except with the failure probability."""
         return self.mode in _EXACT
 
     @cached_property
     def noise_std(self) -> float:
-        """Standard deviation s of the noise of a row's average."""
+        """Standard deviation s of the noise of a row's average load."""
         return self.mechanism.noise_std
 
     @cached_property
     def holds(self) -> NDArray[np.float64]:
-        """Amounts that excess and reserve are compared with, shape (k,): supply; width for an equation or a supply <=
-        0.
+        """Amounts with which excess and reserve are compared, shape (k,): the supply, or the width for an equation or a
+        supply <= 0.
         """
         return holds(self.program)
 
@@ -132,7 +134,7 @@ class ProgramPlan(Plan[Dude]):
 
     @cached_property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """Every other mode with the same settings of the prices, those that can run first."""
+        """All other modes with the same settings of the prices. Modes that the program supports come first."""
         settings = {name: getattr(self.path, name) for name in _PATH}
         found = list[Alternative]()
         for mode in get_args(Mode):
@@ -151,7 +153,7 @@ class ProgramPlan(Plan[Dude]):
             found, key=lambda each: (not each.predicted, *(one.value for one in each.predicted.values()))))
 
     def _drawback(self, other: ProgramPlan) -> str:
-        """Why the other one was not chosen."""
+        """Reason why the other plan was not chosen."""
         if self.certain and not other.certain:
             return "rows may be above their supply, by the noise"
         if math.isfinite(self.gain) and not math.isfinite(other.gain):
@@ -180,7 +182,7 @@ class ProgramPlan(Plan[Dude]):
         return tuple(said)
 
     def plot(self) -> Picture:
-        """The figure to choose by, at several values of epsilon; the plan is marked."""
+        """Figure of the excess or the reserve at several values of epsilon, with a mark for the plan."""
         now, first = self.path.epsilon, next(iter(self.predicted))
         rows = list[tuple[float, float, str]]()
         for epsilon in [now * 4.0 ** (step / _STEPS) for step in range(-_STEPS, _STEPS + 1)]:
@@ -197,59 +199,71 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def limits(self) -> bool:
-        """Whether any row can be over at all: else each holds what everybody together can use."""
+        """Whether the load of any row can exceed its supply at all. If no row's load can, each supply covers the
+        largest possible total demand.
+        """
         return bool(limited(self.program).any())
 
     @property
     def expected_excess(self) -> float:
-        """Expected excess of the averages in all rows together: k s/sqrt(2 pi); twice that for equations."""
+        """Expected total excess of the averages over all rows: k s/sqrt(2 pi), or twice that for equations."""
         sides = 2.0 if self.program.two_sided else 1.0
         return float(limited(self.program).sum()) * sides * self.noise_std / math.sqrt(2.0 * math.pi)
 
     @property
     def certified_excess(self) -> float:
-        """Excess that the certificate will claim for all rows together, about k z s."""
+        """Total excess over all rows that the certificate will state, about k z s."""
         return float(limited(self.program).sum()) * _reach(self.path) * self.noise_std
 
     @property
     def excess_share(self) -> float:
-        """The same over what all rows hold."""
+        """Total excess that the certificate will state, as a share of the total supply."""
         return self.certified_excess / float(self.holds.sum())
 
     @property
     def needed_rounds(self) -> tuple[int, int]:
-        """Burn-in and main rounds for prices to arrive and follow; none with AdaGrad or prices to start from."""
+        """Burn-in and main rounds that prices need to converge. No particular number is needed with AdaGrad or with
+        given start prices.
+        """
         return needed_rounds(self.program, step=self.path.step, start=self.path.start)
 
     @property
     def settles(self) -> bool:
-        """Whether there are so many: else excess may be far above what is planned, and the certificate will say so."""
+        """Whether the plan has the needed rounds. With fewer rounds, the excess may be far above the planned one, and
+        the certificate will show it.
+        """
         burn_in, rounds = self.needed_rounds
         return self.path.burn_in >= burn_in and self.path.rounds >= rounds
 
     @cached_property
     def reserve(self) -> NDArray[np.float64]:
-        """Reserve of each row, at most, shape (k,); 0 where the mode holds none."""
+        """Largest reserve of each row, shape (k,); 0 where the mode has no reserve."""
         return self.mechanism.reserve
 
     @property
     def unused_share(self) -> float:
-        """Margins over what all rows hold: about the welfare that feasibility costs."""
+        """Total reserve as a share of the total supply. This share is about the share of welfare that feasibility
+        costs.
+        """
         return float(self.reserve.sum() / self.holds.sum())
 
     @cached_property
     def regret(self) -> float:
-        """R before the run, but with the failure probability; infinite with AdaGrad."""
+        """Upper bound R on the regret, known before the run and valid except with the failure probability; infinite
+        with AdaGrad.
+        """
         return self.path.regret
 
     @property
     def vacuous(self) -> bool:
-        """Whether R before the run says nothing about value nor excess: what counts is the certificate."""
+        """Whether the bound R implies no useful bound on value or excess before the run. The certificate after the run
+        does not need R.
+        """
         return all(one.vacuous for one in self.path._accuracy())
 
     @property
     def gain(self) -> float:
-        """Largest mean gain of a lie in modes that charge; infinite in the others.
+        """Largest mean gain of a lie in modes that charge; infinite in the other modes.
 
         Source: spec convex_programs 6.1 and 6.2 (corrected).
         """
@@ -257,8 +271,8 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def draws(self) -> int:
-        """Number of noise draws: one for each row and round; RoundDude's flags and TightenAndAudit's release add their
-        own.
+        """Number of noise draws: one for each row and round, plus those of RoundDude's flags or TightenAndAudit's
+        audit.
         """
         k = self.program.rows
         own = self.mechanism
@@ -326,39 +340,42 @@ def plan(
     load_units: Sequence[float] | None = None, mode_names: Mapping[str, str] | None = None,
     row_names: Sequence[str] | None = None, **options: Any,
 ) -> ProgramPlan:
-    """The recommended mode at these sizes, and what to expect of it.
+    """The recommended mode at the given sizes, and its expected results.
 
-    Without a mode, one is advised: PrivDude gives averages, which are feasible but for noise; TrueDude charges for
-    them, so that lies hardly pay; where every row must be within its supply, TightenAndAudit or RoundDude, the one with
-    the smaller reserve; and TightenAndAudit where lies must not pay either. TightDude is never advised: its reserve is
-    known before the run, and is larger than any supply of a size that can be computed.
+    If no mode is requested, one is recommended. PrivDude gives averages, which are feasible up to noise. TrueDude
+    charges for the averages, so that lies hardly pay. Where every row must be within its supply, the recommendation is
+    TightenAndAudit or RoundDude, whichever has the smaller reserve. If lies must not pay either, the recommendation is
+    TightenAndAudit. TightDude is never recommended: its reserve is known before the run, and is larger than any supply
+    of a feasible size.
 
     Args:
         program: program of any family.
-        epsilon: > 0, in nats. Give this or `error`.
-        delta: in (0, 1/2), far below 1/people; the noise is Gaussian and needs one.
-        error: in (0, 1), the share of what rows hold that may be excess or reserve: the plan then has about the least
-            epsilon that achieves it.
-        mode: a mechanism's name, which leaves no choice.
+        epsilon: privacy loss in nats, > 0. Give this or `error`.
+        delta: failure probability of privacy in (0, 1/2), far below 1/people; the noise is Gaussian and needs one.
+        error: in (0, 1), largest share of the total supply that may be excess or reserve. The plan then has about the
+            smallest epsilon that achieves it.
+        mode: name of a mechanism, which is then not chosen by the plan.
         feasible: whether every row must be within its supply, except with the failure probability.
         truthful: whether lies must not pay.
-        alpha: > 0, limit for modes that charge prices. TrueDude and TightDude take 0.01 where none is named, and
-            TightenAndAudit where `truthful` is asked for; else it charges only with an alpha.
-        failure_probability: in (0, 1), probability that certificates and bounds fail.
-        most_excess: for modes that give averages, the share of what rows hold that the certificate may claim as excess.
-        most_unused: for modes that are feasible, the share of what rows hold that may be in reserve.
-        timed: whether responses of made-up records are timed on this machine.
+        alpha: > 0, limit for modes that charge prices. By default alpha is 0.01 for TrueDude and TightDude, and for
+            TightenAndAudit if `truthful` is set. Without `truthful`, TightenAndAudit charges only with a given alpha.
+        failure_probability: probability in (0, 1) that certificates and bounds fail.
+        most_excess: for modes that give averages, the largest share of the total supply that the certificate may state
+            as excess.
+        most_unused: for modes that are feasible, the largest share of the total supply that may be in reserve.
+        timed: whether responses of artificial records are timed on this machine.
         load_units: (k,) size of a contribution of 1 in the units of refusals, where supplies are given in other units.
         mode_names: name of each mode in refusals and errors; by default its mechanism's.
         row_names: (k,) name of each row in refusals; by default `program.row_names`.
-        options: settings of all modes, such as rounds, burn_in, step, law or neighbours; and those of the mode that is
-            asked for, or advised, such as `audit_share`. Rounds that are not named are as many as prices need, at most
-            40,000 of each kind.
+        options: settings of all modes, such as rounds, burn_in, step, law or neighbours; and those of the requested or
+            recommended mode, such as `audit_share`. Numbers of rounds that are not given are as large as prices need,
+            at most 40,000 of each kind.
 
     Raises:
-        InvalidInput: a number out of range; no such option, or one of another mode; a mode that such a program cannot
-            have.
-        Refused: hopeless. Names the epsilon, or the supply with as many times the people, that would do.
+        InvalidInput: a number out of range; no such option, or one of another mode; a mode that does not support the
+            program.
+        Refused: no useful outcome at the given sizes. The error names a sufficient epsilon, or a sufficient supply with
+            proportionally more people.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -399,7 +416,7 @@ def plan(
     path = replace(path, **usual)
 
     def asked(mode: Mode) -> tuple[float | None, dict[str, Any]]:
-        """Its alpha, and its other options, of those that are named."""
+        """Alpha of a mode, and the given options that belong to the mode."""
         mine = {name: value for name, value in named.items() if name in _OWN[mode]}
         charges = mode in _CHARGING and (truthful or mode != "TightenAndAudit")
         return mine.pop("alpha", _ALPHA if charges else None), mine
@@ -450,12 +467,12 @@ _Made = Callable[[PrivDude, Mode], Dude]
 
 @dataclass(frozen=True, kw_only=True)
 class _Names:
-    """What refusals call things.
+    """Names of modes, rows and units in refusals.
 
     Args:
-        modes: by mechanism.
-        rows: (k,).
-        units: (k,) what a contribution of 1 is.
+        modes: mapping from a mechanism to the name of its mode.
+        rows: (k,) name of each row.
+        units: (k,) size of a contribution of 1.
     """
 
     modes: Mapping[str, str]
@@ -469,7 +486,7 @@ class _Names:
 def _names(
     program: Program, units: Sequence[float] | None, modes: Mapping[str, str] | None, rows: Sequence[str] | None,
 ) -> _Names:
-    """Those that were given, else the library's own."""
+    """The given names, or the library's own where none are given."""
     for name, given in (("load_units", units), ("row_names", rows)):
         if given is not None and len(given) != program.rows:
             raise InvalidInput(name, f"{len(given)} of them", f"must be {program.rows}, one for each row")
@@ -490,10 +507,10 @@ def _advised(path: PrivDude, feasible: bool, truthful: bool, made: _Made) -> Mod
 
 
 def _of_mode(path: PrivDude, mode: Mode, alpha: float | None, options: Mapping[str, Any]) -> Dude:
-    """The mode's mechanism with the settings of a path, and with options of its own.
+    """The mode's mechanism, with the settings of a path and its own options.
 
     Raises:
-        Refused: its margins are all that a row holds.
+        Refused: the margins of the mode leave nothing of a row's supply.
     """
     settings: dict[str, Any] = {one.name: getattr(path, one.name) for one in fields(path) if one.name != "_"}
     if mode in _CHARGING:
@@ -502,13 +519,13 @@ def _of_mode(path: PrivDude, mode: Mode, alpha: float | None, options: Mapping[s
 
 
 def _reach(path: PrivDude) -> float:
-    """z of the certificate, whose failure probability is half for excess."""
+    """Normal quantile z of the certificate's excess bound, which uses half of the failure probability."""
     tails = path.program.rows * (2 if path.program.two_sided else 1)
     return quantile(path.failure_probability / (2 * tails), path.law == "discrete_gaussian")
 
 
 def _held_back(path: PrivDude, mode: Mode, made: _Made) -> NDArray[np.float64]:
-    """(k,) the mode's margins; infinite where they leave nothing of a row."""
+    """Reserve of each row in a mode, shape (k,); infinite where the margins leave nothing of a row."""
     try:
         return made(path, mode).reserve
     except Refused:
@@ -516,7 +533,7 @@ def _held_back(path: PrivDude, mode: Mode, made: _Made) -> NDArray[np.float64]:
 
 
 def _share(path: PrivDude, mode: Mode, made: _Made) -> float:
-    """What margins keep back, or the certificate will claim as excess, of what all rows hold."""
+    """Reserve, or excess that the certificate will state, as a share of the total supply."""
     held = float(holds(path.program).sum())
     if mode in _EXACT:
         return float(_held_back(path, mode, made).sum()) / held
@@ -524,7 +541,9 @@ def _share(path: PrivDude, mode: Mode, made: _Made) -> float:
 
 
 def _least_epsilon(path: PrivDude, does: Callable[[PrivDude], bool]) -> float:
-    """About the least epsilon that does; the largest that is looked at, where none does: that one is then refused."""
+    """About the smallest epsilon for which `does` holds; the largest epsilon of the search where none does, which is
+    then refused.
+    """
     found = first_that(lambda epsilon: does(replace(path, epsilon=epsilon)), _LEAST_EPSILON, close=2e-4,
                        farthest=_MOST_TIMES)
     return _LEAST_EPSILON * _MOST_TIMES if found is None else found
@@ -534,7 +553,7 @@ def _worth(
     path: PrivDude, mode_of: Callable[[PrivDude], Mode], made: _Made, most_excess: float, most_unused: float,
     names: _Names, again: Callable[..., Any],
 ) -> None:
-    """Refuse what is hopeless."""
+    """Refuse a plan without a useful outcome, and name sufficient changes."""
     mode = mode_of(path)
     certain = mode in _EXACT
 
@@ -587,7 +606,7 @@ def _worth(
 
 
 def _followed(error: Refused, path: PrivDude, again: Callable[..., Any]) -> tuple[str | Remedy, ...]:
-    """What would do by a mechanism's own refusal, tried as a plan."""
+    """Remedies that a mechanism's own refusal names, each tried as a plan."""
 
     def attempt(factor: float = 1.0, supply: float | None = None, **changed: float) -> Any:
         return again(with_supply(path.program, factor=factor, supply=supply), **changed)

@@ -1,10 +1,11 @@
-"""`PrivDude`: participants get the average of their best responses to a private path of prices.
+"""`PrivDude`: each participant receives the average of their best responses to a private path of prices.
 
-The averages are optimal and feasible up to noise, in the mean of each row; no whole parts are promised.
+The averages are optimal and feasible up to noise, for the mean load of each row. Whole shares are not promised.
 
 Source: Wu 2017, Algorithm 8; spec convex_programs 2.
 
-Time and memory of a run's responses, in seconds and megabytes: timed on made-up records, before any real ones are read.
+The module also estimates time and memory of a run's responses, in seconds and megabytes. Responses are timed on
+artificial records, before any real records are read.
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ __all__ = ["PrivDude", "costs"]
 class PrivDude(Dude[PathBillboard]):
     """Averages of best responses: fractions of goods, flows or times.
 
-    Shares have two columns: "actions", a list of the actions that occur, one after the other, `program.width` numbers
-    each; and "times", in how many of the T main rounds each of them was the participant's best response.
+    Shares have two columns. The column "actions" is a list of the actions that occur, one after the other,
+    `program.width` numbers each. The column "times" has the number of the T main rounds in which each action was the
+    participant's best response.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -71,7 +73,7 @@ class PrivDude(Dude[PathBillboard]):
                              diagnostics=diagnostics)
 
     def _shares(self, parts: list[Tally]) -> pa.Table:
-        """Everybody's actions and times, from the tallies of the shards."""
+        """Table of all participants' actions and times, from the tallies of the shards."""
         width, counts = self.program.width, np.concatenate([np.diff(part[0]) for part in parts])
         ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
         return pa.table({
@@ -82,7 +84,7 @@ class PrivDude(Dude[PathBillboard]):
         })
 
     def _diagnosed(self, records: Any, board: PathBillboard, parts: list[Any]) -> dict[str, Any]:
-        """Value and load of the averages: for studies alone."""
+        """Value and load of the averages, for simulated studies only."""
         program, prices = self.program, board.main_prices
         sums = [value_and_load(program, shard.records, tally)
                 for shard, tally in zip(records.shards(self._shard), parts, strict=True)]
@@ -115,8 +117,8 @@ def costs(path: PrivDude, timed: bool, parts: int) -> tuple[float, float]:
 
     Args:
         path: mechanism that is planned.
-        timed: whether anything is timed.
-        parts: number of rounds whose responses a solver finds once more, when everybody's part is made up.
+        timed: whether responses are timed.
+        parts: number of rounds whose responses a solver computes once more for the participants' shares.
     """
     program, total = path.program, path.schedule.total
     one = program.one(None)

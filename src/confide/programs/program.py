@@ -1,16 +1,17 @@
 """Programs: people who are coupled by a few public rows only, each with a best response to public prices.
 
-maximise sum_i v_i(x_i) subject to sum_i c_i(x_i) <= supply, x_i in S_i. A participant's record says what v_i, c_i and
-S_i are. A family of programs knows how records are read, what the best response to prices is, and which constants hold
-for every record. Everything is computed in whole numbers (`grids`), so that a participant's own computer finds the same
-response.
+The program is to maximise sum_i v_i(x_i) subject to sum_i c_i(x_i) <= supply and x_i in S_i. A participant's record
+determines their value v_i, their contribution c_i and their set of choices S_i. A family of programs defines the
+reading of records, the best response to prices, and the constants that hold for every record. All computations use
+whole numbers (`grids`), so that a participant's own computer finds the same response.
 
-An action is a row of a fixed number of whole numbers, such as the good that is taken, or the arcs of a path; unused
-numbers are -1. The null action is all -1: it contributes nothing.
+An action is a row of a fixed number of whole numbers, such as the chosen good, or the arcs of a path; unused numbers
+are -1. The null action is all -1 and contributes nothing.
 
 Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 2.
 
-A program with another supply, or for other people: the changes that remedies of this family try.
+The module also builds a program with another supply, or for another number of people. Refusals of a mechanism of this
+family propose such changes.
 """
 
 from __future__ import annotations
@@ -53,10 +54,11 @@ MOST_ROWS = 2**20
 
 
 def as_plain(it: Any) -> None:
-    """Write the numbers of a frozen dataclass as Python's own, which all arithmetic is in, and arrays as tuples.
+    """Convert the numbers of a frozen dataclass to Python's own types, which all computations use, and arrays to
+    tuples.
 
     Args:
-        it: an instance, whose fields may be of numpy, or fractions.
+        it: an instance with fields that may have numpy types or be fractions.
 
     Raises:
         InvalidInput: a number is not finite.
@@ -80,11 +82,11 @@ def as_plain(it: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ProgramRecords:
-    """Checked records in arrays, one row of each for every participant. Private.
+    """Checked records in arrays, with one row for every participant. The data are private and must not be published.
 
     Args:
-        people: how many.
-        reader: the program that read and checked them.
+        people: number of participants.
+        reader: the program that read and checked the records.
     """
 
     people: int
@@ -105,7 +107,7 @@ class ProgramRecords:
         return replace(self, people=count, **arrays)
 
     def shards(self, size: int) -> list[Shard]:
-        """All records, in parts that know where they begin.
+        """All records, in parts with the place of their first record.
 
         Args:
             size: largest number of rows of a part.
@@ -125,10 +127,10 @@ class ProgramRecords:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shard:
-    """Records that lie together. They are private.
+    """Consecutive records. The data are private and must not be published.
 
     Args:
-        start: place of the first one.
+        start: place of the first record.
         records: records of `records.people` participants.
     """
 
@@ -138,7 +140,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Program(Declared, ABC):
-    """Base of all families: public parameters, constants, and how a record responds to prices.
+    """Base class of all families: public parameters, constants, and best responses of records to prices.
 
     Raises:
         InvalidInput: a number out of range.
@@ -152,7 +154,7 @@ class Program(Declared, ABC):
         "default the family's bound", above=0, at_most=MOST_TAU)] = field(default=None, kw_only=True)
 
     two_sided: ClassVar[bool] = False
-    """Whether rows are equations, whose prices may be negative."""
+    """Whether rows are equations, so that prices may be negative."""
 
     def __post_init__(self) -> None:
         as_plain(self)
@@ -171,7 +173,9 @@ class Program(Declared, ABC):
                                f"at most {2.0**62 / PRICE_UNIT / self.scale:.3g}")
 
     def _fits(self) -> None:
-        """Check and complete what a family has of its own, across its fields, before supplies are told row by row."""
+        """Check and complete the fields of a particular family, before supplies are expanded to one number for each
+        row.
+        """
 
     def _for_rows(self, name: str, given: Any) -> tuple[float, ...]:
         """One number for each row, as a tuple."""
@@ -197,44 +201,50 @@ class Program(Declared, ABC):
     @property
     @abstractmethod
     def width(self) -> int:
-        """Whole numbers in an action."""
+        """Number of whole numbers in an action."""
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """Names of what the rows limit, shape (k,)."""
+        """Names of the resources that the rows limit, shape (k,)."""
         return tuple(map(str, range(self.rows)))
 
     @property
     def record_fields(self) -> Mapping[str, tuple[int, ...]] | None:
-        """Field -> shape, where a record is a mapping of fields; None where it is something else."""
+        """Mapping from a field to its shape, where a record is a mapping of fields; None for other records."""
         return None
 
     @property
     def scale(self) -> int:
-        """Units of a value less prices in one unit of value; 2^20 where contributions are not whole numbers."""
+        """Factor from units of value to the units in which value less price is computed; 2^20 where contributions are
+        not whole numbers.
+        """
         return 1
 
     @property
     def linear(self) -> bool:
-        """Whether its optimum is that of a linear program."""
+        """Whether the program's optimum is that of a linear program."""
         return True
 
     @property
     def oracle_error(self) -> float:
-        """Largest amount by which a response may be worth less at its prices than the best one: 0 where it is exact."""
+        """Largest amount by which a response's value less price may be below that of the best response; 0 where
+        responses are exact.
+        """
         return 0.0
 
     @property
     def always_answered(self) -> bool:
-        """Whether each response is within `oracle_error` of the best: else it may be null where a solver proves none.
+        """Whether each response is within `oracle_error` of the best one. If false, a response may be null where a
+        solver proves none.
 
-        Promises about what one participant gains need it; privacy and supplies do not.
+        Promises about the gain of a single participant need responses within `oracle_error`; privacy and supplies do
+        not.
         """
         return True
 
     @property
     def not_packing(self) -> str:
-        """Why nobody can simply be given nothing; empty where everybody can."""
+        """Reason why a participant cannot simply receive nothing; empty where everybody can."""
         one = self.constants
         if self.two_sided:
             return "its rows are equations"
@@ -246,7 +256,7 @@ class Program(Declared, ABC):
 
     @property
     def most_responses(self) -> float:
-        """People times rounds, at most: fewer where each response takes a solver."""
+        """Largest supported number of people times rounds. The number is lower where each response needs a solver."""
         return math.inf
 
     @property
@@ -256,7 +266,7 @@ class Program(Declared, ABC):
 
     @property
     def taus(self) -> tuple[float, ...]:
-        """Dual bounds that are used, shape (k,)."""
+        """Dual bounds in use, shape (k,)."""
         return self.constants.tau
 
     @property
@@ -276,27 +286,28 @@ class Program(Declared, ABC):
         return -high if self.two_sided else np.zeros_like(high)
 
     def public_load(self, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Contributions of the public block at these prices, shape (k,), in units of load: 0 unless the family has such
+        """Contributions of the public block at given prices, shape (k,), in units of load; 0 unless the family has such
         a block.
 
         Args:
-            prices: (k,) in units of price.
+            prices: (k,) prices in units of price.
         """
         return np.zeros(self.rows, dtype=np.int64)
 
     def public_value(self, prices: NDArray[np.int64]) -> float:
-        """Value of the public block at these prices.
+        """Value of the public block at given prices.
 
         Args:
-            prices: (k,) in units of price.
+            prices: (k,) prices in units of price.
         """
         return 0.0
 
     def public_parts(self, prices: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
-        """Value and (k,) load of each part of the public block that is chosen alone: together they are all of it.
+        """Value and (k,) load of each independently chosen part of the public block. Together the parts are the whole
+        block.
 
         Args:
-            prices: (k,) in units of price.
+            prices: (k,) prices in units of price.
         """
         return [(self.public_value(prices), self.public_load(prices))]
 
@@ -306,15 +317,15 @@ class Program(Declared, ABC):
         """Checked records of all n slots.
 
         Args:
-            data: records as the family describes them, or as this program read them before: records that another
-                program read may be beyond the range that its noise is made for.
-            unusable: treatment of a bad row: "refuse" all rows, naming the bad one, or take it as the null record,
-                whatever is in it: too few numbers, strings, None, objects that fail. The number of rows, and the shape
-                and type of an array, concern the whole table, and are refused in any case.
+            data: records as the family describes them, or the result of an earlier `read` of the same program. Records
+                that another program read are refused, because they may exceed the range for which the noise is planned.
+            unusable: treatment of a bad row. "refuse" refuses all rows and names the bad one. "null" takes the bad row
+                as the null record, for any content: too few numbers, strings, None, objects that fail. A wrong number
+                of rows, or a wrong shape or type of an array, concerns the whole table and is always refused.
 
         Raises:
-            InvalidInput: another number of rows, or an array of another shape; another program's; or a bad row, where
-                it is refused.
+            InvalidInput: another number of rows, or an array of another shape; records of another program; or a bad
+                row, where it is refused.
         """
         if not isinstance(data, ProgramRecords):
             with np.errstate(all="ignore"):  # a warning would be about somebody's row
@@ -330,8 +341,8 @@ class Program(Declared, ABC):
         """Checked records of all n slots.
 
         Args:
-            data: what the family describes.
-            unusable: what becomes of a bad row.
+            data: records as the family describes them.
+            unusable: treatment of a bad row.
         """
 
     @abstractmethod
@@ -346,10 +357,11 @@ class Program(Declared, ABC):
         """
 
     def trial_records(self, count: int) -> ProgramRecords:
-        """Made-up records, the same for everybody who asks, on which responses are timed before anyone's are read.
+        """Artificial public records, on which responses are timed before any real records are read.
 
         Args:
-            count: how many: those of slots without one, but where these take no work.
+            count: number of records. Trial records are null records, except in families where null records need no
+                work.
         """
         return self.one(None).take(np.zeros(whole("count", count, at_least=1), dtype=np.int64))
 
@@ -357,47 +369,48 @@ class Program(Declared, ABC):
 
     @abstractmethod
     def respond(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The best responses of all participants, shape (m, width): the null action before others, then the one that
-        comes first.
+        """The best responses of all participants, shape (m, width). Among equal responses the null action comes first,
+        then the first one in the family's order.
 
         Args:
             records: records of m participants.
-            prices: (k,) in units of price.
+            prices: (k,) prices in units of price.
         """
 
     def respond_along(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The best responses of all participants to a whole path, the same as round by round, shape (m, T, width).
+        """The best responses of all participants to a whole path of prices, equal to those round by round, shape (m, T,
+        width).
 
         Args:
             records: records of m participants.
-            prices: (T, k) in units of price.
+            prices: (T, k) prices in units of price.
         """
         return np.stack([self.respond(records, row) for row in prices], axis=1)
 
     @abstractmethod
     def contributions(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Contributions of everybody's action to each row, in units of load, shape (m, k).
+        """Contributions of each participant's action to each row, in units of load, shape (m, k).
 
         Args:
             records: records of m participants.
-            actions: (m, width).
+            actions: (m, width) actions.
         """
 
     @abstractmethod
     def values(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Value of everybody's action to them, in units of value, shape (m,).
+        """Value of each participant's action to them, in units of value, shape (m,).
 
         Args:
             records: records of m participants.
-            actions: (m, width).
+            actions: (m, width) actions.
         """
 
     def load(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Contributions of all actions together to each row, in units of load, shape (k,).
+        """Total contribution of all actions to each row, in units of load, shape (k,).
 
         Args:
             records: records of m participants.
-            actions: (m, width).
+            actions: (m, width) actions.
         """
         total: NDArray[np.int64] = self.contributions(records, actions).sum(axis=0)
         return total
@@ -405,40 +418,40 @@ class Program(Declared, ABC):
     def weighted_load(
         self, records: Any, actions: NDArray[np.int32], times: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Load of all actions, each counted `times` times, in units of load, shape (k,).
+        """Total load of all actions, each multiplied by its number of times, in units of load, shape (k,).
 
         Args:
             records: records of m participants.
-            actions: (m, width).
-            times: (m,) how often each action counts.
+            actions: (m, width) actions.
+            times: (m,) number of times that each action counts.
         """
         total: NDArray[np.int64] = self.contributions(records, actions).T @ times
         return total
 
     def load_at(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Load of all best responses at these prices, in units, shape (k,): the question of a round.
+        """Total load of all best responses at given prices, in units, shape (k,). Each round computes this load.
 
         Args:
             records: records of m participants.
-            prices: (k,) in units of price.
+            prices: (k,) prices in units of price.
         """
         return self.load(records, self.respond(records, prices))
 
     def paid(self, records: Any, actions: NDArray[np.int32], prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Price of everybody's action, in units of value times `scale`, shape (m,).
+        """Price of each participant's action, in units of value times `scale`, shape (m,).
 
         Args:
             records: records of m participants.
-            actions: (m, width).
-            prices: (k,) in units of price, or sums of a few thousand of them.
+            actions: (m, width) actions.
+            prices: (k,) prices in units of price, or sums of a few thousand such prices.
         """
         return self.contributions(records, actions) // (LOAD_UNIT // self.scale) @ prices
 
     def describe(self, action: NDArray[np.int32]) -> Any:
-        """An action as it stands in a share: a number where it has one, else the list of those that are used.
+        """An action in the form of a share: its number where it has a single one, or the list of its used numbers.
 
         Args:
-            action: (width,).
+            action: (width,) action.
         """
         if self.width == 1:
             return int(action[0])
@@ -448,7 +461,8 @@ class Program(Declared, ABC):
 
     @abstractmethod
     def linear_program(self, records: Any) -> Any:
-        """The exact program of all records, for a solver: `linear.LinearProgram`. Private.
+        """The exact program of all records, for a solver: `linear.LinearProgram`. The linear program has no privacy
+        protection.
 
         Args:
             records: records of all participants.
@@ -464,7 +478,7 @@ def with_supply(program: Program, *, factor: float = 1.0, supply: float | None =
     Args:
         program: program of any family.
         factor: factor that every supply is multiplied by.
-        supply: supply of rows that have none; None to leave them.
+        supply: new supply of the rows with a supply of 0 or less; None multiplies all rows by `factor`.
     """
     return replace(program, supply=tuple(
         factor * one if one > 0 or supply is None else supply for one in program.supplies))

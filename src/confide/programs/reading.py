@@ -1,18 +1,18 @@
-"""Tables of reports, read into the records of a program: a row or several lines for each person.
+"""Conversion of tables of reports to the records of a program. A person has one row or several lines in a table.
 
-A table with a line for each person and bundle holds lists of bids; each person wants one of theirs.
+A table with one line for each person and bundle contains lists of bids, of which each person wants one.
 
-A line that cannot be used makes its person's record unusable; so do two lines about the same bundle, and more lines
-than a record may have.
+A line that cannot be used makes the person's whole record unusable. Two lines of a person about the same bundle, or
+more lines than a record may have, also make the record unusable.
 
-A cell may hold a number within public bounds, or a name out of a public list.
+A cell may contain a number within public bounds, or a name out of a public list.
 
-A cell is judged by its own column's public rule alone. An error in one cell makes the whole row unusable.
+Each cell is checked by the public rule of its own column alone. An error in one cell makes the whole row unusable.
 
-Tables with a row for each person: the person's cells, and the family's rule for them.
+A table with one row for each person has the person's cells, which the family's rule for a row then checks together.
 
-One person's bad row affects nobody else: the person counts as a slot without a record, and their id stands on the
-operator's list.
+One person's bad row affects nobody else. The person counts as a slot without a record, and their id is reported to the
+operator.
 """
 
 from __future__ import annotations
@@ -45,12 +45,13 @@ _SHOWN = 12  # names that a message has
 
 @dataclass(frozen=True, kw_only=True)
 class Points:
-    """The public scale of values: from a lowest number, worth nothing, to a highest one, worth 1.
+    """The public scale of values, from a lowest number with value 0 to a highest number with value 1.
 
     Args:
-        lowest: counts as 0.
-        highest: counts as 1.
-        clip: whether a number beyond moves to the bound; else it makes a row unusable.
+        lowest: number that counts as 0.
+        highest: number that counts as 1.
+        clip: whether a number outside the scale is moved to its nearer end. If false, a number outside the scale makes
+            the row unusable.
     """
 
     lowest: float = 0.0
@@ -59,12 +60,12 @@ class Points:
 
     @property
     def unit(self) -> float:
-        """Points that a value of 1 stands for."""
+        """Number of points that stand for a value of 1."""
         return self.highest - self.lowest
 
 
 class Column(Protocol):
-    """A column of the file."""
+    """A column of a file of reports."""
 
     @property
     def name(self) -> str: ...
@@ -74,11 +75,11 @@ class Column(Protocol):
         ...
 
     def typed(self, cell: float) -> str | float:
-        """The text or number that is read as this number."""
+        """Text or number in the file that is read as the given number."""
         ...
 
     def limit(self) -> str:
-        """The accepted cells, in words."""
+        """Description of the accepted cells."""
         ...
 
 
@@ -92,8 +93,8 @@ class Number:
         highest: highest accepted number.
         zero: number that counts as 0.
         unit: size of the unit that counts as 1.
-        clip: whether a number beyond its bounds moves to them.
-        empty: number of the file that an empty cell counts as; None where it makes the row unusable.
+        clip: whether a number outside its bounds is moved to the nearer bound.
+        empty: number of the file that an empty cell counts as; None where an empty cell makes the row unusable.
 
     Example:
         >>> import pyarrow as pa
@@ -111,7 +112,7 @@ class Number:
 
     @classmethod
     def of_values(cls, name: str, points: Points) -> Number:
-        """A column of values on the public scale; an empty cell is worth nothing.
+        """A column of values on the public scale, where an empty cell has value 0.
 
         Args:
             name: name of the column.
@@ -147,11 +148,11 @@ class Number:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Names out of a public list, as their ranks.
+    """Names out of a public list, read as their ranks in the list.
 
     Args:
         name: name of the column.
-        names: the list.
+        names: the public list.
     """
 
     name: str
@@ -171,7 +172,7 @@ class Choice:
 
 
 def reason(column: Column, problem: int) -> str:
-    """The error of a cell, in public terms.
+    """Description of the error of a cell, in public terms.
 
     Args:
         column: column of the cell.
@@ -188,28 +189,31 @@ _CELLS = 2**21  # of a batch
 _PEOPLE = 2**16  # of a batch
 
 Judge = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.bool_]]]
-"""(m, columns) cells that are each fine -> (m, c) cells of the family's layout, and whose rows cannot be used."""
+"""Family's rule for rows. The function maps (m, columns) cells that are each valid to (m, c) cells of the family's
+layout, and to whether each row is unusable.
+"""
 
 
 def read_wide(
     source: TableSource, *, columns: Sequence[Column], judge: Judge, limit: str, roster: Roster, id: str = "row",  # noqa: A002
     rejected: MutableMapping[str, str] | None = None, rows: int | None = None,
 ) -> Iterator[SlotRows]:
-    """Read a table once.
+    """Read a table with one row for each person, in one pass.
 
     Args:
         source: the table.
         columns: the public rules of its cells.
         judge: the family's rule for a row.
-        limit: rule for a row as a whole, in words.
+        limit: description of the rule for a whole row.
         roster: the public list of ids.
-        id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list. The first row of an
-            id counts.
-        rejected: receives id -> reason; the operator's alone.
-        rows: largest number of rows of a batch; it changes nothing but speed.
+        id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list. If an id has
+            several rows, the first row counts.
+        rejected: dictionary that receives a reason for each rejected id. Only the operator may see these reasons.
+        rows: largest number of rows of a batch. The number affects only the speed.
 
     Raises:
-        InvalidInput: a column is missing, or of a type that cannot hold what it is for; never for a value.
+        InvalidInput: a column is missing, or its type cannot hold the required values. A wrong value in a single cell
+            never raises the error.
     """
     names = [each.name for each in columns]
     if id == "row" and not source.ordered:
@@ -245,13 +249,14 @@ def _cells(given: Sequence[object], columns: Sequence[Column]) -> tuple[NDArray[
 def typed_wide(
     given: Mapping[str, str], *, columns: Sequence[Column], judge: Judge, limit: str
 ) -> NDArray[np.float64]:
-    """One person's row as they type it, coded like a row of a file, shape (c,).
+    """One person's row as they type it, converted like a row of a file, shape (c,).
 
     Args:
-        given: column -> what the person would write there; a column that is left out is an empty cell.
-        columns: the public rules.
+        given: mapping from column name to the text that the person typed for it. A missing column counts as an empty
+            cell.
+        columns: the public rules of the cells.
         judge: the family's rule for a row.
-        limit: rule for a row, in words.
+        limit: description of the rule for a row.
 
     Raises:
         InvalidInput: no such column, or a row that cannot be used. The message is for the person alone.
@@ -281,14 +286,14 @@ _JOIN = "+"
 
 @dataclass(frozen=True, kw_only=True)
 class Bids:
-    """Lists of bids: "a+b" stands for the bundle of the goods a and b.
+    """Lists of bids, where "a+b" stands for the bundle of the goods a and b.
 
     Args:
-        goods: their names, none of which holds a plus.
-        size: goods of a bundle, at most.
-        most: bids of a record, at most.
-        value: the rule of the column of values.
-        bundle: the column of bundles.
+        goods: names of the goods, none of which has a plus.
+        size: largest number of goods of a bundle.
+        most: largest number of bids of a record.
+        value: rule of the column of values.
+        bundle: name of the column of bundles.
 
     Example:
         >>> from confide.programs.reading import Points
@@ -305,7 +310,7 @@ class Bids:
 
     @property
     def limit(self) -> str:
-        """The rule for a bundle, in words."""
+        """Description of the rule for a bundle."""
         return f"must be 1 to {self.size} different goods with {_JOIN} between them, such as {self._example}"
 
     @property
@@ -313,10 +318,10 @@ class Bids:
         return _JOIN.join(self.goods[: self.size])
 
     def parsed(self, text: str | None) -> tuple[int, ...] | None:
-        """The goods of a bundle, ascending; None where it is none.
+        """The goods of a bundle, ascending; None where the text is no bundle.
 
         Args:
-            text: such as "a+b".
+            text: text such as "a+b".
         """
         named = [part.strip() for part in (text or "").split(_JOIN)]
         if not 1 <= len(named) <= self.size:
@@ -327,14 +332,14 @@ class Bids:
         return tuple(sorted(known))
 
     def check(self, source: TableSource, id: str) -> None:  # noqa: A002
-        """Whether the columns are there and can hold what they are for; looks at no value.
+        """Check that all columns exist and have suitable types. No value is checked.
 
         Args:
             source: the table.
-            id: the column of ids.
+            id: name of the column of ids.
 
         Raises:
-            InvalidInput: they cannot.
+            InvalidInput: a column is missing or has an unsuitable type.
         """
         if id == "row":
             raise InvalidInput("people.id", "'row' is no column",
@@ -352,14 +357,14 @@ class Bids:
         self, source: TableSource, *, roster: Roster, id: str,  # noqa: A002
         rejected: MutableMapping[str, str] | None = None, counted: list[int] | None = None,
     ) -> Iterator[SlotRows]:
-        """Read a table once.
+        """Read a table of bids, in one pass.
 
         Args:
             source: the table.
             roster: the public list of ids.
-            id: the column of ids.
-            rejected: receives id -> reason; the operator's alone.
-            counted: receives how many lines there were.
+            id: name of the column of ids.
+            rejected: dictionary that receives a reason for each rejected id. Only the operator may see these reasons.
+            counted: list that receives the number of lines.
         """
         reported, lines, before = dict[str, str](), defaultdict[int, list[tuple[tuple[int, ...], float]]](list), 0
         bad = dict[int, str]()
@@ -398,7 +403,7 @@ class Bids:
         """One person's bids as they type them, shape (c,).
 
         Args:
-            given: bundle -> its value to the person.
+            given: mapping from a bundle to its value to the person.
 
         Raises:
             InvalidInput: no bundle, or bids that cannot be used. The message is for the person alone.
@@ -418,10 +423,10 @@ class Bids:
         return self._row(bids)
 
     def listed(self, row: NDArray[np.float64]) -> list[tuple[str, float]]:
-        """Bundle and value, as a number of the file, of each bid of a row that `typed` made.
+        """Bundle and value of each bid in a row that `typed` made, with values as numbers of the file.
 
         Args:
-            row: (c,) of one person.
+            row: (c,) row of one person.
 
         Example:
             >>> from confide.programs.reading import Points
@@ -441,7 +446,7 @@ class Bids:
         return ""
 
     def _row(self, bids: Sequence[tuple[tuple[int, ...], float]]) -> NDArray[np.float64]:
-        """Bids in the order of their goods, so that the order of lines says nothing."""
+        """Row of the given bids, sorted by their goods so that the order of lines reveals nothing."""
         goods: NDArray[Any] = np.full((self.most, self.size), -1.0)
         values = np.zeros(self.most)
         for place, (named, worth) in enumerate(sorted(bids)):

@@ -1,4 +1,5 @@
-"""`RoundDude`: participants get one of their best responses whole, and flags keep every row within its supply.
+"""`RoundDude`: each participant receives one of their best responses as a whole, and flags keep every row within its
+supply.
 
 Source: Wu 2017, Algorithm 9; spec convex_programs 5.
 """
@@ -60,15 +61,19 @@ __all__ = ["RoundDude"]
       "truncate stop_share batch", **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class RoundDude(Dude[FlagBillboard]):
-    """One best response for everybody, of a round that public randomness draws; nothing where a flag has risen before.
+    """One best response for each participant, from a round that public randomness draws; nothing where a flag has risen
+    before.
 
-    Places are served in their order, in batches. A row's flag rises once its delivered load is noisily near its supply;
-    who comes in a later batch and would add to that row has nothing. No row ends above its supply, with probability
-    1 - beta; for sure with stops. Shares have one column, "action", as `program.describe` has it.
+    Participants are served in the order of their places, in batches. A row's flag rises once its delivered load plus
+    noise is near its supply. A participant in a later batch who would add to a row with a raised flag receives nothing.
+    No row ends above its supply, with probability 1 - beta, or with certainty if there are stops. Shares have one
+    column, "action", as `program.describe` has it.
 
-    Who comes late is more likely to go without: places are public, and must not follow from what is in the records.
+    A participant with a late place is more likely to receive nothing. Places are public, and must not depend on the
+    records.
 
-    Prices cost (epsilon_p, delta_p), flags epsilon - epsilon_p, and no delta but for stops: basic composition.
+    The privacy loss is (epsilon_p, delta_p) for prices and epsilon - epsilon_p for flags, added by basic composition.
+    Flags cost no delta, except the delta of stops.
 
     Raises:
         InvalidInput: a number out of range, or no packing program.
@@ -122,7 +127,7 @@ class RoundDude(Dude[FlagBillboard]):
 
     @cached_property
     def flags(self) -> Flags:
-        """The flags, with their levels, noise and cost."""
+        """The flags of all rows, with their levels, noise and privacy loss."""
         one, (epsilon, delta) = self.program.constants, self._gaussian_part
         mine = _below(written(self.epsilon) - written(epsilon))
         batch = usual_batch(self.program.people, mine, one.entries, one.rows) if self.batch is None else self.batch
@@ -134,7 +139,7 @@ class RoundDude(Dude[FlagBillboard]):
 
     @property
     def reserve(self) -> NDArray[np.float64]:
-        """How far below its supply each flag rises, shape (k,)."""
+        """Distance below its supply at which each row's flag has its level, shape (k,)."""
         return np.full(self.program.rows, self.flags.reserve / LOAD_UNIT)
 
     def events(self) -> tuple[Event, ...]:
@@ -179,17 +184,20 @@ class RoundDude(Dude[FlagBillboard]):
         )
 
     def _drawn_above(self, mean: float, log: float) -> float:
-        """How far a row's load of drawn actions is above that of the averages, but with probability e^-log."""
+        """Upper bound on the load of the drawn actions less that of the averages in one row, which fails with
+        probability e^-log.
+        """
         largest = self.program.constants.largest_entry
         slip = coin_slip(self.rounds) * self.program.people * largest
         return slip + bernstein(mean + slip, largest, log)
 
     def _unserved(self, excess: float, raised: NDArray[np.bool_], failure: float) -> float:
-        """Who goes without, at most: each adds Lmin or more to a row whose flag had room left.
+        """Upper bound on the number of participants who receive nothing because of a flag. Each such participant would
+        add at least Lmin, the smallest nonzero entry of a contribution, to a row whose flag had room left.
 
         Args:
-            excess: of all rows together, of what is drawn.
-            raised: (k,) whose flags may have risen.
+            excess: total excess of the drawn actions over all rows.
+            raised: (k,) whether each row's flag may have risen.
             failure: the probability that some flag rises too early.
         """
         least = self.program.constants.least_entry
@@ -199,8 +207,8 @@ class RoundDude(Dude[FlagBillboard]):
         return (excess + float(raised.sum()) * room) / least if raised.any() else 0.0
 
     def unserved(self, billboard: AnyBillboard) -> float:
-        """Largest number of participants who go without because of a flag, after the run, with probability at least 1 -
-        beta.
+        """Upper bound on the number of participants who receive nothing because of a flag, computed after the run, with
+        probability at least 1 - beta.
 
         Args:
             billboard: billboard of a run.
@@ -256,7 +264,7 @@ class RoundDude(Dude[FlagBillboard]):
 
 
 def _below(exact: Fraction) -> float:
-    """The largest double that, as it is written, is not above."""
+    """The largest double whose decimal form is not above the exact number."""
     found = float(exact)
     while written(found) > exact:
         found = math.nextafter(found, 0.0)
@@ -266,7 +274,7 @@ def _below(exact: Fraction) -> float:
 def _drawn(
     shard: Shard, program: Program, prices: NDArray[np.int64], which: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Everybody's action of her round, and what it would add."""
+    """Action of each participant in their drawn round, and its contributions."""
     mine = which[shard.start : shard.start + shard.records.people]
     actions = responses_in(program, shard.records, prices, mine)
     return actions, *sparse_rows(program, shard.records, actions)

@@ -1,15 +1,15 @@
-"""Programs where everybody takes a set of goods: the common part of such families, for any values of sets.
+"""Programs where each participant takes a set of goods: the common part of such families, for any values of sets.
 
-The goods of a set fill an action in ascending order. One copy of each is taken, so a set of d goods contributes 1 to
-each of d rows.
+The goods of a set fill an action in ascending order. One copy of each good is taken, so a set of d goods contributes 1
+to each of d rows.
 
 Source: Wu 2017, section 5.4.1; spec convex_programs 4 (d-demand).
 
-Records that hold the value of each of some choices: one table of values in [0, 1].
+The module also has records with the value of each of some choices: one table of values in [0, 1].
 
-The family defines the choices, and how many of them one participant takes.
+A family defines the choices, and the number of choices that one participant takes.
 
-Records of two tables: values and demands, contributions and allowed actions.
+Some families have records of two tables: values and demands, or contributions and allowed actions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _STEADY = 16.0  # what a good's load is expected to be, when everybody takes as 
 
 @dataclass(frozen=True)
 class SetsOfGoods(Program):
-    """Base: n people, k goods in several copies each, and sets of at most `width` goods.
+    """Base class: n people, k goods in several copies each, and sets of at most `width` goods.
 
     Raises:
         InvalidInput: a number out of range.
@@ -66,7 +66,7 @@ class SetsOfGoods(Program):
 
     @property
     def most_worth(self) -> float:
-        """V, no set is worth more to anybody."""
+        """Upper bound V on the value of any set to any participant."""
         return 1.0
 
     @cached_property
@@ -79,7 +79,7 @@ class SetsOfGoods(Program):
                          width=float(max(self.people, *self.supplies)), step_scale=(usual,) * self.rows)
 
     def _size(self, name: str, value: int) -> int:
-        """A number of goods in a set."""
+        """A checked number of goods in a set."""
         if value > int(self.goods):  # type: ignore[arg-type]
             raise InvalidInput(name, f"{value} is too large", f"there are {self.goods} goods")
         return int(value)
@@ -109,18 +109,18 @@ class SetsOfGoods(Program):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WorthRecords(ProgramRecords):
-    """Value of each choice to everybody. They are private.
+    """Value of each choice to each participant. The data are private and must not be published.
 
     Args:
-        worth: (n, choices) int32, in units of value.
+        worth: (n, choices) int32 values, in units of value.
     """
 
     worth: NDArray[np.int32]
 
     @cached_property
     def columns(self) -> NDArray[np.int32]:
-        """The same values, shape (choices, n), a choice's numbers side by side; kept, since a path asks for them in
-        every round.
+        """The values transposed, shape (choices, n), so that all values of one choice are contiguous. The array is
+        cached, since every round uses it.
         """
         return np.ascontiguousarray(self.worth.T)
 
@@ -130,7 +130,7 @@ def read_worth(data: Any, people: int, choices: int, unusable: Unusable) -> Wort
 
     Args:
         data: (n, choices) values in [0, 1], in an array or a list of rows.
-        people: n.
+        people: number of slots n.
         choices: number of choices.
         unusable: treatment of a bad row.
 
@@ -161,16 +161,16 @@ def one_worth(record: Any, choices: int) -> WorthRecords:
 
 
 def two(name: str, data: Any, first: str, second: str) -> tuple[Any, Any]:
-    """Both tables, from a pair of them.
+    """Both tables of a pair.
 
     Args:
         name: name of the field.
-        data: a tuple or a list of two.
-        first: name of the first one.
-        second: name of the other one.
+        data: pair of two tables, as a tuple or a list.
+        first: name of the first table.
+        second: name of the second table.
 
     Raises:
-        InvalidInput: it is no pair.
+        InvalidInput: the data are no pair.
 
     Example:
         >>> two("record", ([0.5], [1]), "values", "demands")

@@ -1,9 +1,10 @@
-"""The slots' reports as rows of numbers: one fixed number of cells for each family, whatever its records look like.
+"""Reports of the slots as rows of numbers, with a fixed number of cells for each family, for any form of its records.
 
 A report is stored as a row of numbers, so a record is the same on everybody's device and in the run. Slots without a
-row are the null record.
+row have the null record.
 
-A program with the names of its campaign file: how rows are read, and how actions and rows are described.
+The module also describes a program with the names of its campaign file: reading of rows, and descriptions of actions
+and rows.
 """
 
 from __future__ import annotations
@@ -39,35 +40,37 @@ _Reals = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Layout:
-    """How a family's records lie in cells.
+    """Layout of a family's records in cells.
 
     Args:
-        width: c, cells of a row.
-        data: (n, c) -> what the program reads; rows that are not numbers stand for nobody.
+        width: number of cells c of a row.
+        data: function from a table of shape (n, c) to data that the program reads. A row of non-numbers stands for a
+            slot without a record.
     """
 
     width: int
     data: Callable[[_Reals], Any]
 
     def record(self, row: _Reals) -> Any:
-        """One participant's record, as the program takes it.
+        """One participant's record, in a form that the program accepts.
 
         Args:
-            row: (c,).
+            row: (c,) cells of the participant.
         """
         found = self.data(row[None])
         return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
 
 
 def layout(program: Program) -> Layout:
-    """The cells of a family's records: their number, the same for everybody, and how the program reads a table of them.
+    """Layout of a family's records in cells: their number, which is the same for everybody, and the conversion of a
+    table of cells to data that the program reads.
 
     Args:
         program: program of a family with records that are rows of numbers.
 
     Raises:
-        InvalidInput: a `CallbackDemand`, whose records are objects that are asked; a `ConvexProgram`, whose records are
-            mappings of fields; or another family that is unknown here.
+        InvalidInput: a `CallbackDemand`, whose records are objects with methods; a `ConvexProgram`, whose records are
+            mappings of fields; or another family without a layout.
 
     Example:
         >>> from confide.programs import Knapsack, XorBundles
@@ -115,11 +118,13 @@ def _of_slots(program: Electricity) -> Layout:
 
 
 def own_records(program: Program, record: Any) -> ProgramRecords:
-    """One participant's record, checked alone: as `program.one` takes it, or in any form in which a run takes rows.
+    """One participant's record, checked alone, in a form that `program.one` accepts or in any form in which a run
+    accepts rows.
 
     Args:
         program: program of the record.
-        record: record as `program.one` takes it; or a table of one row, a mapping of columns, or an array of one row.
+        record: record in a form that `program.one` accepts; or a table of one row, a mapping of columns, or an array of
+            one row.
 
     Raises:
         InvalidInput: the record is wrong; the message names the error, to the participant alone.
@@ -146,14 +151,15 @@ def own_records(program: Program, record: Any) -> ProgramRecords:
 
 
 def collected(program: Program, data: Any) -> Any:
-    """The data that a run reads: batches of slots' rows as checked records, everything else as it is.
+    """Data for `program.read`. Batches of slots' rows become checked records, tables become arrays, and other data is
+    returned unchanged.
 
     Args:
         program: program of the records.
-        data: data as `program.read` takes it, an iterable of `SlotRows`, or a table (`confide.tables.frames`).
+        data: data that `program.read` accepts, an iterable of `SlotRows`, or a table (`confide.tables.frames`).
 
     Raises:
-        InvalidInput: a row that is nobody's, or of another family; or a table with other columns.
+        InvalidInput: a row that belongs to no slot, or to another family; or a table with other columns.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -188,10 +194,10 @@ def collected(program: Program, data: Any) -> Any:
 
 
 def any_row(cells: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """A row of cells that are each fine is a record.
+    """Rule for families in which every row of valid cells is a record.
 
     Args:
-        cells: (m, c).
+        cells: (m, c) valid cells.
     """
     return cells, np.zeros(len(cells), dtype=np.bool_)
 
@@ -202,18 +208,18 @@ class Coding:
 
     Args:
         program: program of the family.
-        rows: (k,) names of what its rows limit.
-        thing: word for what a participant gets, such as "good" or "path".
-        what: word for what the operator shares, such as "goods".
-        asked: words for what people hand in.
-        described: function of an action, a list of the numbers that are used, that describes it in words.
+        rows: (k,) names of the resources that the rows limit.
+        thing: word for a participant's share, such as "good" or "path".
+        what: word for the shared resources, such as "goods".
+        asked: words for the reports of people.
+        described: function from the list of an action's used numbers to a description.
         columns: columns of a file with a row for each person.
-        judge: the family's rule for such a row.
-        limit: rule for a row as a whole, in words.
+        judge: the family's rule for a row of the file.
+        limit: description of the rule for a whole row.
         bids: bids of a file with a line for each bundle, in place of columns.
         points: the scale of values; None where nothing has a value in points.
         unit: size of a value of 1 in the file's own unit.
-        worth: name of that unit.
+        worth: name of the file's unit of value.
         loads: (k,) size of a contribution of 1 in the file's own units.
     """
 
@@ -249,37 +255,37 @@ class Coding:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Columns of the file, but for ids."""
+        """Names of the columns of the campaign's file, except the column of ids."""
         return tuple(each.name for each in self.columns)
 
     def used(self, action: NDArray[np.int32]) -> list[int]:
-        """The numbers of an action that are used.
+        """The numbers of an action that are used, without the -1 entries.
 
         Args:
-            action: (width,).
+            action: (width,) action.
         """
         return [int(one) for one in action if one >= 0]
 
     def called(self, action: NDArray[np.int32]) -> str:
-        """An action in words.
+        """Description of an action.
 
         Args:
-            action: (width,).
+            action: (width,) action.
         """
         some = self.used(action)
         return self.described(some) if some else "nothing"
 
 
 def named(field_name: str, names: tuple[str, ...], *, without: str = "") -> tuple[str, ...]:
-    """Names that can stand in files and on pages, each once.
+    """The given names, checked to be distinct and suitable for files and pages.
 
     Args:
-        field_name: the key of the file.
-        names: from it.
-        without: characters that join names, and may not stand in one.
+        field_name: key of the campaign file that has the names.
+        names: names under the key of the campaign file.
+        without: characters that join names, so that no name may contain them.
 
     Raises:
-        InvalidInput: a name twice, padded, or with such a character.
+        InvalidInput: a name that occurs twice, has spaces around it, or contains such a character.
     """
     for place, name in enumerate(names):
         if name in names[:place]:
@@ -293,15 +299,15 @@ def named(field_name: str, names: tuple[str, ...], *, without: str = "") -> tupl
 
 
 def table_lines(field_name: str, text: str, heading: tuple[str, ...]) -> list[tuple[int, list[str]]]:
-    """Number and cells of the lines of a table that stands in the file, below its heading.
+    """Number and cells of each line of a table in the campaign file, below its heading.
 
     Args:
-        field_name: key of the file.
+        field_name: key of the campaign file.
         text: the table, as CSV.
-        heading: its first line.
+        heading: required first line of the table.
 
     Raises:
-        InvalidInput: no such table.
+        InvalidInput: the text is no table with the required heading.
     """
     import csv
     import io
@@ -322,11 +328,11 @@ def table_lines(field_name: str, text: str, heading: tuple[str, ...]) -> list[tu
 
 
 def pairs(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of all pairs, the second running first.
+    """Names of all pairs of a first and a second name. The second name changes faster.
 
     Args:
-        first: names.
-        second: names.
+        first: first names.
+        second: second names.
 
     Example:
         >>> pairs(("mon", "tue"), ("a", "b"))

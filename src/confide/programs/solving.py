@@ -1,4 +1,5 @@
-"""HiGHS on a linear program of all records: its claims, which other modules check. Private.
+"""Solutions of HiGHS for a linear program of all records. Other modules check the solutions. The solutions have no
+privacy protection.
 
 Source: spec convex_programs 4 and 8.
 """
@@ -25,12 +26,12 @@ _NEAR = 1e-9  # how far from the optimum a dual may be and still count as optima
 
 
 class Claimed(NamedTuple):
-    """HiGHS's claims about a maximum, in doubles: none of them is certain.
+    """Solution that HiGHS reports for a maximum, in doubles and without proof.
 
     Args:
-        value: the optimum.
-        point: (m,) a solution.
-        duals: (rows,) value of one more of each row's right-hand side.
+        value: reported optimum.
+        point: (m,) optimal variables.
+        duals: (rows,) increase of the optimum per unit of each row's right-hand side.
     """
 
     value: float
@@ -44,17 +45,17 @@ def maximised(
     """The maximum of objective x over low <= matrix x <= high, lower <= x <= upper.
 
     Args:
-        objective: (m,).
-        matrix: (rows, m) sparse.
-        low: (rows,).
-        high: (rows,).
-        lower: (m,).
-        upper: (m,).
-        routine: name of the routine that a failure is reported for.
+        objective: (m,) objective coefficients.
+        matrix: (rows, m) sparse matrix.
+        low: (rows,) lower bounds of the rows.
+        high: (rows,) upper bounds of the rows.
+        lower: (m,) lower bounds of the variables.
+        upper: (m,) upper bounds of the variables.
+        routine: name of the routine in error messages.
 
     Raises:
         Refused: HiGHS finds that nothing is feasible.
-        SolverFailed: it ends without an optimum.
+        SolverFailed: HiGHS ends without an optimum.
     """
     if not len(objective):  # which HiGHS calls empty
         if bool((low > 0.0).any() or (high < 0.0).any()):
@@ -94,7 +95,7 @@ def solved(program: LinearProgram) -> Claimed:
 
     Raises:
         Refused: HiGHS finds that nothing is feasible.
-        SolverFailed: it ends without an optimum.
+        SolverFailed: HiGHS ends without an optimum.
     """
     floor = program.supply if program.equations else np.full(len(program.supply), -np.inf)
     return maximised(
@@ -103,15 +104,15 @@ def solved(program: LinearProgram) -> Claimed:
 
 
 def least_dual(program: LinearProgram, taus: _Reals | None = None) -> float:
-    """The least t for which some optimal prices are at most t tau, row by row, so that excess at these weights never
+    """The least t for which some optimal prices are at most t tau in every row, so that excess at prices of t tau never
     pays.
 
-    Prices count by their absolute values. The duals are optimal to 10^-9 of the optimum; the program that is solved is
-    the dual, in units of tau, with t for its objective.
+    Prices count by their absolute values. The duals are optimal to 10^-9 of the optimum. The solved program is the dual
+    in units of tau, with t as its objective.
 
     Args:
         program: program of all records.
-        taus: (k,) tau of each row, > 0; ones by default, so that t is the least largest price.
+        taus: (k,) tau of each row, > 0; ones by default, so that t is the smallest possible largest price.
 
     Raises:
         Refused: nothing is feasible.

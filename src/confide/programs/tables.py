@@ -1,15 +1,17 @@
-"""Records from tables: one row for each slot, each judged alone.
+"""Records from tables, with one row for each slot. Each row is judged alone.
 
-A row with a number that is not in its public range is bad; so is one with another number of cells, or without numbers.
-It is refused, by name, to the holder of the table; or it counts as the null record, where nothing that others see may
-depend on it. The number of rows is public, and so are the shape and the type of an array, which are the same for all
-rows. Rows of a list are read one after the other, whatever they hold, so that an odd one is treated like the rest.
+A row with a number outside its public range is bad. A row with another number of cells, or with cells that are no
+numbers, is also bad. For the holder of the table a bad row is refused, by its number. In a release a bad row counts as
+the null record, since no output that others see may reveal that the row is bad. The number of rows is public, and so
+are the shape and the type of an array, which are the same for all rows. Rows of a list are read one after the other,
+for any content, so that an unusual row is treated like the rest.
 
-Asking objects that anybody may have handed in: an error that one raises stays with it, and stops nobody.
+The module also calls methods of objects that come from participants. An error that an object raises is contained and
+stops nobody else.
 
-They are asked on a thread of their own. Signals come to the main thread alone, so an interrupt that an object raises
-can be distinguished from the operator's: the object's counts as no answer, the operator's ends the run at once, even
-while an object does not come back.
+The methods of participants' objects run on a separate thread. Signals reach only the main thread, so an interrupt that
+an object raises can be distinguished from the operator's interrupt. The object's interrupt counts as no answer. The
+operator's interrupt ends the run at once, even while an object does not return.
 """
 
 from __future__ import annotations
@@ -51,11 +53,12 @@ _ASKED = TypeVar("_ASKED")
 
 
 def answered(ask: Callable[[], _ANSWER], otherwise: _ANSWER) -> _ANSWER:
-    """The answer, or something else where the asking fails in any way. It must be called off the main thread.
+    """The answer of a function, or a default where the function fails in any way. The function `answered` must be
+    called off the main thread.
 
     Args:
-        ask: runs an object's own code.
-        otherwise: answer where it raises.
+        ask: function that runs an object's own code.
+        otherwise: answer where the function raises.
 
     Example:
         >>> answered(lambda: 1 // 0, -1)
@@ -68,11 +71,11 @@ def answered(ask: Callable[[], _ANSWER], otherwise: _ANSWER) -> _ANSWER:
 
 
 def each_aside(ask: Callable[[_ASKED], _ANSWER], of: Iterable[_ASKED]) -> list[_ANSWER]:
-    """`ask` of each in turn, off the main thread.
+    """Results of `ask` for each object in turn, computed off the main thread.
 
     Args:
-        ask: raises nothing that an object raises: see `answered`.
-        of: objects to ask.
+        ask: function that passes on no error of an object: see `answered`.
+        of: objects, which `ask` receives one by one.
 
     Raises:
         KeyboardInterrupt: the operator's interrupt.
@@ -117,17 +120,18 @@ _PLAIN = {float, int, bool}
 
 
 def numbers(name: str, data: Any, shape: tuple[int, ...], unusable: Unusable) -> NDArray[Any]:
-    """A table as float32 or float64, in that shape; rows that are no such numbers are NaN, where they count as null.
+    """A table as float32 or float64 of the given shape. Where bad rows count as null, a row without the required
+    numbers is NaN.
 
     Args:
         name: name of the field.
         data: an array, or a list of rows.
         shape: shape that it must have, its rows first.
-        unusable: treatment of a row with something other than these numbers.
+        unusable: treatment of a row without the required numbers.
 
     Raises:
-        InvalidInput: no table, or of another number of rows; an array of another shape or type; or a row that is not
-            so many numbers, where it is refused.
+        InvalidInput: no table, or a table with another number of rows; an array of another shape or type; or a row
+            without the required numbers, where it is refused.
 
     Example:
         >>> numbers("records", [[1, 0.5], None, [0.25], ["1", 0]], (4, 2), "null").tolist()
@@ -165,11 +169,11 @@ def cells(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """One participant's numbers, in any form; strings are refused.
 
     Args:
-        given: an array, or lists of numbers in lists.
+        given: an array, or nested lists of numbers.
         shape: shape that they must have.
 
     Raises:
-        BaseException: it is something else; or any error that the object raises.
+        BaseException: another kind of value; or any error that the object raises.
 
     Example:
         >>> cells(([1, True], [0.5, np.int8(2)]), (2, 2)).tolist()
@@ -200,13 +204,14 @@ def cells(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def number(given: Any) -> float:
-    """A number as a double; of one that has methods of its own the number that it is, not what they make of it.
+    """A number as a double. For an object that overrides the methods of numbers, the result is its stored number and
+    not the result of its methods.
 
     Args:
-        given: anything.
+        given: any value.
 
     Raises:
-        BaseException: it is no number; or whatever the object raises.
+        BaseException: the value is no number; or any error that the object raises.
     """
     kind = type(given)
     if issubclass(kind, float):
@@ -219,7 +224,7 @@ def number(given: Any) -> float:
 
 
 def is_row(given: Any) -> bool:
-    """Whether something is several numbers in a row, by its type.
+    """Whether a value is a row of several numbers, according to its type.
 
     Args:
         given: row, or one number.
@@ -232,10 +237,10 @@ def row(name: str, record: Any, shape: tuple[int, ...], low: float, high: float)
 
     Args:
         name: name of the field.
-        record: as a row of `numbers`.
+        record: a row in a form that `numbers` accepts.
         shape: shape that it must have.
-        low: least.
-        high: largest.
+        low: smallest allowed number.
+        high: largest allowed number.
 
     Raises:
         InvalidInput: the row is wrong; the message names the error, to the participant alone.
@@ -252,11 +257,11 @@ def one_row(name: str, record: Any, shape: tuple[int, ...]) -> NDArray[np.float6
 
     Args:
         name: name of the field.
-        record: as a row of `numbers`.
+        record: a row in a form that `numbers` accepts.
         shape: shape that it must have.
 
     Raises:
-        InvalidInput: they are no numbers, or of another shape.
+        InvalidInput: the values are no numbers, or their shape is another one.
     """
     with np.errstate(all="ignore"):
         [found] = each_aside(lambda one: answered(lambda: cells(one, shape), None), [record])
@@ -273,9 +278,9 @@ def bad_rows(table: NDArray[Any], low: float, high: float) -> NDArray[np.bool_]:
     """Whether each row holds a number that is not in [low, high], shape (n,).
 
     Args:
-        table: (n, ...).
-        low: least.
-        high: largest.
+        table: (n, ...) numbers.
+        low: smallest allowed number.
+        high: largest allowed number.
     """
     flat = table.reshape(len(table), -1)
     found = np.zeros(len(table), dtype=bool)
@@ -292,23 +297,23 @@ def refused_or_null(name: str, bad: NDArray[np.bool_], limit: str, unusable: Unu
 
     Args:
         name: name of the field.
-        bad: (n,).
-        limit: rule for a row, in words.
+        bad: (n,) whether each row is bad.
+        limit: description of the rule for a row.
         unusable: treatment of bad rows.
 
     Raises:
-        InvalidInput: a row is bad, and it is refused.
+        InvalidInput: a row is bad, and bad rows are refused.
     """
     if unusable == "refuse" and bool(bad.any()):
         raise InvalidInput(name, f"row {int(np.argmax(bad))} cannot be used", limit)
 
 
 def value_units(table: NDArray[Any], bad: NDArray[np.bool_], kind: Any) -> NDArray[Any]:
-    """Values in units, in a small type, bad rows zero; the temporary arrays stay small.
+    """Values in units, in a small type, with bad rows set to zero. The computation goes in chunks to save memory.
 
     Args:
-        table: (n, ...) of numbers.
-        bad: (n,) rows that count as zeros.
+        table: (n, ...) numbers.
+        bad: (n,) whether each row is bad and counts as zeros.
         kind: numpy type of the result.
     """
     out = np.empty(table.shape, dtype=kind)

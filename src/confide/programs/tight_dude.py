@@ -1,9 +1,10 @@
-"""`TightDude`: whole parts at average prices, feasible except with probability beta, and truthful in expectation.
+"""`TightDude`: whole shares at average prices, feasible except with probability beta, and truthful in expectation.
 
-A part of every row is in reserve before the prices are found. It covers the excess of the averages, the additions of
-those who get their favourite instead, and the additions from drawing one whole response for everybody else. The reserve
-is known before the run, from the regret bound; that is why it is large, and the mechanism is refused wherever the
-reserve is the whole supply. It needs many rounds, and many people for each row.
+A part of every row is kept in reserve before the prices are computed. The reserve covers the excess of the averages,
+the additional load of participants who receive their favourite instead, and the additional load from drawing one whole
+response for everybody else. The reserve is known before the run, because it follows from the regret bound. Therefore
+the reserve is large, and the mechanism is refused wherever the reserve is the whole supply of a row. `TightDude` needs
+many rounds, and many people for each row.
 
 Source: Wu 2017, Algorithm 11; spec convex_programs 6.2.
 """
@@ -65,14 +66,14 @@ _TRIES = 64
 
 
 class EmptyRow(Refused):
-    """Refusal of a mechanism because the reserve is all that a row holds. The reason names the row; a caller with
-    another name for it can write the message again.
+    """Refusal of a mechanism because the reserve is the whole supply of a row. The reason names the row; a caller with
+    another name for the row can write the message again.
 
     Args:
         row: place of the row, in 0..k-1.
         name: name of the row.
-        problem: words for what its reserve would do.
-        remedy: words for what would be accepted instead.
+        problem: description of the reserve's effect on the row.
+        remedy: description of sufficient changes.
     """
 
     def __init__(self, row: int, name: str, problem: str, remedy: Ways) -> None:
@@ -84,15 +85,15 @@ class EmptyRow(Refused):
 def reserve_needed(
     program: Program, regret: float, *, supplies: Sequence[float], rounds: int, alpha: float, failure_probability: float
 ) -> NDArray[np.float64]:
-    """Reserve that each row needs at this regret, shape (k,): also where it is more than there is.
+    """Reserve that each row needs at a given regret, shape (k,), even where it exceeds the supply.
 
     Args:
-        program: program whose prices are found.
-        regret: regret R of these prices, with probability at least 1 - beta/3.
-        supplies: (k,) supplies of the program whose rows are kept.
-        rounds: T, main rounds.
+        program: program whose prices are computed.
+        regret: bound R on the regret of the program's prices, with probability at least 1 - beta/3.
+        supplies: (k,) supplies that must not be exceeded.
+        rounds: number of main rounds T.
         alpha: largest gain by another choice at which a participant counts as satisfied.
-        failure_probability: probability of a row above its supply.
+        failure_probability: probability beta of a row above its supply.
 
     Source: spec convex_programs 6.2 (TightDude, corrected).
     """
@@ -107,18 +108,18 @@ def reserve_needed(
       **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class TightDude(Dude[PathBillboard]):
-    """One whole response for everybody, at the average prices, within every row's supply.
+    """One whole response for each participant, at the average prices, within every row's supply.
 
-    It is for packing programs only, and their dual bound must hold with less supply too (it does where it is V/Lmin).
-    Participants who would gain more than alpha by another choice at the charged prices get their favourite. All others
-    get their best response to one main round, which public randomness draws when all records are in; in the mean over
-    that draw it is their average.
+    The mechanism is for packing programs only, and their dual bound must hold with less supply too (as a dual bound of
+    V/Lmin does). Participants who would gain more than alpha by another choice at the charged prices receive their
+    favourite. All others receive their best response to one main round, which public randomness draws after all records
+    have been collected. On average over the draw of the round, the response of these participants equals their average.
 
     Shares have two columns: "action", as the program describes it, and "price".
 
     Raises:
         InvalidInput: a program that has no payments, or an alpha within the rounding of prices.
-        Refused: reserves that are the whole supply; or AdaGrad, whose regret is not known before.
+        Refused: reserves that are the whole supply; or AdaGrad, whose regret is not known before the run.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -156,7 +157,7 @@ class TightDude(Dude[PathBillboard]):
 
     @cached_property
     def priced(self) -> Program:
-        """The program without the supply that is in reserve."""
+        """The program with the reserve subtracted from its supply."""
         check_payments(self.program, self.rounds)
         if self.step == "adagrad" or self.program.constants.step_scale is None:
             raise Refused("a margin needs a regret bound that is known before the run",
@@ -174,7 +175,7 @@ class TightDude(Dude[PathBillboard]):
         raise Refused("no margin covers its own effect", "a larger supply, or more rounds")
 
     def _margins(self, program: Program, regret: float) -> NDArray[np.float64]:
-        """(k,) what has to be kept back of each row, where this is the regret."""
+        """Reserve that each row needs at a given regret, shape (k,)."""
         return reserve_needed(program, regret, supplies=self.program.supplies, rounds=self.rounds, alpha=self.alpha,
                               failure_probability=self.failure_probability)
 
@@ -208,12 +209,12 @@ class TightDude(Dude[PathBillboard]):
 
     @property
     def reserve_share(self) -> float:
-        """Largest share of a row that is in reserve, kappa."""
+        """Largest share kappa of a row's supply that is in reserve."""
         return float((self.reserve / np.array(self.program.supplies)).max())
 
     @cached_property
     def regret(self) -> float:
-        """R of the prices with margins, with probability at least 1 - beta/3."""
+        """Regret R of the prices for the supply without the reserve, with probability at least 1 - beta/3."""
         return self._inexact + regret_bound(self.priced.constants, self.schedule, self.failure_probability / 3.0)
 
     # ---- promises
@@ -224,24 +225,26 @@ class TightDude(Dude[PathBillboard]):
         return self.variation_of(1)
 
     def variation_of(self, size: int) -> float:
-        """The same of so many participants together: deviations add up, so that their squares grow with the square."""
+        """Total variation between the price paths of two record sets of `size` participants together. The effects of
+        the participants on a load add up, so the squared budget grows with the square of `size`.
+        """
         return total_variation(self.law, size**2 * loss_of_a_lie(
             self.program.constants, self.neighbours, self.squared_budget * self.path_share))
 
     @property
     def _short(self) -> float:
-        """How much less than her favourite anybody has, in the mean over the public draw."""
+        """Largest amount by which a participant's mean utility over the public draw is below the favourite's."""
         one = self.program.constants
         reach = one.most_value + (one.most_value if self.payments == "scaled" else self.highest_price)
         return self.alpha + self.program.oracle_error + coin_slip(self.rounds) * reach
 
     @property
     def gain(self) -> float:
-        """Largest gain of a lie, in the mean over path and draw."""
+        """Largest gain of a lie, on average over path and draw."""
         return self.gain_of(1)
 
     def gain_of(self, size: int) -> float:
-        """Largest gain of each of a number of people who lie together, in the mean over path and draw."""
+        """Largest gain of each of a number of people who lie together, on average over path and draw."""
         unit = 1.0 / (PRICE_UNIT * self.program.scale) if self.payments == "scaled" else 0.0
         return additive_gain(self._short + unit, self.program.constants.most_value, self.variation_of(size))
 
@@ -276,10 +279,11 @@ class TightDude(Dude[PathBillboard]):
         )
 
     def _lost(self, log: float) -> float:
-        """Value that margins and the draw may cost, but with probability e^-log.
+        """Upper bound on the value that the reserve and the draw cost, which fails with probability e^-log.
 
-        Margins cost kappa OPT, and the draw sqrt(2 V OPT log) where the averages' value is short of OPT by what is said
-        besides, or by nothing (as in `RoundDude`). OPT is at most `trivial`.
+        The reserve costs kappa OPT, where kappa is the largest reserved share of a row. The draw costs at most sqrt(2 V
+        OPT log), as in `RoundDude`, even where the averages' value is already below OPT. The optimum OPT is at most
+        `baseline_gap`.
         """
         return (self.reserve_share + coin_slip(self.rounds)) * self.baseline_gap + math.sqrt(
             2.0 * self.program.constants.most_value * self.baseline_gap * log)
@@ -292,15 +296,15 @@ class TightDude(Dude[PathBillboard]):
                         if scaled else "")
 
     def claims(self, certificate: PathCertificate | None) -> Guarantees:
-        """Promises after a run about what was handed out, from its certificate.
+        """Promises about the delivered shares that are made after a run, from its certificate.
 
         Args:
-            certificate: certificate of this mechanism's run, `outcome.certificate`, which is about the program without
-                the reserve.
+            certificate: certificate of a run of the mechanism, `outcome.certificate`. The certificate is about the
+                program with the reserve subtracted from its supply.
 
         Returns:
-            Reassigned participants; excess of each row over the whole supply; optimum less value: each except with its
-            own probability of failure.
+            Promises about reassigned participants, about the excess of each row over the whole supply, and about
+            optimum less value. Each promise has its own probability of failure.
         """
         if not isinstance(certificate, PathCertificate):
             raise InvalidInput("certificate", f"{type(certificate).__name__} is none of a path's")

@@ -1,4 +1,5 @@
-"""`TightenAndAudit`: everybody gets one best response to prices of a little less supply, and one release certifies it.
+"""`TightenAndAudit`: each participant receives one best response to prices for a slightly smaller supply, and one noisy
+release certifies that the whole supply is kept.
 
 Source: spec convex_programs 6.2 (tighten+audit; ours), in place of the margins of Wu 2017, Algorithm 11.
 """
@@ -71,21 +72,25 @@ _ROUNDED = 1 - Fraction(1, 2**48)
       "slack alpha payments", **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class TightenAndAudit(Dude[AuditedBillboard]):
-    """One best response for everybody, of a publicly drawn round, if a noisy audit finds all rows in supply.
+    """One best response for each participant, from a publicly drawn round, if a noisy audit finds that every row is
+    within its supply.
 
-    Prices are those of a program whose supplies are smaller by xi_j = 2 z s_a + z s + slack_j: room for the audit's own
-    noise and reserve, for the prices' noise, and for the draw. When everybody's action is drawn, the load of all
-    actions is released once, with noise of standard deviation s_a. It is accepted if that load and z s_a fit the whole
-    supply in every row; else "not certified" is published, and everybody has nothing. Another try is another release.
+    Prices are those of a program whose supplies are smaller by the reserve xi_j = 2 z s_a + z s + slack_j. Here s_a is
+    the noise scale of the audit, s the noise scale of a row's average, and z a normal quantile. The reserve covers the
+    audit's own noise and margin, the prices' noise, and the draw. After everybody's action is drawn, the load of all
+    actions is released once, with noise of standard deviation s_a. The run is accepted if that load plus z s_a fits the
+    whole supply in every row. If it is not accepted, "not certified" is published and everybody receives nothing. A
+    second try would be another release, with its own privacy loss.
 
-    No delivered row is above its supply, with probability 1 - beta, whatever the prices are: a row above its supply is
-    accepted only if its noise is below -z s_a, which has probability beta/k. A design target is that most runs are
-    accepted. Prices and audit share one squared budget: given prices and draws a neighbour's load differs by two
-    contributions, so sigma is the rule for any two. Shares have the column "action", as `program.describe` has it.
+    No delivered row is above its supply, with probability 1 - beta, for any prices: a row above its supply is accepted
+    only if its noise is below -z s_a, which has probability beta/k. The reserve is designed so that most runs are
+    accepted. Prices and audit share one squared budget. Given prices and draws, the load on a neighbouring data set
+    differs by the difference of two contributions, so the l2 sensitivity is a bound for any two contributions. Shares
+    have the column "action", as `program.describe` has it.
 
-    With an alpha the average prices are charged, in the column "price": participants who would gain more than alpha by
-    another choice at them get their favourite, and a bound on the gain of lies is promised. A participant's own part
-    changes the probability of acceptance a little; that is in the bound.
+    With an alpha, the average prices are charged, in the column "price". Participants who would gain more than alpha by
+    another choice at these prices receive their favourite, and a bound on the gain of lies is promised. A participant's
+    own share changes the probability of acceptance a little, which the bound includes.
 
     Raises:
         InvalidInput: a number out of range, or no packing program.
@@ -155,19 +160,21 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @property
     def quantile(self) -> float:
-        """Quantile z: one row's noise is above z standard deviations with probability beta/k."""
+        """Quantile z: the noise of a single row exceeds z standard deviations with probability beta/k."""
         return max(0.0, quantile(self.failure_probability / self.program.rows, self.law == "discrete_gaussian"))
 
     @cached_property
     def audit_reserve(self) -> int:
-        """Reserve of the audit, z s_a and what rounding can move, in units of load: released loads must be this far
-        below supplies.
+        """Reserve of the audit, in units of load: z s_a plus the largest effect of rounding. Released loads must be
+        below supplies by at least this reserve.
         """
         return math.ceil(self.quantile * self.audit_noise_std * LOAD_UNIT) + 1
 
     @cached_property
     def reserve_units(self) -> NDArray[np.int64]:
-        """Reserve xi of each row, in units of load, shape (k,): prices are found for a supply that is smaller by it."""
+        """Reserve xi of each row, in units of load, shape (k,). Prices are computed for the supply without this
+        reserve.
+        """
         one, z = self.program.constants, self.quantile
         room = z * self.noise_std + self.slack * z * np.sqrt(
             one.largest_entry * np.maximum(self.program.supply_units / LOAD_UNIT, 0.0))
@@ -190,7 +197,9 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         return replace(self.program, supply=tuple((left / LOAD_UNIT).tolist()))
 
     def _remedies(self, supply: float) -> tuple[Remedy, ...]:
-        """What would leave half of a row: xi is noise + c sqrt(b), the noise about in proportion to 1/epsilon."""
+        """Changes that would leave half of a row's supply. The reserve xi is noise + c sqrt(b), where b is the supply
+        and the noise is about proportional to 1/epsilon.
+        """
         fixed = (2 * self.audit_reserve / LOAD_UNIT + self.quantile * self.noise_std)
         root = self.slack * self.quantile * math.sqrt(self.program.constants.largest_entry)
         least = (root + math.sqrt(root * root + 2.0 * fixed)) ** 2
@@ -230,7 +239,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @property
     def gain(self) -> float:
-        """Largest gain of a lie, in the mean over prices, public draw and audit; infinite where nothing is charged.
+        """Largest gain of a lie, on average over prices, public draw and audit; infinite where nothing is charged.
 
         Source: spec convex_programs 6.2: alpha + (V + alpha) TV(prices) + 2 U TV(audit).
         """
@@ -317,7 +326,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 def _drawn(
     shard: Shard, program: Program, board: PathBillboard, which: NDArray[np.int64], terms: Terms,
 ) -> tuple[WholeParts, NDArray[np.int64]]:
-    """Everybody's part, and the load of them all."""
+    """Shares of a shard's participants, and the total load of these shares."""
     parts = whole_parts(shard, program, board, which, terms)
     return parts, program.load(shard.records, parts.actions)
 

@@ -1,7 +1,8 @@
-"""`TrueDude`: average prices are charged, and participants who would rather have something else at them get it.
+"""`TrueDude`: average prices are charged, and participants who would rather have another share at these prices receive
+it.
 
-A lie moves the prices alone, and they are private: hence nobody gains much by one, whatever the others do. It costs a
-little feasibility and value: reassignments are not foreseen.
+A lie changes only the prices, and the prices are private, so nobody gains much by a lie, for any behaviour of the
+others. Truthfulness costs a little feasibility and value, because the prices do not take reassignments into account.
 
 Source: Wu 2017, Algorithm 10; spec convex_programs 6.1.
 """
@@ -58,13 +59,13 @@ __all__ = ["TrueDude"]
       **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class TrueDude(PrivDude):
-    """Averages at prices: participants have what they like best at them, up to alpha.
+    """Averages at prices: each participant has the share that they like best at the charged prices, up to alpha.
 
-    It is for packing programs only: nobody's value or contribution is negative, and everybody may have nothing.
+    The mechanism is for packing programs only: no value or contribution is negative, and everybody may have nothing.
     Participants may lie about their wishes and values; their contributions must be verified.
 
-    Shares have the two columns of `PrivDude`, and "price", the charge for the average: its exact price at the average
-    prices, each rounded to 2^-24, as the nearest double.
+    Shares have the two columns of `PrivDude`, and "price", the charge for the average. The charge is the exact price of
+    the average at the average prices, each rounded to 2^-24, as the nearest double.
 
     Raises:
         InvalidInput: a program that has no payments, or an alpha within the rounding of prices.
@@ -103,24 +104,27 @@ class TrueDude(PrivDude):
 
     @property
     def _short(self) -> float:
-        """How much less than the best at the charged prices anybody has: a favourite is within the oracle's error."""
+        """Largest amount by which a participant's utility is below the best one at the charged prices. A favourite is
+        within the oracle's error of the best response.
+        """
         return self.alpha + self.program.oracle_error
 
     @property
     def gain(self) -> float:
-        """Largest gain of a lie, in the mean over the path."""
+        """Largest gain of a lie, on average over the path."""
         return self.gain_of(1)
 
     def gain_of(self, size: int) -> float:
-        """Largest gain of each of a number of people who lie together, in the mean over the path."""
+        """Largest gain of each of a number of people who lie together, on average over the path."""
         return additive_gain(self._short, self.program.constants.most_value,
                              total_variation(self.law, size**2 * self._lie))
 
     def relative_gain(self, epsilon: float) -> Relative:
-        """E[lie] <= factor E[truth] + added, for any epsilon >= 0: all of them hold.
+        """Bound on the mean utility of a lie for any epsilon >= 0: E[lie] <= factor E[truth] + added. The bounds for
+        all epsilon hold together.
 
         Args:
-            epsilon: >= 0; at 0 the added part is `gain`.
+            epsilon: parameter of the bound, >= 0; at 0 the added part is `gain`.
         """
         return relative_gain(self.law, self._lie, self._short, self.program.constants.most_value, epsilon)
 
@@ -154,14 +158,14 @@ class TrueDude(PrivDude):
         return min(one.width, self.program.people * one.largest_entry)
 
     def claims(self, certificate: PathCertificate | None) -> Guarantees:
-        """Promises after a run about what was handed out, from its certificate.
+        """Promises about the delivered shares that are made after a run, from its certificate.
 
         Args:
-            certificate: certificate of this mechanism's run, `outcome.certificate`.
+            certificate: certificate of a run of the mechanism, `outcome.certificate`.
 
         Returns:
-            Reassigned participants; excess of each row; optimum less value. All of them together hold with
-            probability at least 1 - 2 beta.
+            Promises about reassigned participants, about the excess of each row, and about optimum less value. All
+            these promises together hold with probability at least 1 - 2 beta.
         """
         if not isinstance(certificate, PathCertificate):
             raise InvalidInput("certificate", f"{type(certificate).__name__} is none of a path's")
@@ -222,7 +226,9 @@ class _Part(NamedTuple):
 def _charged(
     shard: Shard, program: Program, prices: NDArray[np.int64], charged: NDArray[np.int64], alpha: int,
 ) -> _Part:
-    """Averages of a shard, favourites in place of those that do not satisfy, and T times what each of them costs."""
+    """Averages of a shard's participants, with favourites in place of unsatisfying averages, and T times the price of
+    each.
+    """
     tally, rounds = tally_of(shard.records, program, prices), len(prices)
     found = judged(program, shard.records, tally, charged, rounds, alpha)
     paid, some = found.paid, np.flatnonzero(found.unsatisfied)

@@ -1,20 +1,21 @@
-"""One whole action for everybody: the response in a round that public randomness draws, at the average prices or for
-nothing.
+"""One whole action for each participant: the response in a round that public randomness draws, at the average prices or
+free of charge.
 
-Participants who would gain more than alpha by another choice at the charged prices have their favourite instead. In the
-mean over the draw, the action of all others is worth their average, and costs the same as it.
+Participants who would gain more than alpha by another choice at the charged prices receive their favourite instead. On
+average over the draw, the value and the price of all other participants' actions equal those of their average.
 
 Source: Wu 2017, Algorithms 9 and 11; spec convex_programs 5 and 6.2.
 
-One main round for each participant, by public randomness: their response in it is whole, and its mean is their average.
+Public randomness draws one main round for each participant. The response in the drawn round is whole, and its mean over
+the draw is the participant's average.
 
-The seed is drawn when all records are in: participants who knew their round while reporting would report for that round
-alone. The seed protects nobody; afterwards everybody may check everybody's. A draw has 2^32 values, so a round's
-probability is off 1/T by 2^-32 at most.
+The seed is drawn after all records have been collected, because participants who knew their round while reporting would
+report for that round alone. The seed protects nobody. After the run everybody may verify every draw. A draw has 2^32
+values, so a round's probability differs from 1/T by at most 2^-32.
 
 Source: Wu 2017, Algorithm 9; spec convex_programs 2 and 5.
 
-Billboards of runs where everybody gets one whole action: the public seed, and the numbers that keep supplies.
+The module also has the billboards of such runs, with the public seed and the numbers that ensure the supplies.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ def drawn_rounds(seed: str, people: int, rounds: int) -> NDArray[np.int64]:
 
     Args:
         seed: seed of the public randomness.
-        people: n.
-        rounds: T, at most 2^31.
+        people: number of participants n.
+        rounds: number of main rounds T, at most 2^31.
     """
     return (public_numbers(seed, people).astype(np.int64) * rounds) >> _COIN_BITS
 
@@ -78,7 +79,7 @@ def drawn_round(seed: str, index: int, rounds: int) -> int:
     Args:
         seed: seed of the public randomness.
         index: the participant's place.
-        rounds: T, at most 2^31.
+        rounds: number of main rounds T, at most 2^31.
     """
     return (public_number_of(seed, index) * rounds) >> _COIN_BITS
 
@@ -86,13 +87,13 @@ def drawn_round(seed: str, index: int, rounds: int) -> int:
 def responses_in(
     program: Program, records: Any, prices: NDArray[np.int64], which: NDArray[np.int64],
 ) -> NDArray[np.int32]:
-    """The best response of each participant in a round of their own, shape (m, width).
+    """The best response of each participant in their drawn round, shape (m, width).
 
     Args:
         program: program of the records.
         records: records of m participants.
         prices: (T, k) prices of the main rounds, in units.
-        which: (m,) round of each participant.
+        which: (m,) drawn round of each participant.
     """
     out = np.full((records.people, program.width), -1, dtype=np.int32)
     order = np.argsort(which, kind="stable")
@@ -115,9 +116,9 @@ class Terms:
 
     Args:
         alpha: largest gain at which a participant is satisfied, in units of value times the program's scale; None where
-            nothing is charged and nobody has anything but the drawn action.
-        payments: "average": the price of the participant's own action; "scaled": the same share of the drawn action's
-            value as the average's price is of the average's value.
+            nothing is charged and everybody has the drawn action.
+        payments: "average": the price of the participant's own action; "scaled": the value of the drawn action, times
+            the price of the average, divided by the value of the average.
     """
 
     alpha: int | None = None
@@ -125,14 +126,14 @@ class Terms:
 
 
 class WholeParts(NamedTuple):
-    """The whole parts of a shard's participants. They are private.
+    """The whole shares of a shard's participants. The data are private and must not be published.
 
     Args:
-        actions: (m, width).
-        price: (m,) in units of value times the scale; empty where nothing is charged.
+        actions: (m, width) actions.
+        price: (m,) prices in units of value times the scale; empty where nothing is charged.
         unsatisfied: number of participants who have their favourite instead.
-        not_worth: number of participants who have nothing, because their average is not worth its price (scaled
-            payments).
+        not_worth: number of participants who have nothing, because the value of their average is below its price
+            (scaled payments).
     """
 
     actions: NDArray[np.int32]
@@ -142,7 +143,7 @@ class WholeParts(NamedTuple):
 
     @classmethod
     def joined(cls, parts: list[WholeParts]) -> WholeParts:
-        """The parts of all shards, in their order."""
+        """The whole shares of all shards, in the order of the shards."""
         return cls(np.concatenate([part.actions for part in parts]), np.concatenate([part.price for part in parts]),
                    sum(part.unsatisfied for part in parts), sum(part.not_worth for part in parts))
 
@@ -150,7 +151,7 @@ class WholeParts(NamedTuple):
 def whole_parts(
     shard: Shard, program: Program, board: PathBillboard, which: NDArray[np.int64], terms: Terms,
 ) -> WholeParts:
-    """One whole part for everybody of a shard.
+    """One whole share for each participant of a shard.
 
     Args:
         shard: shard of the records.
@@ -178,20 +179,22 @@ def whole_parts(
 def _scaled(
     program: Program, records: Any, actions: NDArray[np.int32], found: Judged, some: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """As much of each action's value as the average costs of its own, rounded down: so never more than the value."""
+    """Scaled prices: each action's value times the price of the average, divided by the value of the average, rounded
+    down. A price therefore never exceeds the value.
+    """
     exact = program.values(records, actions).astype(object) * found.paid[some].astype(object)
     down: NDArray[np.int64] = (exact // found.value[some].astype(object)).astype(np.int64)
     return down
 
 
 def own_part(program: Program, record: Any, index: int, board: PathBillboard, terms: Terms) -> WholeParts:
-    """One participant's whole part, as they compute it themselves.
+    """One participant's whole share, as they compute it themselves.
 
     Args:
         program: program of the action.
         record: the participant's record; None for a slot without one.
         index: the participant's place.
-        board: the path, with the seed of the public randomness.
+        board: billboard with the path and the seed of the public randomness.
         terms: terms of payment.
     """
     which = np.array([drawn_round(board.public_seed, index, board.rounds)], dtype=np.int64)
@@ -199,11 +202,11 @@ def own_part(program: Program, record: Any, index: int, board: PathBillboard, te
 
 
 def share_table(program: Program, parts: WholeParts, *, charged: bool) -> pa.Table:
-    """Everybody's share: the column "action", as `program.describe` has it, and "price" where one is charged.
+    """Table of all shares: the column "action", as `program.describe` has it, and "price" where one is charged.
 
     Args:
         program: program of the actions.
-        parts: parts of all participants.
+        parts: whole shares of all participants.
         charged: whether prices are charged.
     """
     columns = {"action": _column(program, parts.actions)}
@@ -211,11 +214,11 @@ def share_table(program: Program, parts: WholeParts, *, charged: bool) -> pa.Tab
 
 
 def share_of(program: Program, part: WholeParts, *, charged: bool) -> dict[str, Any]:
-    """One participant's share, as the table has it.
+    """One participant's share, with the entries of its row in the table.
 
     Args:
         program: program of the action.
-        part: part of this participant alone.
+        part: whole share of the single participant.
         charged: whether prices are charged.
     """
     share: dict[str, Any] = {"action": program.describe(part.actions[0])}
@@ -223,12 +226,12 @@ def share_of(program: Program, part: WholeParts, *, charged: bool) -> dict[str, 
 
 
 def delivered(program: Program, records: Any, actions: NDArray[np.int32]) -> dict[str, Any]:
-    """Value, load and excess of whole actions: for studies alone.
+    """Value, load and excess of whole actions, for simulated studies only.
 
     Args:
         program: program of the actions.
         records: records of all participants.
-        actions: (n, width).
+        actions: (n, width) actions.
     """
     value, load, at = 0, np.zeros(program.rows, dtype=np.int64), 0
     for block in records.blocks():
@@ -263,11 +266,11 @@ _CELLS = 1 << 21  # of contributions that are held at once
       "seed raised", **BOARD_WORDS)
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FlagBillboard(PathBillboard):
-    """The path, the public seed, and when each row's flag rose.
+    """Billboard with the path of prices, the public seed, and the time at which each row's flag rose.
 
     Args:
-        raised: (k,) int64, how many places had been counted when the flag of a row rose; n where it never did. Who
-            comes later and would add to that row has nothing.
+        raised: (k,) int64, number of places counted when the flag of a row rose; n where it never did. A participant
+            with a later place who would add to that row has nothing.
     """
 
     raised: NDArray[np.int64]
@@ -282,15 +285,15 @@ class FlagBillboard(PathBillboard):
       "inexact seed tightened audit accepted", reserve_units="tightened", **BOARD_WORDS)
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AuditedBillboard(PathBillboard):
-    """The path of a program with less supply, the public seed, and the audit of what they led to.
+    """Billboard with the path of a program with less supply, the public seed, and the audit of the resulting load.
 
-    Slacks are what was released: the smaller supply less the noisy load. A certificate made from this billboard is
-    about the whole supply: with b in place of b - xi its proof is the same, word for word.
+    Slacks are the released numbers: the smaller supply less the noisy load. A certificate made from the billboard is
+    about the whole supply: its proof is the same with the supply b in place of b - xi, where xi is the reserve.
 
     Args:
-        reserve_units: (k,) int64 by how much supplies were smaller, in units of load.
-        audit: (k,) int64 the load of everybody's action, with noise, in units of load.
-        accepted: whether it was certified; if not, everybody has nothing.
+        reserve_units: (k,) int64 amount by which supplies were smaller, in units of load.
+        audit: (k,) int64 noisy total load of all actions, in units of load.
+        accepted: whether the run was accepted; if not, everybody has nothing.
     """
 
     reserve_units: NDArray[np.int64]
@@ -306,19 +309,21 @@ class AuditedBillboard(PathBillboard):
 
     @property
     def natural_slacks(self) -> NDArray[np.float64]:
-        """Whole supply less noisy load, in loads, shape (burn_in + T, k): all promises of the path are about it."""
+        """Whole supply less noisy load, in loads, shape (burn_in + T, k). All promises about the path refer to the
+        whole supply.
+        """
         return (self.slacks + self.reserve_units) / LOAD_UNIT
 
 
 def packing_only(program: Program, what: str) -> None:
-    """Refuse a program where nobody can be given nothing, or where that may break another row.
+    """Refuse a program in which a participant cannot receive nothing, or in which that may violate another row.
 
     Args:
-        program: public.
-        what: needs it.
+        program: program to check.
+        what: name of the mechanism that needs a packing program.
 
     Raises:
-        InvalidInput: it is no packing program.
+        InvalidInput: the program is no packing program.
     """
     if program.not_packing:
         raise InvalidInput("program", f"{type(program).__name__} is no packing program: {program.not_packing}",
@@ -326,10 +331,10 @@ def packing_only(program: Program, what: str) -> None:
 
 
 def coin_slip(rounds: int) -> float:
-    """Total error of the probabilities of rounds: a draw has 2^32 values.
+    """Upper bound on the total error of the probabilities of rounds, since a draw has only 2^32 values.
 
     Args:
-        rounds: T.
+        rounds: number of main rounds T.
     """
     return rounds / PUBLIC_RANGE
 
@@ -337,13 +342,13 @@ def coin_slip(rounds: int) -> float:
 def sparse_rows(
     program: Program, records: Any, actions: NDArray[np.int32],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Contributions of everybody's action without the zeros: number of entries of each, their rows, and their loads in
-    units.
+    """Nonzero contributions of each participant's action: their number for each participant, their rows, and their
+    loads in units.
 
     Args:
         program: program of the records.
         records: records of m participants.
-        actions: (m, width).
+        actions: (m, width) actions.
     """
     counts, rows, loads = [], [], []
     size = max(1, _CELLS // program.rows)

@@ -1,1 +1,3 @@
-"""The cheapest weights and noise: the certified optimum, the grid that keeps truth best, and what was printed."""
+"""Solvers for the cheapest weights and noise: the certified optimum, and the grid on which truth is always a best
+report.
+"""

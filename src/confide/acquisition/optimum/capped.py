@@ -1,49 +1,56 @@
 """The best weights at a fixed r = 1/S where no weight may exceed a cap and no virtual cost exceeds 1.
 
+Let g be the price of variance, psi a user's virtual cost and w the user's weight. The problem at a given r is
+
     V(r) = min over weights in [0, cap] that sum to 1 of g sum w^2 + r Q(w) = sum a w^2 + r B^2,
     a = g + r (1 - psi) >= 0,  B = sum b w,  b = sqrt(psi),
 
-a convex problem. With the ease h = 1 - b, measured from an anchor (t = h - anchor), its optimum has
+and V(r) is the value of a convex problem. Let h = 1 - b be the ease of a user, and t = h - anchor the ease measured
+from an anchor. The optimum is
 
     w = clip((m + p t)/a, 0, cap),   sum w = 1,   p = r B,
 
-for a level m and a pull p. At a given p the weights' sum rises in m, which gives m(p); and p - r B falls short of 0
-below the right p and exceeds it above, since B falls in p. Both roots are found by Newton's method between two bounds:
-everything is piecewise linear, so that the right pieces give the root exactly.
+for a level m and a pull p. At a given pull p the sum of the weights rises in the level m, so the condition sum w = 1
+determines m(p). The difference p - r B is below 0 for p below the right value and above 0 for p above it, since B falls
+in p. Newton's method between two bounds finds the roots m and p. All functions of m and p are piecewise linear, so a
+Newton step on the right pieces gives a root exactly.
 
-At any (m, p) whoever has no weight comes last in the order of psi, and whoever is capped is one of the first or (only
-away from the optimum, where p < 2 r cap) one of the last, since (m + p t) - cap a is convex in h. So all sums over the
-free and the capped are differences of sums over the first 0, 1, 2, ..., and one solve costs O(log n). One user may be
-taken out, and one put in: that user stands beside the others' sums.
+At any level m and pull p, the users without weight come last in the order of the virtual cost psi. The users at the cap
+are among the first users, or also among the last ones (only away from the optimum, where p < 2 r cap), since (m + p t)
+- cap a is convex in h. So every sum over the users strictly between 0 and the cap (the free users), or over the users
+  at the cap, is a difference of sums over the first 0, 1, 2, ... users. One solve of the problem therefore costs O(log
+  n). For a replaced virtual cost, one user is taken out of the sums and one is added to them.
 
-The value is the dual's,
+The computed value of V(r) is that of the dual problem,
 
     2 m (1 - capped weights) + 2 p (1 - anchor - capped sum of t w) - p^2/r - sum over free of (m + p t)^2/a
-    + cap^2 sum over capped of a,
+    + cap^2 sum over capped of a.
 
-which bounds V(r) from below at any (m, p), so that an error of these counts only by its square. Sums lose no digits
-where the anchor is where weights end, and the centre, from which they count, where the capped end.
+The dual value bounds V(r) from below at any (m, p), so an error in m or p affects the value only by its square. Sums
+lose no digits if two places are well chosen: the anchor lies where weights reach 0, and the centre, from which sums are
+counted, lies where the capped users end.
 
 Source: confide.
 
-The cheapest weights and noise where no person may have more than a capped weight, on a fixed grid of S.
+The second half of the module finds the cheapest weights and noise where no weight exceeds a cap, on a fixed grid of S.
 
-A single seller gives sqrt(kappa) to the platform, and a campaign must be charged for the worst that any reports can
-lead to, though a typical contract loses far less. So the set that is optimised over is made smaller, in a way that no
-report changes:
+Without a cap, a single seller has a loss of sqrt(kappa) towards the platform. A campaign is charged for the worst loss
+over all reports, though a typical contract loses far less. Therefore the optimisation is over a smaller set, which does
+not depend on any report:
 
-* people whose virtual cost exceeds a public ceiling, at most 1, are never bought from: psi = inf there, which keeps a
-  virtual cost monotone;
-* no weight exceeds `weight_cap`, so that 1/weight_cap people at least must take part;
-* S is one of `capped_spreads`;
-* nothing is bought where that is cheaper, at the fixed cost `outside`.
+* People with a virtual cost above a public ceiling, at most 1, never sell. A virtual cost above the ceiling counts as
+  psi = inf, so the virtual cost stays monotone in the report.
+* No weight exceeds `weight_cap`, so at least 1/weight_cap people must take part.
+* The spread S of the noise is one of `capped_spreads`.
+* Nothing is bought where buying nothing is cheaper, at the fixed cost `outside`.
 
-Everybody's difference of levels still falls in their own virtual cost, and payments by differences of these values make
-truth best. Rents run up to the ceiling and no further: beyond it a person sells nothing, while the value jumps to that
-without them.
+In the smaller set, each person's difference of local and central level still falls in their own virtual cost. So
+payments by differences of the values make truth the best report. Rents are integrals up to the ceiling only: a person
+with a virtual cost above the ceiling sells nothing, and the value jumps to the value without that person.
 
-With all psi in [phi, 1] every w has phi + (1 - phi)/n <= Q(w) <= 1, since Q rises in every psi and is 1 where all are
-1. So the best S of any weights, sqrt(Q/kappa), lies between the ends of the grid: fact 5 of the spec without its g.
+If all psi are in [phi, 1], every w has phi + (1 - phi)/n <= Q(w) <= 1, since Q rises in every psi and is 1 where every
+psi is 1. So the best S of any weights, sqrt(Q/kappa), lies between the ends of the grid. The bound is fact 5 of the
+spec without the term in the price of variance g.
 
 Source: confide; spec two_part_acquisition sections 5 and 8.
 """
@@ -85,31 +92,36 @@ Floats = NDArray[np.float64]
 
 STEPS = 200
 LEAST = 2.0**-60
-"""a is at least r times this: where g = 0, people with psi = 1 are told apart by nothing and share alike."""
+"""Lower bound of the coefficient a = g + r (1 - psi) as a multiple of r. Where g = 0, users with virtual cost psi = 1
+would have a = 0. Such users are all alike and share weight equally.
+"""
 LAST_DIGITS = 2.0**-52
 APART = 1e-9
-"""By how much sum w = 1 and p = r B may fail, relatively, where weights jump between two doubles."""
+"""Relative tolerance of the conditions sum w = 1 and p = r B, where the weights jump between two neighbouring doubles.
+"""
 
 CANCELS = 2.0**8
-"""So many times the value its terms may be: more lose digits, as where the anchor is far from where weights end."""
+"""Largest ratio of the sum of absolute terms to the value. A larger ratio means that the computed value has lost
+digits, because the anchor is far from the place where weights reach 0.
+"""
 
 
 class Crowd(NamedTuple):
-    """Everybody present, at one r, in the order of virtual costs.
+    """All users present, in the order of virtual costs, with running sums over them at one value of r = 1/S.
 
     Args:
-        r: 1/S.
+        r: inverse 1/S of the noise spread.
         g: price of variance.
         cap: the largest weight.
-        room: 1/cap; whole where the cap is one over a whole number.
-        anchor: where eases are measured from.
-        `lean`: (n,) t, falling.
-        price: (n,) a.
-        zeroth: (n + 1,) sums of 1/a over the first 0..n, less that over the first `centre`.
-        `leans`: (n + 1,) the same of t/a.
-        squares: (n + 1,) the same of t^2/a.
-        all_leans: (n + 1,) the same of t.
-        all_prices: (n + 1,) the same of a.
+        room: inverse of the largest weight, 1/cap; a whole number where the cap is the inverse of one.
+        anchor: ease from which the eases t are measured.
+        `lean`: (n,) eases t from the anchor, falling.
+        price: (n,) coefficients a of the squared weights.
+        zeroth: (n + 1,) sums of 1/a over the first 0..n users, less the sum over the first `centre` users.
+        `leans`: (n + 1,) sums of t/a over the first 0..n users, less the sum over the first `centre` users.
+        squares: (n + 1,) sums of t^2/a over the first 0..n users, less the sum over the first `centre` users.
+        all_leans: (n + 1,) sums of t over the first 0..n users, less the sum over the first `centre` users.
+        all_prices: (n + 1,) sums of a over the first 0..n users, less the sum over the first `centre` users.
     """
 
     r: float
@@ -127,18 +139,19 @@ class Crowd(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The capped and the free at one (m, p), with their sums.
+    """Users with the largest weight (capped) and users with a weight between 0 and the cap (free), at one level m and
+    pull p, with sums over both groups.
 
     Args:
-        first: number of the first who are capped.
-        end: end of the free, who begin at `first`.
-        last: from this place on all are capped.
-        capped: number of the capped, in all.
-        zeroth: sum of 1/a over the free.
-        `leans`: sum of t/a over the free.
-        squares: sum of t^2/a over the free.
-        capped_leans: sum of t over the capped.
-        capped_prices: sum of a over the capped.
+        first: number of capped users at the beginning of the order.
+        end: place where the free users end. The free users begin at `first`.
+        last: place from which on all users are capped.
+        capped: number of all capped users.
+        zeroth: sum of 1/a over the free users.
+        `leans`: sum of t/a over the free users.
+        squares: sum of t^2/a over the free users.
+        capped_leans: sum of t over the capped users.
+        capped_prices: sum of a over the capped users.
     """
 
     first: int
@@ -153,15 +166,16 @@ class Group(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The optimum.
+    """The best weights at one value of r = 1/S.
 
     Args:
-        level: m.
-        pull: p.
-        value: V(r).
-        own: weight of the user who was put in.
-        first: number of the first who are capped.
-        settled: the weights' sum is 1, p is r B, and the value has its digits; else the anchor must be moved.
+        level: level m of the optimum.
+        pull: pull p of the optimum.
+        value: the value V(r).
+        own: weight of the user who was added.
+        first: number of capped users at the beginning of the order.
+        settled: whether the weights sum to 1, p equals r B, and the value has lost no digits. If `settled` is false,
+            the anchor must be moved.
     """
 
     level: float
@@ -174,16 +188,16 @@ class Best(NamedTuple):
 
 @compiled
 def crowd_at(ease: Floats, gain: Floats, g: float, r: float, room: float, anchor: float, centre: int) -> Crowd:
-    """Sums over everybody.
+    """Running sums over all users at one value of r = 1/S.
 
     Args:
-        ease: (n,) h = 1 - b, falling.
-        gain: (n,) 1 - psi.
-        g: >= 0.
-        r: > 0.
-        room: 1/cap.
-        anchor: see the module.
-        centre: see `Crowd`.
+        ease: (n,) eases h = 1 - b, falling.
+        gain: (n,) numbers 1 - psi.
+        g: price of variance, >= 0.
+        r: inverse 1/S of the noise spread, > 0.
+        room: inverse of the largest weight, 1/cap.
+        anchor: ease from which eases are measured.
+        centre: number of first users from which sums are counted.
     """
     n = ease.size
     terms, sums = np.empty((5, n)), np.zeros((5, n + 1))
@@ -199,7 +213,7 @@ def crowd_at(ease: Floats, gain: Floats, g: float, r: float, room: float, anchor
 
 @compiled
 def _add_up(terms: Floats, centre: int, total: Floats) -> None:
-    """Sums from the centre on both sides, with what rounding loses carried along."""
+    """Running sums from the centre in both directions, with compensation of rounding errors."""
     lost = 0.0
     for i in range(centre, terms.size):
         more = terms[i] - lost
@@ -214,7 +228,7 @@ def _add_up(terms: Floats, centre: int, total: Floats) -> None:
 
 @compiled
 def _over(total: Floats, start: int, end: int, out: int) -> float:
-    """The sum over places start..end, but for who is out."""
+    """The sum of terms over the places start..end, without the user at place `out`."""
     if start <= out < end:
         return float((total[out] - total[start]) + (total[end] - total[out + 1]))
     return float(total[end] - total[start])
@@ -222,7 +236,7 @@ def _over(total: Floats, start: int, end: int, out: int) -> float:
 
 @compiled
 def group_at(crowd: Crowd, out: int, lean: float, price: float, level: float, pull: float) -> Group:
-    """The capped and the free at (m, p); the arguments are those of `best_weights`."""
+    """The capped users and the free users at level m and pull p, from the arguments of `best_weights`."""
     t, a, cap, n = crowd.lean, crowd.price, crowd.cap, crowd.lean.size
     start, with_weight = 0, n
     while start < with_weight:
@@ -270,7 +284,7 @@ def group_at(crowd: Crowd, out: int, lean: float, price: float, level: float, pu
 
 @compiled
 def _level(crowd: Crowd, out: int, lean: float, price: float, guess: float, pull: float) -> tuple[float, Group]:
-    """Where the weights' sum is 1 at this pull."""
+    """The level m at which the weights sum to 1, for a given pull p."""
     cap, room = crowd.cap, crowd.room
     low = -2.0 * (pull + cap * crowd.r)
     high = 2.0 * (pull + cap * (crowd.g + crowd.r))
@@ -302,15 +316,15 @@ def _level(crowd: Crowd, out: int, lean: float, price: float, guess: float, pull
 
 @compiled
 def best_weights(crowd: Crowd, out: int, lean: float, price: float, level: float, pull: float) -> Best:
-    """The optimum with one user taken out and one put in, 1/cap of them at least being there.
+    """The optimum with one user taken out and one user added, where at least 1/cap users are present.
 
     Args:
-        crowd: everybody.
+        crowd: all users present, with their sums.
         out: place of the user who is taken out; n for nobody.
-        lean: t of the user who is put in.
-        price: a of that user; infinite for nobody.
-        level: a guess of m.
-        pull: a guess of p.
+        lean: ease t of the user who is added.
+        price: coefficient a of the user who is added; infinite for nobody.
+        level: initial guess of the level m.
+        pull: initial guess of the pull p.
     """
     r, cap, room = crowd.r, crowd.cap, crowd.room
     low, high = -r, 2.0 * r
@@ -351,18 +365,18 @@ def best_weights(crowd: Crowd, out: int, lean: float, price: float, level: float
 def best_at(
     ease: Floats, gain: Floats, g: float, r: float, room: float, anchor: float, centre: int, level: float, pull: float,
 ) -> Best:
-    """The optimum of everybody there, as `crowd_at` and `best_weights` find it; the sums never leave machine code."""
+    """The optimum with all users, found by `crowd_at` and `best_weights` in one compiled call."""
     return best_weights(crowd_at(ease, gain, g, r, room, anchor, centre), ease.size, 0.0, np.inf, level, pull)
 
 
 def best_of_all(crowd: Crowd, level: float, pull: float) -> Best:
-    """The optimum of everybody, as `best_weights`."""
+    """The optimum with all users, found by `best_weights`."""
     found: Best = best_weights(crowd, crowd.lean.size, 0.0, np.inf, level, pull)
     return found
 
 
 def weights_at(crowd: Crowd, found: Best) -> NDArray[np.float64]:
-    """Everybody's weights, (n,)."""
+    """Weights of all users, shape (n,)."""
     wanted = (found.level + found.pull * crowd.lean) / crowd.price
     return np.clip(wanted, 0.0, crowd.cap)
 
@@ -370,20 +384,20 @@ def weights_at(crowd: Crowd, found: Best) -> NDArray[np.float64]:
 # ---- solver
 
 WHOLE = 1e-9
-"""A cap that is so close to one over a whole number is taken as that."""
+"""Relative distance within which 1/cap is rounded to a whole number."""
 OVER = 1e-12
-"""A virtual cost may exceed the ceiling by rounding."""
+"""Largest excess of a virtual cost over 1 that counts as rounding."""
 ANCHORS = 6
 
 
 def capped_spreads(people: int, approximation: float, *, noise_price: float, psi_floor: float = 0.0) -> Floats:
-    """The allowed values of S, ascending.
+    """The allowed values of the spread S of the noise under a cap on weights, ascending.
 
     Args:
-        people: registered users, absentees included.
-        approximation: in (0, 1].
-        noise_price: kappa > 0.
-        psi_floor: phi in [0, 1], the least virtual cost; the larger, the fewer values.
+        people: number of registered users, absentees included.
+        approximation: relative excess cost that the grid may cause, in (0, 1].
+        noise_price: price kappa > 0 of the noise.
+        psi_floor: phi in [0, 1], the least virtual cost. A larger floor needs fewer values of S.
 
     Example:
         >>> [capped_spreads(10**4, 0.001, noise_price=1.0, psi_floor=floor).size for floor in (0.0, 0.25)]
@@ -399,8 +413,8 @@ def capped_spreads(people: int, approximation: float, *, noise_price: float, psi
 
 @dataclass(frozen=True, eq=False)
 class CappedSolution(Solution):
-    """A `Solution` under a cap: where nothing is bought all weights are 0, the value is that of the outside option, and
-    S is nan.
+    """A `Solution` under a cap on weights. Where nothing is bought all weights are 0, the value is the cost `outside`
+    of buying nothing, and S is nan.
 
     Attributes:
         bought: whether anything is bought.
@@ -418,19 +432,21 @@ def solve_capped(
 ) -> CappedSolution:
     """The cheapest weights that do not exceed a cap, and their levels, with S in `capped_spreads`.
 
-    The cost is at most 1 + approximation times that under the best S. n = 10^5 takes a fraction of a second.
+    The cost is at most 1 + approximation times the cost at the best S. A problem with n = 10^5 takes a fraction of a
+    second.
 
     Args:
-        virtual_costs: (n,) psi in [psi_floor, 1]; inf for absentees and whoever is above the ceiling.
-        weight_cap: in (0, 1].
-        variance_price: g >= 0.
-        noise_price: kappa > 0.
-        approximation: in (0, 1].
-        outside: cost of buying nothing, > 0; infinite where that is no option but for want of people.
+        virtual_costs: (n,) virtual costs psi in [psi_floor, 1]; inf for absentees and for users above the ceiling.
+        weight_cap: largest weight, in (0, 1].
+        variance_price: price g >= 0 of the records' variance.
+        noise_price: price kappa > 0 of the noise.
+        approximation: relative excess cost that the grid of S may cause, in (0, 1].
+        outside: cost of buying nothing, > 0. If it is infinite, nothing is bought only for lack of people.
         psi_floor: public lower bound of all virtual costs.
 
     Returns:
-        Nothing bought where that is cheaper, and where fewer than 1/weight_cap people have a finite virtual cost.
+        The solution. Nothing is bought where that is cheaper, and where fewer than 1/weight_cap people have a finite
+        virtual cost.
 
     Raises:
         InvalidInput: a virtual cost that is NaN, below the floor, or finite above 1; a parameter out of range.
@@ -467,10 +483,10 @@ def _nothing(people: int, value: float, lower: float, evaluations: int) -> Cappe
 
 
 def checked_capped_costs(virtual_costs: ArrayLike, psi_floor: float, field: str = "virtual_costs") -> Floats:
-    """Virtual costs as an array, rounding above 1 taken off.
+    """Virtual costs as an array. A finite cost that exceeds 1 by rounding becomes 1.
 
     Raises:
-        InvalidInput: they are not numbers, or one is NaN, below the floor, or finite above 1.
+        InvalidInput: the costs are not numbers, or one is NaN, below the floor, or finite above 1.
     """
     floor = non_negative("psi_floor", psi_floor, at_most=1.0)
     try:
@@ -486,15 +502,15 @@ def checked_capped_costs(virtual_costs: ArrayLike, psi_floor: float, field: str 
 
 
 class CapPlan(NamedTuple):
-    """The public numbers, in units where kappa = 1.
+    """The public parameters of a capped problem, in units where kappa = 1.
 
     Args:
         g: price of variance.
-        room: 1/weight_cap.
+        room: inverse of the largest weight, 1/weight_cap.
         spreads: allowed values of S, in the caller's units.
-        rates: their r.
+        rates: values of r = 1/S for the allowed spreads S, in units where kappa = 1.
         outside: cost of buying nothing, in the caller's units.
-        unit: sqrt(kappa), by which costs here are multiplied.
+        unit: sqrt(kappa), the factor from costs in the plan's units to costs in the caller's units.
     """
 
     g: float
@@ -507,7 +523,7 @@ class CapPlan(NamedTuple):
     @classmethod
     def of(cls, people: int, weight_cap: float, variance_price: float, noise_price: float, approximation: float,
            outside: float, psi_floor: float) -> CapPlan:
-        """Checked."""
+        """Check the parameters and build the plan."""
         g, kappa = checked_prices(variance_price, noise_price)
         room = 1.0 / positive("weight_cap", weight_cap, at_most=1.0)
         if abs(room - np.rint(room)) <= WHOLE * room:
@@ -519,12 +535,12 @@ class CapPlan(NamedTuple):
 
 
 class Sorted(NamedTuple):
-    """Everybody with a finite virtual cost, in the order of (psi, position).
+    """All users with a finite virtual cost, in the order of (psi, position).
 
     Args:
-        position: (k,) among all users.
-        ease: (k,) 1 - sqrt(psi).
-        gain: (k,) 1 - psi.
+        position: (k,) position of each user among all users.
+        ease: (k,) eases 1 - sqrt(psi).
+        gain: (k,) numbers 1 - psi.
     """
 
     position: NDArray[np.int64]
@@ -533,7 +549,7 @@ class Sorted(NamedTuple):
 
     @classmethod
     def of(cls, costs: Floats) -> Sorted:
-        """Sorted."""
+        """Sort the users with a finite virtual cost."""
         here = np.flatnonzero(np.isfinite(costs))
         here = here[np.argsort(costs[here], kind="stable")]
         gain = 1.0 - costs[here]
@@ -541,19 +557,19 @@ class Sorted(NamedTuple):
 
 
 def ease_of(costs: Floats) -> Floats:
-    """The ease 1 - sqrt(psi), without cancellation."""
+    """The ease 1 - sqrt(psi), computed without cancellation."""
     return np.asarray((1.0 - costs) / (1.0 + np.sqrt(costs)))
 
 
 class Node(NamedTuple):
-    """The optimum at one r.
+    """The optimum at one value of r.
 
     Args:
-        rate: r.
-        anchor: where weights end.
-        centre: how many are capped.
-        best: with everybody there.
-        value: 1/r + V(r).
+        rate: value of r = 1/S.
+        anchor: ease at which weights reach 0.
+        centre: number of capped users.
+        best: the best weights with all users present.
+        value: cost 1/r + V(r).
     """
 
     rate: float
@@ -563,14 +579,15 @@ class Node(NamedTuple):
     value: float
 
     def crowd(self, people: Sorted, plan: CapPlan) -> Crowd:
-        """The sums there."""
+        """Running sums over the users at the node's r."""
         return crowd_at(people.ease, people.gain, plan.g, self.rate, plan.room, self.anchor, self.centre)
 
 
 def solved_nodes(people: Sorted, plan: CapPlan) -> list[Node]:
-    """The optimum at every r, for 1/cap people at least.
+    """The optimum at every value of r = 1/S of the plan, where at least 1/cap people are present.
 
-    Each is looked for from where weights end at the r before it, and then from where they end here.
+    The search at each value of r starts with the anchor from the previous value of r, and is repeated with the anchor
+    that it finds.
     """
     last = float(people.ease[-1])
     anchor, centre = float(people.ease[math.ceil(plan.room) - 1]), 0

@@ -1,10 +1,12 @@
 """The optimum under a cap on weights with one user's virtual cost replaced, for many users and replacements at once.
 
-Rents are differences of such values. At each S the sums over all users are taken once; an exchange is then one solve of
-O(log n) beside them, from the base's optimum as a guess. V rises in every virtual cost, so a replacement that is no
-lower goes on only to those S whose cost before it is not above the best found so far: the best ones come first.
+Rents are differences of the optimal value V with replaced virtual costs. At each value of the spread S the sums over
+all users are computed once. Each replacement is then one solve of O(log n) with these sums, starting from the optimum
+without replacement. The value V rises in every virtual cost. So a replacement that does not lower a virtual cost is
+solved only at values of S where the cost without replacement does not exceed the best cost found so far. The values of
+S with the lowest cost without replacement come first.
 
-Source: confide; spec two_part_acquisition section 9.
+Source: spec two_part_acquisition section 9.
 """
 
 from __future__ import annotations
@@ -35,18 +37,20 @@ __all__ = ["replaced_capped_values"]
 Floats = NDArray[np.float64]
 
 RIVALS = 5e-13
-"""Two S, or buying and not, that are closer than this are told apart by `solve_capped`: one is always chosen."""
+"""Relative distance below which two values of S, or buying and not buying, count as nearly tied. Nearly tied
+alternatives are decided by `solve_capped`, so that the same one is chosen every time.
+"""
 NEGLIGIBLE = 1e-9
 
 
 class _Found(NamedTuple):
-    """What exchanges have so far.
+    """Results of the replacements so far.
 
     Args:
-        values: (t,) least.
-        seconds: (t,) next to least.
-        differences: (t,) at the least.
-        doubtful: (t,) the solve must be repeated alone.
+        values: (t,) smallest value.
+        seconds: (t,) second smallest value.
+        differences: (t,) difference of levels at the smallest value.
+        doubtful: (t,) whether the replacement must be solved again by itself.
     """
 
     values: Floats
@@ -59,19 +63,21 @@ def replaced_capped_values(
     virtual_costs: ArrayLike, people: ArrayLike, replacements: ArrayLike, *, weight_cap: float, variance_price: float,
     noise_price: float, approximation: float, outside: float = math.inf, psi_floor: float = 0.0,
 ) -> Replaced:
-    """The value V of `solve_capped`, and the user's own difference of levels, with their virtual cost replaced.
+    """The value V of `solve_capped`, and the user's own difference of levels, with that user's virtual cost replaced.
 
-    Values are those of `solve_capped` but for a relative 1e-14 or so. n = 10^5 with 10^4 people takes a few seconds.
+    The computed values agree with those of `solve_capped` up to a relative error of about 1e-14. A problem with n =
+    10^5 and replacements for 10^4 people takes a few seconds.
 
     Args:
-        virtual_costs: (n,) psi in [psi_floor, 1]; inf for absentees and whoever is above the ceiling.
-        people: (m,) positions of users, once or more often.
-        replacements: (m, k) or (m,) virtual costs that replace that user's own. A rent runs up to the ceiling: at inf
-            the user is not there, which is dearer than at the ceiling though they sell nothing above it.
-        weight_cap: in (0, 1].
-        variance_price: g >= 0.
-        noise_price: kappa > 0.
-        approximation: in (0, 1].
+        virtual_costs: (n,) virtual costs psi in [psi_floor, 1]; inf for absentees and for users above the ceiling.
+        people: (m,) positions of users, each once or more often.
+        replacements: (m, k) or (m,) virtual costs that replace that user's own. Rents are integrals up to the ceiling,
+            not to inf. A replacement of inf makes the user absent. Absence costs more than a virtual cost just above
+            the ceiling, although such a user sells nothing.
+        weight_cap: largest weight, in (0, 1].
+        variance_price: price g >= 0 of the records' variance.
+        noise_price: price kappa > 0 of the noise.
+        approximation: relative excess cost that the grid of S may cause, in (0, 1].
         outside: cost of buying nothing.
         psi_floor: public lower bound of all virtual costs.
 
@@ -79,7 +85,8 @@ def replaced_capped_values(
         Values and differences, of the shape of `replacements`.
 
     Raises:
-        InvalidInput: as `solve_capped`; positions out of range, replacements out of range or of another shape.
+        InvalidInput: an input that `solve_capped` rejects; positions out of range, replacements out of range or of
+            another shape.
 
     Example:
         >>> prices = {"variance_price": 0.1, "noise_price": 1.0, "approximation": 0.001, "weight_cap": 0.4}
@@ -142,7 +149,9 @@ def _over_nodes(
     here: Sorted, plan: CapPlan, persons: NDArray[np.int64], before: Floats, after: Floats, at: NDArray[np.int64],
     found: _Found,
 ) -> None:
-    """Fill in what is found for the exchanges `at`, the S that are best without any first."""
+    """Fill `found` for the replacements `at`. The values of the spread S with the lowest cost without any replacement
+    come first.
+    """
     present = np.isfinite(after)
     own = np.where(present, after, 1.0)
     root, ease, gain = np.sqrt(own), ease_of(own), 1.0 - own

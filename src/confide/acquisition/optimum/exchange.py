@@ -1,16 +1,19 @@
-"""The inner solve with one user's virtual cost replaced, in O(log n) from sums over all.
+"""The best weights at a fixed r = 1/S with one user's virtual cost replaced (an exchange), in O(log n) from sums over
+all users.
 
-At one r the sums of 1/a, b/a, b^2/a and of the same over a^2 are kept for the first users 0, 1, 2, ... Taking a user
-out and putting them back elsewhere changes each by two terms; the threshold is then found by bisection, and with it
-V = theta/sum (theta - b)/a, sum w^2 and Q = (V - g sum w^2)/r. All in twice the digits, so that nothing is lost where
-one user makes up nearly all of a sum.
+At one value of r, sums over the first 0, 1, 2, ... users are kept: of 1/a, b/a and b^2/a, and of the numerators 1, b
+and b^2 over a^2. Here psi is a user's virtual cost, b = sqrt(psi) and a = g + r (1 - psi). An exchange takes a user out
+of the sums and puts the user back with another virtual cost, which changes each sum by two terms. The threshold theta
+on b is found by bisection, and from theta follow V = theta/sum (theta - b)/a, sum w^2 and Q = (V - g sum w^2)/r. All
+sums have twice the digits of a double, so that no digits are lost where one user's term is nearly the whole sum.
 
 Source: spec two_part_acquisition section 9.
 
-Numbers of twice the digits of a double: a value and what it lacks, as two doubles (high, low).
+The module represents a number with twice the digits of a double as two doubles (high, low): a value and its rounding
+error.
 
-Where sums are taken over many users and one of them is taken out again, a double would lose what is left; here some
-32 digits are kept.
+If one user is taken out of a sum over many users, a double would lose most digits of the rest. Two doubles represent
+about 32 digits.
 
 Source: Dekker (1971); Knuth, The Art of Computer Programming 2, 4.2.2.
 """
@@ -30,7 +33,7 @@ __all__ = ["Sums", "add", "divide", "exchanged", "multiply", "product", "scale",
 # ---- twice
 
 SPLIT = 134217729.0
-"""2^27 + 1: halves of a double with room for exact products."""
+"""The number 2^27 + 1, which splits a double into two halves whose products are exact."""
 
 Twice = tuple[float, float]
 
@@ -66,7 +69,7 @@ def subtract(a: Twice, b: Twice) -> Twice:
 
 @compiled
 def scale(a: Twice, factor: float) -> Twice:
-    """A times a double."""
+    """The product of a and a double."""
     high, low = product(a[0], factor)
     low += a[1] * factor
     found = high + low
@@ -97,16 +100,18 @@ def divide(a: Twice, b: Twice) -> Twice:
 
 Integers = NDArray[np.int64]
 SPARE = 4
-"""So many users beyond the threshold are summed: those who were taken out or put in shift it."""
+"""Number of users beyond the threshold that are summed as well, because an exchange can shift the threshold."""
 
 
 class Sums(NamedTuple):
-    """Sums at one r.
+    """Sums over the first users at one value of r = 1/S.
 
     Args:
-        r: 1/S.
-        rows: (k + 1, 12) of the first 0..k users: 1/a, b/a, b^2/a, then over a^2; high and low digits in turn.
-        positive: whether the k users are all who have a > 0; else nobody after them has weight.
+        r: inverse 1/S of the noise spread.
+        rows: (k + 1, 12) sums over the first 0..k users of 1/a, b/a, b^2/a, and then of 1/a^2, b/a^2, b^2/a^2; high and
+            low digits in turn.
+        positive: whether the k users are all users with a > 0. If `positive` is false, no user after the k users has
+            weight.
     """
 
     r: float
@@ -116,13 +121,13 @@ class Sums(NamedTuple):
 
 @compiled
 def _price(psi: float, g: float, r: float) -> tuple[float, float]:
-    """The user's a = g + r (1 - psi)."""
+    """The coefficient a = g + r (1 - psi) of a user."""
     return subtract(add((g, 0.0), (r, 0.0)), product(r, psi))
 
 
 @compiled
 def _terms(psi: float, b: float, g: float, r: float, out: Floats) -> None:
-    """Her terms in the sums."""
+    """Terms of one user in the sums, written to `out`."""
     q = divide((1.0, 0.0), _price(psi, g, r))
     first = scale(q, b)
     second = scale(first, b)
@@ -136,13 +141,13 @@ def _terms(psi: float, b: float, g: float, r: float, out: Floats) -> None:
 
 @compiled
 def sums_at(psi: Floats, b: Floats, g: float, r: float) -> Sums:
-    """The sums over the users who can have weight at r if any one of them leaves.
+    """The sums over the users who can have weight at r = 1/S after any single user leaves.
 
     Args:
-        psi: (n,) sorted.
-        b: their square roots.
-        g: >= 0.
-        r: > 0.
+        psi: (n,) virtual costs, sorted.
+        b: (n,) square roots of psi.
+        g: price of variance, >= 0.
+        r: inverse 1/S of the noise spread, > 0.
     """
     reached = farthest(psi, b, g, r)
     count = 0
@@ -160,7 +165,7 @@ def sums_at(psi: Floats, b: Floats, g: float, r: float) -> Sums:
 
 @compiled
 def _sum(rows: Floats, less: Floats, more: Floats, person: int, place: int, count: int, j: int) -> tuple[float, float]:
-    """The sum over the first `count` users of the new order."""
+    """One of the running sums over the first `count` users, in the order after the exchange."""
     own = place < count
     others = count - 1 if own else count
     length = others + 1 if others > person else others
@@ -174,7 +179,7 @@ def _sum(rows: Floats, less: Floats, more: Floats, person: int, place: int, coun
 
 @compiled
 def _at(values: Floats, person: int, place: int, own: float, k: int) -> float:
-    """The value of the k-th user of the new order."""
+    """The entry of `values` for the k-th user in the order after the exchange."""
     if k == place:
         return own
     other = k if k < place else k - 1
@@ -183,7 +188,7 @@ def _at(values: Floats, person: int, place: int, own: float, k: int) -> float:
 
 @compiled
 def _excess(b: float, first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
-    """T of a user: sum b_i (b - b_i)/a_i over those before her."""
+    """The number T of a user: the sum of b_i (b - b_i)/a_i over the users before that user."""
     return subtract(scale(first, b), second)
 
 
@@ -191,7 +196,7 @@ def _excess(b: float, first: tuple[float, float], second: tuple[float, float]) -
 def _stops(
     rows: Floats, less: Floats, more: Floats, b: Floats, person: int, place: int, own: float, r: float, count: int
 ) -> bool:
-    """Whether the user after the first `count` has no weight."""
+    """Whether the user after the first `count` users has no weight."""
     first = _sum(rows, less, more, person, place, count, 2)
     second = _sum(rows, less, more, person, place, count, 4)
     return r * _excess(_at(b, person, place, own, count), first, second)[0] >= 1.0
@@ -202,7 +207,9 @@ def _threshold(
     rows: Floats, less: Floats, more: Floats, b: Floats, person: int, place: int, own: float, r: float,
     positive: int, guess: int,
 ) -> int:
-    """How many of the first users have weight; the guess is left in doubling steps, and the rest is halved."""
+    """Number of users with weight, who are the first ones in the order of virtual costs. The search for this number
+    moves away from an initial guess in doubling steps and then bisects.
+    """
     if positive == 1:
         return 1
     low, high, step = 0, positive, 1
@@ -230,21 +237,21 @@ def _threshold(
 def _squares(
     rows: Floats, less: Floats, more: Floats, person: int, place: int, count: int, theta: tuple[float, float]
 ) -> tuple[float, float]:
-    """The sum of u^2, u = (theta - b)/a, over the first `count` users."""
+    """The sum of squared unnormalised weights u = (theta - b)/a over the first `count` users."""
     linear = scale(_sum(rows, less, more, person, place, count, 8), 2.0)
     found = subtract(multiply(theta, _sum(rows, less, more, person, place, count, 6)), linear)
     return add(multiply(theta, found), _sum(rows, less, more, person, place, count, 10))
 
 
 class _Point(NamedTuple):
-    """Weights w = u/amount at one r.
+    """Unnormalised weights u at one value of r = 1/S. The weights are w = u/amount.
 
     Args:
-        theta: the value is theta/amount.
+        theta: threshold; the value is theta/amount.
         amount: the sum of u; 0 if there is no such point.
         squares: the sum of u^2.
-        mine: the exchanged user's u.
-        free: all who have weight have psi = 0.
+        mine: u of the exchanged user.
+        free: whether all users with weight have psi = 0.
     """
 
     theta: tuple[float, float]
@@ -279,7 +286,7 @@ def _beyond(
     rows: Floats, less: Floats, more: Floats, b: Floats, person: int, place: int, own: float, r: float,
     price: tuple[float, float], count: int,
 ) -> _Point:
-    """The stationary point with weight on one more user, whose a <= 0 is `price`."""
+    """The stationary point with weight on one more user, who has coefficient a = `price` <= 0."""
     nothing = _Point((1.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), False)
     last = _at(b, person, place, own, count)
     zeroth = _sum(rows, less, more, person, place, count, 0)
@@ -305,17 +312,18 @@ def _beyond(
 def exchanged(
     psi: Floats, b: Floats, g: float, sums: Sums, persons: Integers, costs: Floats, places: Integers, out: Floats
 ) -> None:
-    """V(r), its slope Q, and the user's difference of levels, for each of some exchanges.
+    """The value V(r), its slope Q, and the exchanged user's local less central level, for each of some exchanges of a
+    user's virtual cost.
 
     Args:
-        psi: (n,) sorted: the users who can have weight.
-        b: their square roots.
-        g: >= 0.
-        sums: sums at r.
-        persons: (t,) user who is exchanged, as a place in psi; n for somebody who is not there.
-        costs: (t,) new virtual cost of that user; inf: they leave.
-        places: (t,) number of the others who come before that user then.
-        out: (t, 3) V, Q, difference; changed.
+        psi: (n,) virtual costs of the users who can have weight, sorted.
+        b: (n,) square roots of psi.
+        g: price of variance, >= 0.
+        sums: sums over the first users at r.
+        persons: (t,) user who is exchanged, as a place in psi; n for a user who is not in psi.
+        costs: (t,) new virtual cost of that user; inf if the user leaves.
+        places: (t,) number of other users who come before that user after the exchange.
+        out: (t, 3) results V, Q and difference; overwritten.
     """
     r, rows = sums.r, sums.rows
     less, more = np.zeros(12), np.zeros(12)
@@ -351,7 +359,7 @@ def exchanged(
 
 @compiled
 def _difference(best: _Point, squares: tuple[float, float], own: float, r: float) -> float:
-    """The exchanged user's local level less her central one: w (1 - r b u)/(b times the sum of u)."""
+    """The exchanged user's local level less their central level: w (1 - r b u)/(b times the sum of u)."""
     weight = divide(best.mine, best.amount)
     if weight[0] <= 0.0:
         return 0.0
@@ -366,18 +374,18 @@ def searched(
     psi: Floats, b: Floats, g: float, ends: Floats, persons: Integers, costs: Floats, places: Integers,
     tolerance: float, out: Floats,
 ) -> None:
-    """The optimum over r for each of some exchanges, by a search of its own.
+    """The optimum over r = 1/S for each of some exchanges of a user's virtual cost, by a separate search for each.
 
     Args:
-        psi: (n,) sorted: the users who can have weight.
-        b: their square roots.
-        g: >= 0.
-        ends: (t, 2) the interval of r.
-        persons: (t,) user who is exchanged, as a place in psi; n for somebody who is not there.
-        costs: (t,) new virtual cost of that user; inf: they leave.
-        places: (t,) number of the others who come before that user then.
-        tolerance: relative gap.
-        out: (t, 3) value, difference, lower bound; changed.
+        psi: (n,) virtual costs of the users who can have weight, sorted.
+        b: (n,) square roots of psi.
+        g: price of variance, >= 0.
+        ends: (t, 2) ends of the interval of r.
+        persons: (t,) user who is exchanged, as a place in psi; n for a user who is not in psi.
+        costs: (t,) new virtual cost of that user; inf if the user leaves.
+        places: (t,) number of other users who come before that user after the exchange.
+        tolerance: relative gap between the value and its lower bound.
+        out: (t, 3) results value, difference and lower bound; overwritten.
     """
     new, roots = np.empty(psi.size + 1), np.empty(psi.size + 1)
     for t in range(persons.size):
@@ -401,7 +409,7 @@ def searched(
 
 @compiled
 def _own_difference(weights: Floats, roots: Floats, place: int) -> float:
-    """The difference of levels of one user at the best S for these weights."""
+    """The difference of levels of one user at the best S for the given weights."""
     shares = weights * roots[: weights.size]
     squares = np.sum(weights * weights)
     spread = np.sqrt(squares + 2.0 * pairs(shares))

@@ -1,18 +1,21 @@
-"""The best weights at a fixed r = 1/S, exactly, in one pass over the users who matter.
+"""The best weights at a fixed r = 1/S, exactly, in one pass over the users who can have weight.
 
-V(r) = min over weights of g sum w^2 + r Q(w), users sorted by psi. With a_i = g + r (1 - psi_i), those with a_i > 0
-come first and make a convex problem whose optimum is a threshold theta on b = sqrt(psi): w_i ~ (theta - b_i)+/a_i. At
-most one user with a_i <= 0 has weight, the next one, and only beside all those before them. Both cases are one formula
-in the last user k who has weight,
+The problem is V(r) = min over weights of g sum w^2 + r Q(w), where g is the price of variance and Q the quadratic form
+of `problem`. Users are sorted by virtual cost psi. Let a_i = g + r (1 - psi_i). The users with a_i > 0 come first.
+Restricted to these users the problem is convex, and its optimum has a threshold theta on b = sqrt(psi): w_i is
+proportional to max(theta - b_i, 0)/a_i. Of the users with a_i <= 0, at most the first has weight, and only if all users
+with a_i > 0 have weight. The optimum with and without such a user has the same formula in terms of the last user k with
+weight,
 
     u_k = (1/r - T_k)/(b_k + a_k A_k),    u_i = (a_k u_k + b_k - b_i)/a_i,
     T_k = sum b_i (b_k - b_i)/a_i,   A_k = sum b_i/a_i   (over i < k),
 
-without cancellation where a_k is near 0. Everything is multiplied by b_k, so that nothing overflows at tiny psi. Long
-sums carry their rounding errors along.
+where weights are proportional to u and nothing cancels where a_k is near 0. The code multiplies all numbers u by b_k,
+so that nothing overflows at tiny virtual costs psi. Long sums are compensated for rounding errors.
 
-Every value comes with a lower bound of V(r) from the gradient (f >= 2 min gradient/2 - f on a simplex where f is
-convex), less an allowance for rounding of the single operations.
+Every computed value comes with a lower bound of V(r) from the gradient, less an allowance for the rounding of single
+operations. For a convex quadratic form f on the simplex and the computed weights w, every point v has f(v) >= min_i
+(gradient of f at w)_i - f(w).
 
 Source: spec two_part_acquisition sections 5 (facts 2 and 4) and 6.
 """
@@ -33,23 +36,23 @@ _Compiled = TypeVar("_Compiled", bound=Callable[..., Any])
 Floats = NDArray[np.float64]
 
 ALLOWANCE = 64 * 2.0**-53
-"""Relative, for the rounding of a user's own terms; sums are compensated."""
+"""Relative allowance for the rounding of a user's own terms. Sums are compensated and need no allowance."""
 
 
 def compiled(function: _Compiled) -> _Compiled:
-    """A function in machine code, kept on disk between runs."""
+    """Compile a function to machine code, which is kept on disk between runs."""
     return kernel(function, nogil=False, error_model="numpy")
 
 
 class Reach(NamedTuple):
-    """How far the convex part of the problem gives weight.
+    """Extent of the users with weight in the convex part of the problem.
 
     Args:
-        active: users with weight; 0 if nobody has a > 0.
-        before: A of the last of them.
-        whole: A of the user after them.
-        gap: T of the last of them.
-        negative: the user after them has a <= 0.
+        active: number of users with weight; 0 if nobody has a > 0.
+        before: sum A of b/a over the users before the last one with weight.
+        whole: sum of b/a over all users with weight, which is the sum A of the next user.
+        gap: sum T of b_i (b - b_i)/a_i over the users before the last one with weight.
+        negative: whether the user after the last one with weight has a <= 0.
     """
 
     active: int
@@ -60,18 +63,18 @@ class Reach(NamedTuple):
 
 
 class Inner(NamedTuple):
-    """The optimum at r.
+    """The best weights at one value of r = 1/S, in a compact form.
 
     Args:
-        value: V(r), recomputed from the weights.
+        value: value V(r), recomputed from the weights.
         lower: a lower bound of V(r).
-        squares: sum w^2.
-        quadratic: Q(w), the slope of V at r.
-        active: number of users who have weight: the first ones.
-        lead: theta - anchor.
-        anchor: a b from which all other users' b are subtracted.
-        own: u of the last user, times their b.
-        total: sum of u times the last user's b.
+        squares: sum of squared weights w^2.
+        quadratic: quadratic form Q(w) of the weights, which is the slope of V at r.
+        active: number of users who have weight. Users with weight are the first ones in the order.
+        lead: threshold theta less the anchor.
+        anchor: a value of b from which all other users' b are subtracted.
+        own: u of the last user with weight, times that user's b.
+        total: sum of u, times b of the last user with weight.
     """
 
     value: float
@@ -87,7 +90,7 @@ class Inner(NamedTuple):
 
 @compiled
 def _add(total: float, error: float, term: float) -> tuple[float, float]:
-    """A sum and what its rounding lost."""
+    """Compensated addition of a term: the new sum and its accumulated rounding error."""
     found = total + term
     taken = found - total
     return found, error + ((total - (found - taken)) + (term - taken))
@@ -105,13 +108,13 @@ def pairs(shares: Floats) -> float:
 
 @compiled
 def reach(psi: Floats, b: Floats, g: float, r: float) -> Reach:
-    """The users with weight in the convex part.
+    """The users with weight in the convex part of the problem, which has the users with a > 0.
 
     Args:
-        psi: (n,) sorted, finite.
-        b: their square roots.
-        g: >= 0.
-        r: > 0.
+        psi: (n,) virtual costs, sorted and finite.
+        b: (n,) square roots of psi.
+        g: price of variance, >= 0.
+        r: inverse 1/S of the noise spread, > 0.
     """
     slope, slope_error, gap, gap_error, before = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(psi.size):
@@ -130,7 +133,7 @@ def reach(psi: Floats, b: Floats, g: float, r: float) -> Reach:
 
 @compiled
 def farthest(psi: Floats, b: Floats, g: float, r: float) -> int:
-    """How many of the first users can have weight if any one of them leaves, a <= 0 not counted."""
+    """Number of first users with a > 0 who can have weight after any single user leaves."""
     slope, gap, most = 0.0, 0.0, 0.0
     for i in range(psi.size):
         a = g + r * (1.0 - psi[i])
@@ -147,7 +150,7 @@ def farthest(psi: Floats, b: Floats, g: float, r: float) -> int:
 
 @compiled
 def _candidate(psi: Floats, b: Floats, g: float, r: float, last: int, slope: float, gap: float) -> Inner:
-    """The stationary point with weight on the users 0..last; an infinite value if there is none."""
+    """The stationary point with weight on the users 0..last; its value is infinite if there is no such point."""
     a, top = g + r * (1.0 - psi[last]), b[last]
     rest = b[last - 1] if last > 0 else 0.0
     if top == 0.0:  # everybody with weight has psi = 0
@@ -191,13 +194,14 @@ def _candidate(psi: Floats, b: Floats, g: float, r: float, last: int, slope: flo
 
 @compiled
 def inner(psi: Floats, b: Floats, g: float, r: float) -> Inner:
-    """The best weights at r, as what makes them; `weights_of` gives them.
+    """The best weights at a fixed r = 1/S, in a compact form from which `weights_of` computes them.
 
     Args:
-        psi: (n,) sorted, finite; users who cannot have weight may be left out at the end, but for one.
-        b: their square roots.
-        g: >= 0.
-        r: > 0.
+        psi: (n,) virtual costs, sorted and finite. Users who cannot have weight may be left out at the end, except the
+            first of them.
+        b: (n,) square roots of psi.
+        g: price of variance, >= 0.
+        r: inverse 1/S of the noise spread, > 0.
     """
     found = reach(psi, b, g, r)
     if found.active == 0:  # at most one user has weight, and it does not matter who: the first
@@ -217,7 +221,7 @@ def inner(psi: Floats, b: Floats, g: float, r: float) -> Inner:
 
 @compiled
 def weights_of(psi: Floats, b: Floats, g: float, r: float, found: Inner) -> Floats:
-    """The weights of the users who have weight, (k,)."""
+    """Weights of the users who have weight, shape (k,)."""
     last = found.active - 1
     scale = b[last] if b[last] > 0.0 else 1.0
     weights = np.empty(found.active)

@@ -1,11 +1,13 @@
-"""The objective of the platform: error and payments of a weighted mean of noisy records, and its reduction to weights.
+"""The platform's objective, which is the error and the payments of a weighted mean of noisy records, and its reduction
+to weights.
 
-The problem: over weights w >= 0 that sum to 1 and local levels y,
+The problem is, over weights w >= 0 that sum to 1 and local levels y, to minimise
 
     g sum w^2 + kappa S + sum (1 - psi) w^2/S + sum psi y,     S = sum w^2/y.
 
-For given weights the best levels have a closed form, which leaves G(w) = g sum w^2 + 2 sqrt(kappa Q(w)) with
-Q(w) = sum w^2 + sum over pairs of b_i b_j w_i w_j, b = sqrt(psi). All sums here have no negative terms.
+For given weights the best levels have a closed form. With these levels the cost is G(w) = g sum w^2 + 2 sqrt(kappa
+Q(w)) with Q(w) = sum w^2 + sum over pairs of b_i b_j w_i w_j and b = sqrt(psi). The sums are computed without any
+negative terms.
 
 Source: Fallah, Makhdoumi, Malekian and Ozdaglar, problem (7); spec two_part_acquisition section 5.
 """
@@ -30,16 +32,16 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 MOST = 1e250
-"""Largest finite virtual cost: products with it are doubles."""
+"""Largest finite virtual cost that is accepted, so that products of virtual costs do not overflow a double."""
 ALLOWED = f"must be in [0, {MOST:g}] or inf"
 
 
 def checked_costs(virtual_costs: ArrayLike) -> Floats:
-    """Virtual costs as an array (n,); inf is an absentee.
+    """Virtual costs as an array of shape (n,). The value inf stands for an absentee.
 
     Raises:
-        InvalidInput: there are none, they are no list of numbers, one is NaN, negative or beyond the doubles' reach,
-            or none is finite.
+        InvalidInput: there are no costs, they are no list of numbers, one is NaN, negative or too large for doubles, or
+            none is finite.
     """
     try:
         costs = np.asarray(virtual_costs, dtype=np.float64)
@@ -57,15 +59,15 @@ def checked_costs(virtual_costs: ArrayLike) -> Floats:
 
 
 def usable(costs: Floats) -> NDArray[np.bool_]:
-    """Whether each virtual cost can be computed with."""
+    """Whether each virtual cost is nonnegative, and either infinite or small enough for doubles."""
     return np.asarray((costs >= 0) & ((costs <= MOST) | np.isinf(costs)))
 
 
 def checked_prices(variance_price: float, noise_price: float) -> tuple[float, float]:
-    """The checked prices (g, kappa).
+    """The checked prices (g, kappa) of variance and noise.
 
     Raises:
-        InvalidInput: not finite, g < 0, kappa <= 0, or g beyond 1e100 sqrt(kappa).
+        InvalidInput: a price that is not finite, g < 0, kappa <= 0, or g above 1e100 sqrt(kappa).
     """
     g, kappa = non_negative("variance_price", variance_price), positive("noise_price", noise_price)
     if not g <= 1e100 * math.sqrt(kappa):
@@ -75,11 +77,11 @@ def checked_prices(variance_price: float, noise_price: float) -> tuple[float, fl
 
 
 def quadratic(weights: ArrayLike, virtual_costs: ArrayLike) -> float:
-    """Q(w), in [1/n, ...] for weights that sum to 1.
+    """The quadratic form Q(w) of the weights, at least 1/n for weights that sum to 1.
 
     Args:
-        weights: (n,) >= 0.
-        virtual_costs: (n,) psi >= 0; inf where the weight is 0.
+        weights: (n,) weights >= 0.
+        virtual_costs: (n,) virtual costs psi >= 0; inf where the weight is 0.
 
     Example:
         >>> quadratic([0.5, 0.5], [0.0, 1.9])
@@ -90,13 +92,13 @@ def quadratic(weights: ArrayLike, virtual_costs: ArrayLike) -> float:
 
 
 def objective(weights: ArrayLike, virtual_costs: ArrayLike, *, variance_price: float, noise_price: float) -> float:
-    """G(w): the cost of given weights at their best local levels.
+    """The cost G(w) of given weights at their best local levels.
 
     Args:
-        weights: (n,) >= 0 that sum to 1.
-        virtual_costs: (n,) psi >= 0; inf where the weight is 0.
-        variance_price: g >= 0.
-        noise_price: kappa > 0.
+        weights: (n,) weights >= 0 that sum to 1.
+        virtual_costs: (n,) virtual costs psi >= 0; inf where the weight is 0.
+        variance_price: price g >= 0 of the records' variance.
+        noise_price: price kappa > 0 of the noise.
 
     Example:
         >>> round(objective([0.5, 0.5, 0.0], [0.1, 1.0, 1.9], variance_price=0.1, noise_price=1.0), 12)
@@ -110,17 +112,17 @@ def problem7(
     weights: ArrayLike, epsilon_local: ArrayLike, virtual_costs: ArrayLike, *, variance_price: float,
     noise_price: float,
 ) -> float:
-    """The cost of given weights and local levels, as the problem is stated.
+    """The objective of problem (7) at given weights and local levels.
 
     Args:
-        weights: (n,) w >= 0 that sum to 1.
-        epsilon_local: (n,) y in [0, inf]; an infinite level costs nothing where psi = 0 (the limit).
-        virtual_costs: (n,) psi >= 0; inf where the weight is 0.
-        variance_price: g >= 0.
-        noise_price: kappa > 0.
+        weights: (n,) weights w >= 0 that sum to 1.
+        epsilon_local: (n,) local levels y in [0, inf]; an infinite level costs nothing where psi = 0 (the limit).
+        virtual_costs: (n,) virtual costs psi >= 0; inf where the weight is 0.
+        variance_price: price g >= 0 of the records' variance.
+        noise_price: price kappa > 0 of the noise.
 
     Returns:
-        inf where somebody has weight and sends nothing.
+        The cost; inf where a user with positive weight has a local level of 0 and so sends nothing.
 
     Example:
         >>> problem7([1.0], [2.0], [0.7], variance_price=1.0, noise_price=4.0)
@@ -138,13 +140,13 @@ def problem7(
 
 @dataclass(frozen=True)
 class Levels:
-    """The levels of everybody under given weights.
+    """Privacy levels of all users under given weights.
 
     Args:
-        spread: S.
-        local: (n,) y, 0 without weight, inf where psi = 0 beside others with psi > 0.
-        central: (n,) w^2/S.
-        difference: (n,) local - central >= 0, without cancellation.
+        spread: spread S of the noise.
+        local: (n,) local levels y; 0 without weight, inf where psi = 0 and another user with weight has psi > 0.
+        central: (n,) central levels w^2/S.
+        difference: (n,) local - central >= 0, computed without cancellation.
     """
 
     spread: float
@@ -157,9 +159,9 @@ def levels(weights: Floats, virtual_costs: Floats, spread: float) -> Levels:
     """The best local levels for given weights and S: y = w B/(S b) with B = sum b w.
 
     Args:
-        weights: (n,) that sum to 1.
-        virtual_costs: (n,) psi.
-        spread: S; the best is sqrt(Q/kappa).
+        weights: (n,) weights that sum to 1.
+        virtual_costs: (n,) virtual costs psi of the users.
+        spread: spread S of the noise; the best S is sqrt(Q/kappa).
     """
     chosen = np.flatnonzero(weights > 0)
     w, root = weights[chosen], np.sqrt(virtual_costs[chosen])
@@ -184,30 +186,33 @@ def levels(weights: Floats, virtual_costs: Floats, spread: float) -> Levels:
 
 
 def spread_bounds(people: int, *, variance_price: float, noise_price: float) -> tuple[float, float]:
-    """An interval that holds the optimal S for all virtual costs of that many users.
+    """An interval that contains the optimal S, for any virtual costs of the given number of users.
 
     Args:
-        people: n >= 1; more than there are only widens it.
-        variance_price: g.
-        noise_price: kappa.
+        people: number of users n >= 1. A number larger than the actual one only widens the interval.
+        variance_price: price g of the records' variance.
+        noise_price: price kappa of the noise.
     """
     root = math.sqrt(noise_price)
     return 1.0 / (math.sqrt(people) * root), 1.0 / root + variance_price * (1.0 - 1.0 / people) / (2.0 * noise_price)
 
 
 def single_seller_value(*, variance_price: float, noise_price: float) -> float:
-    """V of one user, g + 2 sqrt(kappa): they give sqrt(kappa) to the platform and to the public alike."""
+    """The value V of a single user, g + 2 sqrt(kappa). The user's loss is sqrt(kappa) towards the platform and also
+    towards the public.
+    """
     return variance_price + 2.0 * math.sqrt(noise_price)
 
 
 def equal_costs_value(virtual_cost: float, people: int, *, variance_price: float, noise_price: float) -> float:
-    """V where all users have one virtual cost: all alike, or one alone.
+    """The value V where all users have the same virtual cost: the cheaper of equal weights for all and all weight on
+    one user.
 
     Args:
-        virtual_cost: psi >= 0 of everybody.
-        people: n >= 1.
-        variance_price: g.
-        noise_price: kappa.
+        virtual_cost: common virtual cost psi >= 0 of all users.
+        people: number of users n >= 1.
+        variance_price: price g of the records' variance.
+        noise_price: price kappa of the noise.
     """
     all_alike = (1.0 + virtual_cost * (people - 1)) / people
     return min(single_seller_value(variance_price=variance_price, noise_price=noise_price),

@@ -1,8 +1,10 @@
 """The optimum with one user's virtual cost replaced, for many users and many replacements at once.
 
-Rents are differences of such values. Values of r are shared: at each the sums over all users are taken once, and every
-exchange then costs O(log n). Cells of r are split as in `solve`, and an exchange goes on only into those cells that its
-own bounds leave open; cells about its optimum are split until the weights are as good as linear in them.
+Rents are differences of the optimal value V with replaced virtual costs. Call the replacement of one user's virtual
+cost an exchange. All exchanges are solved at the same values of r = 1/S. At each value of r the sums over all users are
+computed once, and every exchange costs O(log n). As in `solve`, the search splits intervals (cells) between two values
+of r. An exchange is searched only in cells whose lower bound for this exchange does not exclude an optimum. Cells
+around an exchange's optimum are split until the weights are nearly linear within them.
 
 Source: spec two_part_acquisition section 9.
 """
@@ -27,27 +29,31 @@ __all__ = ["Replaced", "replaced_values"]
 
 NODES = 9
 TOLERANCE = 1e-13
-"""Each value is at most so much, relatively, above the optimum."""
+"""Largest relative excess of a computed value over the optimum."""
 RIVALS = 5e-13
-"""Two optima that are closer than this are told apart by `solve`, so that one of them is always chosen."""
+"""Relative distance below which two optima count as nearly tied. Nearly tied optima are decided by `solve`, so that the
+same one is chosen every time.
+"""
 NARROW = 1e-6
-"""Relative width of a cell in which weights are linear in r: the error is its square."""
+"""Relative width of a cell within which weights count as linear in r. The relative error of linear interpolation is
+about the square of this width.
+"""
 NARROWEST = 1e-14
 ROUNDING = 32 * 2.0**-53
 LAST_DIGITS = 2e-15
-"""What rounding may do to a value."""
+"""Relative change of a value that rounding can cause."""
 BLOCK = 2**18
-"""Exchanges looked at together."""
+"""Number of exchanges that are processed together."""
 FEW = 3 * 10**6
-"""Exchanges times winners up to which each is searched by itself."""
+"""Product of the number of exchanges and the number of winners up to which each exchange is searched separately."""
 
 
 class Replaced(NamedTuple):
     """The result of `replaced_values`.
 
     Args:
-        values: (m, k) V with one virtual cost replaced.
-        differences: (m, k) that user's difference of levels then.
+        values: (m, k) value V with one virtual cost replaced.
+        differences: (m, k) difference of levels of the user with the replaced virtual cost.
     """
 
     values: Floats
@@ -58,26 +64,28 @@ def replaced_values(
     virtual_costs: ArrayLike, people: ArrayLike, replacements: ArrayLike, *, variance_price: float, noise_price: float,
     approximation: float | None = None,
 ) -> Replaced:
-    """The value V, and the user's own difference of levels, with their virtual cost replaced and all others as they
-    are.
+    """The value V, and the user's own difference of levels, with that user's virtual cost replaced and all others
+    unchanged.
 
-    A value is at most a relative 1e-13 above the optimum, and never below it but for rounding. Differences are good to
-    some 1e-9 of the local level. Where two optima are nearly tied the one that `solve` (or `solve_grid`) finds is
-    taken, so that a difference depends on the others and the replacement alone.
+    A computed value exceeds the optimum by at most a relative 1e-13, and is below the optimum only by rounding.
+    Differences of levels have an error of about 1e-9 of the local level. Where two optima are nearly tied, the one that
+    `solve` (or `solve_grid`) finds is chosen, so that a difference depends on the others and the replacement alone.
 
     Args:
-        virtual_costs: (n,) psi in [0, inf].
-        people: (m,) positions of users, once or more often.
-        replacements: (m, k) or (m,) virtual costs in [0, inf] that replace that user's own; inf: the user is absent.
-        variance_price: g >= 0.
-        noise_price: kappa > 0.
-        approximation: approximation of `solve_grid`, whose values are wanted; default the exact optimum.
+        virtual_costs: (n,) virtual costs psi in [0, inf].
+        people: (m,) positions of users, each once or more often.
+        replacements: (m, k) or (m,) virtual costs in [0, inf] that replace that user's own. The value inf makes the
+            user absent.
+        variance_price: price g >= 0 of the records' variance.
+        noise_price: price kappa > 0 of the noise.
+        approximation: parameter of `solve_grid`, for the values on its grid; by default the exact optimum.
 
     Returns:
-        Values and differences, of the shape of `replacements`. The value is inf where nobody would be left.
+        Values and differences, of the shape of `replacements`. The value is inf where no user is left.
 
     Raises:
-        InvalidInput: as `solve`; positions out of range, replacements that are NaN or negative or of another shape.
+        InvalidInput: an input that `solve` rejects; positions out of range, replacements that are NaN or negative or of
+            another shape.
         SolverFailed: a value could not be certified.
 
     Example:
@@ -122,13 +130,14 @@ def replaced_values(
 
 @dataclass(frozen=True, eq=False)
 class Exchanges:
-    """The exchanges: who is exchanged for whom.
+    """Exchanges of a user's virtual cost for another one.
 
     Args:
-        persons: (t,) places among the sorted users; their number for somebody who cannot have weight.
+        persons: (t,) place of the exchanged user among the sorted users; the number of sorted users for a user who
+            cannot have weight.
         costs: (t,) new virtual costs.
-        places: (t,) how many of the others come before then.
-        finite: (t,) how many users take part then.
+        places: (t,) number of other users who come before the exchanged user after the exchange.
+        finite: (t,) number of users who take part after the exchange.
     """
 
     persons: Integers
@@ -137,7 +146,7 @@ class Exchanges:
     finite: Integers
 
     def of(self, part: slice | NDArray[np.bool_]) -> Exchanges:
-        """Some of them."""
+        """The selected exchanges."""
         return Exchanges(self.persons[part], self.costs[part], self.places[part], self.finite[part])
 
 
@@ -164,7 +173,9 @@ def _checked(
 def _places(
     costs: Floats, users: Ordered, chosen: Integers, wanted: Floats
 ) -> tuple[Integers, Integers, NDArray[np.bool_]]:
-    """Places among the sorted users, before and after, and whether somebody of the same virtual cost comes before."""
+    """Places of the exchanged users among the sorted users before and after the exchange, and whether a user with the
+    same virtual cost comes before.
+    """
     rank = np.full(costs.size, users.psi.size, dtype=np.int64)
     rank[users.position] = np.arange(users.psi.size)
     persons = rank[chosen]
@@ -180,7 +191,7 @@ def _places(
 
 
 def _alike(before: Floats, after: Floats, tied: NDArray[np.bool_]) -> tuple[Integers, Integers]:
-    """The first of each kind of exchange, and the kind of each."""
+    """The first exchange of each kind, and the kind of every exchange."""
     order = np.lexsort((tied, after, before))
     new = np.ones(order.size, dtype=bool)
     for key in (before, after, tied):
@@ -194,13 +205,13 @@ def _alike(before: Floats, after: Floats, tied: NDArray[np.bool_]) -> tuple[Inte
 
 
 def _many(users: Ordered, g: float, exchanges: int) -> bool:
-    """Whether shared values of r are faster than a search of its own for each exchange."""
+    """Whether shared values of r are faster than a separate search for each exchange."""
     winners = minimise(users.psi, users.b, g, users.low, users.high, TOLERANCE).weights.size
     return exchanges * (winners + 100) > FEW
 
 
 def _one_by_one(users: Ordered, g: float, some: Exchanges) -> tuple[Floats, Floats]:
-    """Values and differences by a search each, as `solve` does it."""
+    """Values and differences from a separate search for each exchange, as in `solve`."""
     ends = np.array([interval(int(people), g) if people else (1.0, 1.0) for people in some.finite]).reshape(-1, 2)
     out = np.empty((some.costs.size, 3))
     searched(users.psi, users.b, g, ends, some.persons, some.costs, some.places, TOLERANCE - ROOM, out)
@@ -212,7 +223,7 @@ def _one_by_one(users: Ordered, g: float, some: Exchanges) -> tuple[Floats, Floa
 def _on_nodes(
     users: Ordered, g: float, some: Exchanges, nodes: list[float]
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """The least value over given r, the difference there, and whether another r comes close."""
+    """The smallest value over the given r, the difference of levels at that r, and whether another r is nearly tied."""
     values, differences = np.full(some.costs.size, np.inf), np.zeros(some.costs.size)
     second, out = np.full(some.costs.size, np.inf), np.empty((some.costs.size, 3))
     for r in nodes:
@@ -226,7 +237,7 @@ def _on_nodes(
 
 
 class Points(NamedTuple):
-    """The numbers of some exchanges at an r each: (t, 4) r, V, Q, difference."""
+    """Numbers of some exchanges, each at one r: rows of shape (t, 4) with r, V, Q and difference."""
 
     rows: Floats
 
@@ -235,12 +246,12 @@ class Points(NamedTuple):
 
 
 def rise(rows: Floats) -> Floats:
-    """The sign of h's slope at these points: r^2 Q - 1."""
+    """The number r^2 Q - 1, which has the sign of the slope of h(r) = 1/r + V(r) at each point."""
     return np.asarray(rows[:, 0] ** 2 * rows[:, 2] - 1.0)
 
 
 class Cell(NamedTuple):
-    """Some exchanges between two values of r."""
+    """Some exchanges with their numbers at both ends of an interval of r."""
 
     who: Integers
     left: Points
@@ -248,7 +259,7 @@ class Cell(NamedTuple):
 
 
 class _Cells:
-    """Branch and bound over shared values of r."""
+    """Branch and bound over shared values of r, for many exchanges."""
 
     def __init__(self, users: Ordered, g: float, some: Exchanges) -> None:
         self.users = users
@@ -261,7 +272,7 @@ class _Cells:
         self.rivals: list[tuple[Integers, Floats, Floats]] = []
 
     def look(self, r: float, who: Integers) -> Points:
-        """Solve at r for these exchanges."""
+        """Solve at r for the given exchanges."""
         out = np.empty((who.size, 4))
         out[:, 0] = r
         found = np.empty((who.size, 3))
@@ -271,7 +282,7 @@ class _Cells:
         return Points(out)
 
     def search(self) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        """Values, differences, and whether another optimum comes close."""
+        """Values, differences, and whether a second optimum is nearly tied, for all exchanges."""
         everybody = np.arange(self.some.costs.size)
         nodes = np.geomspace(self.users.low, self.users.high, NODES).tolist()
         points = [self.look(r, everybody) for r in nodes]
@@ -286,13 +297,15 @@ class _Cells:
         return self.value, self.differences(), self.close()
 
     def cost(self, point: Points) -> Floats:
-        """G of the weights at these points: S is chosen anew."""
+        """The cost G of the weights at the given points, with the best S for each."""
         r, value, slope = point.rows[:, 0], point.rows[:, 1], point.rows[:, 2]
         cost: Floats = value - r * slope + 2.0 * np.sqrt(slope)
         return cost
 
     def keep(self, who: Integers, cell: Cell, point: Points) -> None:
-        """Remember the best point, of equally good ones that where h is flattest, and those beside it."""
+        """Store the best point and its two neighbours. Among equally good points, the one with the smallest absolute
+        slope of h(r) = 1/r + V(r) counts as best.
+        """
         value, old = self.cost(point), self.value[who]
         flatter = np.abs(rise(point.rows)) < np.abs(rise(self.best[who]))
         better = (value < old * (1.0 - LAST_DIGITS)) | ((value <= old * (1.0 + LAST_DIGITS)) & flatter)
@@ -308,7 +321,7 @@ class _Cells:
             side[others[nearer]] = rows[nearer]
 
     def bounds(self, cell: Cell) -> tuple[Floats, Floats]:
-        """The least that h can be in the cell, and where."""
+        """A lower bound of h(r) = 1/r + V(r) in the cell, and the r at which the bound is attained."""
         left, right = cell.left.rows, cell.right.rows
         low, high = left[:, 1] * (1.0 - ROUNDING), right[:, 1] * (1.0 - ROUNDING)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -318,7 +331,7 @@ class _Cells:
             return 1.0 / where + low + slope * (where - left[:, 0]), where
 
     def open(self, cell: Cell) -> Cell:
-        """The exchanges that must look further into the cell."""
+        """The exchanges whose optimum may still lie in the cell, so that the cell must be searched further."""
         if not cell.who.size:
             return cell
         bound, where = self.bounds(cell)
@@ -334,7 +347,7 @@ class _Cells:
         return Cell(cell.who[near], cell.left.of(near), cell.right.of(near))
 
     def split(self, cell: Cell) -> list[Cell]:
-        """Two cells, the one that more exchanges favour last."""
+        """Two halves of an interval of r. The half that contains the optimum of more exchanges comes last."""
         left, right = float(cell.left.rows[0, 0]), float(cell.right.rows[0, 0])
         where = self.bounds(cell)[1]
         first, last, middle = float(where.min()), float(where.max()), float(np.median(where))
@@ -353,7 +366,9 @@ class _Cells:
         return halves if middle > r else halves[::-1]
 
     def differences(self) -> Floats:
-        """At the root of h's slope, between the best point and the next one on its other side."""
+        """Differences of levels at the root of the slope of h(r) = 1/r + V(r), interpolated between the best point and
+        its neighbour with a slope of the other sign.
+        """
         here = rise(self.best)
         other = np.where((here < 0.0)[:, None], self.right, self.left)
         there = rise(other)
@@ -367,7 +382,7 @@ class _Cells:
         return differences
 
     def close(self) -> NDArray[np.bool_]:
-        """Which exchanges have two optima far apart that nearly tie."""
+        """Exchanges that have two nearly tied optima far apart from each other."""
         found = np.zeros(self.value.size, dtype=bool)
         for who, where, bound in self.rivals:
             far = np.abs(where / self.best[who, 0] - 1.0) > 1e3 * NARROW

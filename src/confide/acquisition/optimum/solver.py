@@ -1,24 +1,28 @@
 """The cheapest weights and noise, globally, with a certificate.
 
-`solve` sorts the users who can have weight at all, searches over r = 1/S, and says what the weights mean for everybody.
+`solve` sorts the users who can have weight at all, searches over r = 1/S, and computes the privacy levels that the
+weights imply for every user.
 
 Source: spec two_part_acquisition section 7; it replaces Algorithm 1 of Fallah, Makhdoumi, Malekian and Ozdaglar.
 
-Branch and bound over r = 1/S with the exact inner solve, and the polish; everything at kappa = 1.
+The search is branch and bound over r = 1/S with the exact inner solve, followed by a polishing step. All computations
+use units where kappa = 1.
 
-h(r) = 1/r + V(r), and V is concave: between two values of r it lies above its chord, and 1/r plus a chord has a minimum
-in closed form. The cell with the least bound is split until the best weights are within the tolerance of it. Weights
-converge only like the square root of the value, so the best r is polished: h has no local minimum where the weights
-jump, and so the root of its slope is found beside the best r.
+The search minimises the cost h(r) = 1/r + V(r), where V is concave. Between two values of r, V lies above its chord,
+and the sum of 1/r and a chord has a minimum in closed form. The cell with the smallest bound is split until the value
+of the best weights is within the tolerance of that bound. The error of the weights is only of the order of the square
+root of the value's error, so the best r is polished. The cost h(r) has no local minimum where the weights jump, so the
+root of its slope is found next to the best r.
 
 Source: spec two_part_acquisition section 7.
 
-The cheapest weights and noise where S may only be one of a few values that no report has a say in.
+`solve_grid` finds the cheapest weights and noise where S is one of a few values that do not depend on any report.
 
-The cost is at most 1 + delta times the optimum, whatever the parameters: kappa S + Q/S at x times the best S costs
-(x + 1/x)/2 times its least value. Since the values of S depend on public parameters alone and the inner solve is exact,
-the outcome minimises over a fixed set: everybody's difference of levels falls in their own virtual cost, exactly, and
-payments by differences of these values make truth best, which an approximate optimum found otherwise does not.
+The cost on the grid is at most 1 + delta times the optimum for all parameters, because kappa S + Q/S at x times the
+best S costs (x + 1/x)/2 times its least value. The values of S depend on public parameters alone and the inner solve is
+exact. So the outcome is an exact minimum over a fixed set, and each user's difference of levels falls in their own
+virtual cost. Payments by differences of the values therefore make truth the best report. With an approximate optimum
+found in another way, truth need not be the best report.
 
 Source: spec two_part_acquisition section 8; it repairs Theorem 3 of Fallah, Makhdoumi, Malekian and Ozdaglar.
 """
@@ -51,19 +55,19 @@ __all__ = ["Minimum", "Ordered", "Solution", "grid_spreads", "interval", "minimi
 
 NODES = 9
 MOST = 400
-"""Values of r; bad cases take some 50."""
+"""Largest number of values of r in one search. Difficult problems need about 50 values of r."""
 STEPS = 50
 LAST_DIGITS = 1e-15
 
 
 class Minimum(NamedTuple):
-    """The minimum of h.
+    """The minimum of h(r) = 1/r + V(r) over an interval.
 
     Args:
         weights: weights of the first users, in their order.
-        value: G of these weights.
-        quadratic: Q of them; the best S is its root.
-        lower: no weights cost less.
+        value: cost G of the weights.
+        quadratic: quadratic form Q of the weights; the best S is the square root of Q.
+        lower: lower bound on the cost of any weights.
         evaluations: number of inner solves.
     """
 
@@ -76,7 +80,7 @@ class Minimum(NamedTuple):
 
 @compiled
 def _chord(left: float, right: float, low: float, high: float) -> tuple[float, float]:
-    """The least of 1/r + chord between two values of r, and where."""
+    """The least value of 1/r plus a chord of V between two values of r, and the r where it is attained."""
     slope = (high - low) / (right - left)
     r = right
     if slope > 0.0:
@@ -86,7 +90,9 @@ def _chord(left: float, right: float, low: float, high: float) -> tuple[float, f
 
 @compiled
 def _polish(psi: Floats, b: Floats, g: float, nodes: Floats, slopes: Floats, at: int) -> tuple[float, Inner, int]:
-    """The root of h's slope r^2 Q - 1 beside the best r, the weights there, and the number of inner solves."""
+    """The value of r next to the best one at which r^2 Q - 1, the scaled slope of the cost, is 0; the weights at this
+    r; and the number of inner solves.
+    """
     other = min(at + 1, nodes.size - 1) if slopes[at] < 0.0 else max(at - 1, 0)
     last, last_slope, r, slope = nodes[other], slopes[other], nodes[at], slopes[at]
     crossed = slope * last_slope < 0.0
@@ -114,14 +120,14 @@ def _polish(psi: Floats, b: Floats, g: float, nodes: Floats, slopes: Floats, at:
 
 @compiled
 def minimise(psi: Floats, b: Floats, g: float, low: float, high: float, tolerance: float) -> Minimum:
-    """The best weights over all r of an interval.
+    """The best weights over all values of r = 1/S in an interval.
 
     Args:
-        psi: (n,) sorted, finite.
-        b: their square roots.
+        psi: (n,) virtual costs, sorted and finite.
+        b: (n,) square roots of psi.
         g: the price of variance.
-        low: least r.
-        high: largest r.
+        low: smallest value of r.
+        high: largest value of r.
         tolerance: relative gap to reach.
     """
     nodes, lower, slopes = np.empty(MOST), np.empty(MOST), np.empty(MOST)
@@ -166,32 +172,32 @@ def minimise(psi: Floats, b: Floats, g: float, low: float, high: float, toleranc
 # ---- solver
 
 LEAST_TOLERANCE = 3e-14
-"""Below it the bounds' allowance for rounding is in the way."""
+"""Smallest tolerance. Below this tolerance, the bounds' allowance for rounding would prevent convergence."""
 ROOM = 4e-15
-"""By how much the search goes further, for the rounding of values."""
+"""Amount by which the search tolerance is below the requested one, to allow for the rounding of values."""
 SIDE = 1e-9
-"""By how much the interval of r is widened, so that an optimum at its end is inside."""
+"""Relative width added to both ends of the search interval for r, so that an optimum at an end lies inside."""
 FIRST = 4096
-"""So many of the cheapest users are looked at first."""
+"""Number of cheapest users that are considered first."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The optimum for one profile of virtual costs; all arrays are in the order of the users.
+    """The optimum for one profile of virtual costs. All arrays of the solution are in the order of the users.
 
     Args:
-        value: V, the cost of the weights.
-        weights: (n,) w >= 0 that sum to 1.
-        levels: S and everybody's local and central levels.
-        lower_bound: no weights cost less.
+        value: cost V of the weights.
+        weights: (n,) weights w >= 0 that sum to 1.
+        levels: spread S of the noise, and the local and central levels of all users.
+        lower_bound: lower bound on the cost of any weights.
         evaluations: number of inner solves.
 
     Attributes:
-        gap: (value - lower_bound)/value.
-        spread: S.
-        epsilon_local: (n,) y; inf where psi = 0 beside others with psi > 0 (no noise, the limit).
-        epsilon_central: (n,) w^2/S.
-        difference: (n,) epsilon_local - epsilon_central >= 0: how V changes with a user's own psi.
+        gap: relative gap (value - lower_bound)/value.
+        spread: spread S of the noise.
+        epsilon_local: (n,) local levels y; inf (no noise) where psi = 0 and another user with weight has psi > 0.
+        epsilon_central: (n,) central levels w^2/S.
+        difference: (n,) epsilon_local - epsilon_central >= 0, the derivative of V with respect to the user's own psi.
         winners: positions of the users with weight, ascending.
     """
 
@@ -229,14 +235,14 @@ class Solution:
 def solve(
     virtual_costs: ArrayLike, *, variance_price: float, noise_price: float, tolerance: float = 1e-13
 ) -> Solution:
-    """The cheapest weights and local levels of all, with a bound that proves it.
+    """The globally cheapest weights and local levels, with a lower bound that proves optimality.
 
-    Ties are broken by (virtual cost, position) and nothing else. n = 10^6 takes well below a second.
+    Ties are broken by (virtual cost, position) alone. A problem with n = 10^6 takes well below a second.
 
     Args:
-        virtual_costs: (n,) psi in [0, inf]; inf is an absentee, who gets no weight.
-        variance_price: g = gamma VAR >= 0.
-        noise_price: kappa = gamma alpha/2 > 0.
+        virtual_costs: (n,) virtual costs psi in [0, inf]; inf is an absentee, who has no weight.
+        variance_price: price of the records' variance, g = gamma VAR >= 0.
+        noise_price: price of the noise, kappa = gamma alpha/2 > 0.
         tolerance: the relative gap to reach, in [3e-14, 1).
 
     Raises:
@@ -270,14 +276,14 @@ def solve(
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """The users who can have weight at any r of an interval, in the order of (psi, position).
+    """The users who can have weight at any r = 1/S in an interval, in the order of (virtual cost, position).
 
     Args:
         position: (k,) position of each among all users.
-        psi: (k,) ascending.
-        b: (k,) their square roots.
-        low: least r.
-        high: largest r.
+        psi: (k,) virtual costs, ascending.
+        b: (k,) square roots of psi.
+        low: smallest value of r.
+        high: largest value of r.
     """
 
     position: NDArray[np.int64]
@@ -288,22 +294,23 @@ class Ordered:
 
 
 def interval(people: int, g: float) -> tuple[float, float]:
-    """Values of r between which the optimum is, at kappa = 1."""
+    """Two values of r that enclose the optimum, in units where kappa = 1."""
     least, most = spread_bounds(people, variance_price=g, noise_price=1.0)
     return (1.0 - SIDE) / most, (1.0 + SIDE) / least
 
 
 def ordered(costs: Floats, g: float, *, low: float = math.inf, leaving: bool = False) -> Ordered:
-    """Sort the users who can have weight; the others are not even sorted.
+    """Sort the users who can have weight. Users who cannot have weight are left out and not sorted.
 
-    The number of users with weight falls in r, but for the one with a <= 0, who is the next: whoever comes two after
-    the last one at the least r never has weight.
+    Let a = g + r (1 - psi) for a user with virtual cost psi. As r grows, fewer users with a > 0 have weight. Of the
+    users with a <= 0, only the first can have weight. So a user two or more places after the last one with weight at
+    the smallest r never has weight.
 
     Args:
-        costs: (n,) psi, inf for absentees.
+        costs: (n,) virtual costs psi, inf for absentees.
         g: the price of variance where kappa = 1.
-        low: a least r below the interval of the optimum.
-        leaving: keep those too who can have weight if any one user leaves.
+        low: smallest value of r to consider, below the interval of the optimum.
+        leaving: whether to keep also the users who can have weight if any one user leaves.
     """
     finite = int(np.count_nonzero(np.isfinite(costs)))
     least, high = interval(finite, g)
@@ -330,13 +337,13 @@ def ordered(costs: Floats, g: float, *, low: float = math.inf, leaving: bool = F
 def grid_spreads(
     people: int, approximation: float, *, variance_price: float, noise_price: float
 ) -> NDArray[np.float64]:
-    """The allowed values of S, ascending.
+    """The allowed values of the spread S of the noise, ascending.
 
     Args:
-        people: registered users, absentees included.
-        approximation: in (0, 1].
-        variance_price: g >= 0.
-        noise_price: kappa > 0.
+        people: number of registered users, absentees included.
+        approximation: relative excess cost that the grid may cause, in (0, 1].
+        variance_price: price g >= 0 of the records' variance.
+        noise_price: price kappa > 0 of the noise.
 
     Example:
         >>> grid_spreads(10**6, 0.01, variance_price=8.33, noise_price=1.0).size
@@ -357,13 +364,13 @@ def solve_grid(
     """The cheapest weights and levels with S in `grid_spreads`.
 
     Args:
-        virtual_costs: (n,) psi in [0, inf]; inf is an absentee, who counts for the values of S.
-        approximation: in (0, 1].
-        variance_price: g >= 0.
-        noise_price: kappa > 0.
+        virtual_costs: (n,) virtual costs psi in [0, inf]; inf is an absentee, who still counts for the grid of S.
+        approximation: relative excess cost that the grid may cause, in (0, 1].
+        variance_price: price g >= 0 of the records' variance.
+        noise_price: price kappa > 0 of the noise.
 
     Raises:
-        InvalidInput: as `solve`, and a approximation out of range.
+        InvalidInput: an input that `solve` rejects, or an approximation out of range.
 
     Example:
         >>> found = solve_grid([0.1, 1.0, 1.9], variance_price=0.1, noise_price=1.0)

@@ -1,1 +1,1 @@
-"""Records on one integer lattice, and what they cost towards whom."""
+"""Noisy records on a common integer lattice, and the privacy losses of a record towards each audience."""

@@ -1,8 +1,10 @@
-"""The published sum, attacked by enumeration: its law on small lattices, exactly, and how it would tell its summands.
+"""Exact attack on the published sum by enumeration: the law of the sum on small lattices, and how far the sum reveals
+its summands.
 
-On a lattice of a few hundred steps the law of the sum is a convolution, and the Renyi divergence of two of its shifts
-a finite sum: it must be what the contracts' formula says. Noise on a lattice under real weights, which looks the same
-to whoever thinks of densities, is a fault that audits inject: such a sum comes about in one way, and that is found.
+On a lattice of a few hundred steps the law of the sum is a convolution. The Renyi divergence between the law and a
+shifted copy is a finite sum, which must agree with the contracts' formula. Audits also inject a fault: lattice noise
+under real weights. In terms of densities such noise looks the same. But each value of a sum with real weights arises in
+only one way, and the enumeration shows this fault.
 
 Source: spec two_part_acquisition section 2 (release code) and acceptance check 11.
 """
@@ -30,22 +32,23 @@ _POINTS = 2**17  # of the laws in a sum that is convolved, together
 _SUMS = 2**22  # values of a sum that are gone through
 
 EXAMPLE_WEIGHTS = (0.444494952334474258, 0.392756982839085497, 0.162748064826440243)
-"""Of a campaign of three at the prices of the specification's example: virtual costs (.4, .7, 1.2), gamma = 10,
-alpha = 2."""
+"""Weights of three people at the prices of the specification's example: virtual costs (.4, .7, 1.2), gamma = 10, alpha
+= 2.
+"""
 
 EXAMPLE_LEVELS = (1.982376303142914385, 1.324110272585295191, 0.419058322328971246)
-"""Local levels of the same three."""
+"""Local levels of the three people in the specification's example."""
 
 Floats = NDArray[np.float64]
 
 
 def sum_divergence(shift: int, variances: ArrayLike, order: float) -> float:
-    """The exact Renyi divergence of a sum of discrete Gaussian noises from itself moved by `shift`.
+    """The exact Renyi divergence between a sum of discrete Gaussian noises and the same sum moved by `shift`.
 
     Args:
         shift: number of steps by which one record moves the sum, >= 0.
-        variances: (k,) variances of the noises, in squared steps, >= 1, so many and so large as can be enumerated.
-        order: alpha > 1.
+        variances: (k,) variances of the noises, in squared steps, >= 1, few and small enough to be enumerated.
+        order: order alpha > 1 of the divergence.
 
     Example:
         >>> round(sum_divergence(28, [392, 625, 196], 2.0), 9), round(28**2 / (392 + 625 + 196), 9)
@@ -69,7 +72,7 @@ def sum_divergence(shift: int, variances: ArrayLike, order: float) -> float:
 
 
 def _noise(variance: float, reach: float) -> Floats:
-    """Probabilities of discrete Gaussian noise on the whole numbers within so many standard deviations."""
+    """Probabilities of discrete Gaussian noise on the whole numbers within `reach` standard deviations."""
     last = math.ceil(reach * math.sqrt(variance))
     masses: Floats = np.exp(-(np.arange(-last, last + 1.0) ** 2) / (2.0 * variance))
     masses /= masses.sum()
@@ -77,18 +80,19 @@ def _noise(variance: float, reach: float) -> Floats:
 
 
 def _folded(law: Floats, first: int) -> Floats:
-    """A law from some point on; what comes before belongs to that point."""
+    """A law from a given point on. The probability of all earlier points is added to that point."""
     return np.append(law[: first + 1].sum(), law[first + 1 :])
 
 
 @dataclass(frozen=True)
 class Enumerated:
-    """The result of going through all values of a published sum.
+    """Results of the enumeration of all values of a published sum.
 
     Args:
         divergence: divergence of the published number, when one record moves from one end of the range to the other.
-        sums: number of combinations of noisy records that were gone through.
-        distinct: number of different numbers that they publish; as many as sums, if each number tells all its summands.
+        sums: number of combinations of noisy records that were enumerated.
+        distinct: number of different published numbers. This number equals `sums` if each published number reveals all
+            its summands.
     """
 
     divergence: float
@@ -100,20 +104,21 @@ class Enumerated:
 def enumerated_divergence(
     weights: Sequence[float], noise_stds: Sequence[float], step: float, order: float, *, reach: float = 5.0
 ) -> Enumerated:
-    """The loss of publishing sum w_i x_i in doubles, x_i being a record with discrete noise on multiples of `step`.
+    """The privacy loss of publishing sum w_i x_i in doubles, where x_i is a record with discrete noise on multiples of
+    `step`.
 
-    All records are multiples of the step; the first moves from 0 to 1. What is beyond `reach` standard deviations is
-    put into the ends, which can only lower the divergence.
+    All records are multiples of the step, and the first record moves from 0 to 1. Noise beyond `reach` standard
+    deviations is moved to the ends of the enumerated range, which can only lower the divergence.
 
     Args:
-        weights: w_i, one per person.
+        weights: weights w_i, one per person.
         noise_stds: standard deviations of the noises, in the records' unit.
-        step: 1/step is a whole number.
-        order: alpha > 1.
+        step: spacing of the noise values; 1/step is a whole number.
+        order: order alpha > 1 of the divergence.
         reach: reach of the enumeration, in standard deviations.
 
     Raises:
-        InvalidInput: a parameter out of range, or more sums than can be gone through.
+        InvalidInput: a parameter out of range, or too many sums to enumerate.
 
     Example:
         >>> equal = enumerated_divergence([0.5, 0.5], [1.0, 1.0], 0.125, 2.0)
@@ -146,5 +151,7 @@ def enumerated_divergence(
 
 @cache
 def real_weights() -> Enumerated:
-    """The fault that audits inject, the same for every release: the specification's example at step 1/8."""
+    """Enumeration of the fault that audits inject, the same for every release: lattice noise under the real weights of
+    the specification's example, at step 1/8.
+    """
     return enumerated_divergence(EXAMPLE_WEIGHTS, [local_sigma(level, 2.0) for level in EXAMPLE_LEVELS], 0.125, 2.0)

@@ -1,23 +1,30 @@
-"""The integer release: noisy records on one common lattice, so that the published sum hides its summands.
+"""The integer release: noisy records on one common lattice, so that the published sum does not reveal its summands.
 
-Weights and levels become integers that stand in each contract: a record is measured in `steps` a_i of one lattice, and
-a participant's own client adds discrete Gaussian noise of whole standard deviation `noise_std` s_i. All that is
-published is Y, the sum of the messages, and A', the sum of the steps: the estimate is low + (high - low) Y/A'. (Lattice
-noise under real weights would be another thing: such a sum has one way of coming about, and shows every summand.)
+Each contract states a weight and a noise scale as integers. A record is measured in `steps` a_i of one lattice, and a
+participant's own client adds discrete Gaussian noise of whole standard deviation `noise_std` s_i. Only two numbers are
+published: Y, the sum of the messages, and A', the sum of the steps. The estimate is low + (high - low) Y/A'. Lattice
+noise under real weights would be unsafe, because each value of such a sum arises in only one way and so reveals every
+summand.
 
-Contracts that exist keep their levels: both are computed anew from the integers, in exact arithmetic, and for every
-Renyi order at once. With rho_i = epsilon_i/alpha, towards the platform a_i^2/(2 s_i^2) <= rho_i, because an integer
-shift of discrete Gaussian noise costs no more than that (and for every order b, b times it). Towards the public, the
-sum of the noises is within e^(+-t) of one discrete Gaussian of variance T = sum s_j^2, pointwise, where
-t = 5 (active - 1) e^(-pi^2 min s^2) < 1e-260: merging two of them leaves a theta function of the hidden split, and
-that is nearly constant. So order b costs at most b a_i^2/(2 T) + (2 b - 1) t/(b - 1), which is below b rho_i from
-b = 1 + 2^-400 on as soon as (1 + 2^-400) (a_i^2/(2 T) + 2^401 t) <= rho_i; and so it is below that order, since the
-divergence increases with the order. That inequality is what is checked.
+A `LatticeContracts` object exists only if its integers keep the promised levels. The levels towards the platform and
+the public are checked in exact arithmetic, and for every Renyi order. Let rho_i = epsilon_i/alpha be a promised level
+divided by its order. Towards the platform, the code checks that a_i^2/(2 s_i^2) <= rho_i, because an integer shift of
+discrete Gaussian noise costs at most b a_i^2/(2 s_i^2) at every order b. Towards the public, the probabilities of the
+sum of the noises are within a factor e^(+-t) of those of one discrete Gaussian of variance T = sum s_j^2, where t = 5
+(active - 1) e^(-pi^2 min s^2) < 1e-260. The factor is so close to 1 because merging two noises leaves a theta function
+of the unknown split, which is nearly constant. So the divergence of order b towards the public is at most b a_i^2/(2 T)
++ (2 b - 1) t/(b - 1). For b >= 1 + 2^-400 this bound is below b rho_i as soon as
 
-What stays with whom: a message is 64 bits long whatever it says (`Perturbed.wire`), and is sent once; two of them
-compose. The time that a client takes depends on the contract, on its noise, and on a record by the nanoseconds of
-integers of other lengths; since it depends on the noise, messages are better sent at a time of day than when they are
-made. Published numbers Y and A' are one release: sums over different sets of senders give away their difference.
+    (1 + 2^-400) (a_i^2/(2 T) + 2^401 t) <= rho_i.
+
+The promised level then also holds at orders below 1 + 2^-400, since the divergence increases with the order. The code
+checks this inequality for every participant.
+
+A message has 64 bits for any record (`Perturbed.wire`) and is sent once, because two messages of one record compose.
+The running time of a client depends on the contract, on its noise, and on the record only by the nanoseconds of
+integers of different lengths. Since the running time depends on the noise, messages are better sent at a fixed time of
+day than right after they are made. The published numbers Y and A' are a single release: sums over different sets of
+senders would reveal their difference.
 
 Source: spec two_part_acquisition section 2 (release code).
 """
@@ -67,10 +74,12 @@ __all__ = [
 ]
 
 COARSE, FINE = 1 << 40, 1 << 50
-"""Steps of a whole record: the lattice, and the one for so many people that rounding weights down would tell."""
+"""Numbers of lattice steps for a weight of 1. COARSE is the default; FINE is for so many people that rounding weights
+down would matter on the coarse lattice.
+"""
 
 ONE_RECORD = "one record"
-"""The line of the charge that a device spends on its message."""
+"""Line of the charge for the message of one device."""
 
 _ROOM = 2.0**19
 _MARGIN = 1.0 + 2.0**-20  # of a sigma, so that the rounding of the others' weights costs nobody her level
@@ -87,12 +96,13 @@ Integers = NDArray[np.int64]
 @renamed(sigma="noise_std")
 @dataclass(frozen=True)
 class LatticeContract(Declared):
-    """The request to one participant, and what they are promised; their client needs nothing else.
+    """The contract of one participant: steps, noise and promised levels. The contract is the only input of the
+    participant's client besides the record.
 
     Raises:
         InvalidInput: a parameter out of range.
-        NotGuaranteed: noise of this standard deviation does not keep the local level. (The public one rests on the
-            others' noise.)
+        NotGuaranteed: noise of this standard deviation does not keep the local level. The central level is not checked,
+            since it depends on the others' noise.
     """
 
     steps: Annotated[int, Parameter(
@@ -119,13 +129,13 @@ class LatticeContract(Declared):
 
     @property
     def active(self) -> bool:
-        """Whether anything is to be sent."""
+        """Whether the contract asks for a message."""
         return self.steps > 0
 
     def admits(self, message: object) -> bool:
-        """Whether an honest client can have sent this: a whole number within 64 deviations of 0..steps.
+        """Whether an honest client can have sent a message: a whole number within 64 standard deviations of 0..steps.
 
-        An honest one is outside with probability below e^-2000, whatever the record.
+        An honest message is outside that range with probability below e^-2000, for any record.
         """
         if isinstance(message, bool) or not isinstance(message, Integral):
             return False
@@ -137,10 +147,10 @@ class Perturbed:
     """The message that a participant's client made of their record.
 
     Args:
-        message: all that leaves the participant's side, a whole number of 64 bits; None where the contract asks for
-            nothing.
-        clamped: whether the record was outside the range and counts as its nearer end. For the participant alone: how
-            often this happens would be a function of private data.
+        message: the only number that leaves the participant's side, a whole number of 64 bits; None where the contract
+            asks for nothing.
+        clamped: whether the record was outside the range and counts as the nearer end of the range. Only the
+            participant may see `clamped`, because the frequency of clamping would be a function of private data.
     """
 
     message: int | None
@@ -148,14 +158,16 @@ class Perturbed:
 
     @property
     def wire(self) -> bytes:
-        """The message in 8 bytes, whatever it says: whoever sees only lengths on the way learns nothing from them."""
+        """The message in 8 bytes for any record, so that an observer of message lengths learns nothing."""
         return b"" if self.message is None else self.message.to_bytes(8, "big", signed=True)
 
 
 def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: Stream = "record") -> Perturbed:
-    """A participant's side: their record clamped, measured in the lattice's steps, and noise added, all exactly.
+    """A participant's side: their record is clamped to the range, measured in the lattice's steps, and noise is added,
+    all exactly.
 
-    Each call draws anew, and two messages of one record compose: send one, and keep it for a retry.
+    Each call draws new noise, and two messages of one record compose. Send only one message, and store it in case the
+    sending has to be repeated.
 
     Args:
         value: the participant's record, in the unit of the range.
@@ -164,7 +176,8 @@ def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: S
         stream: name of the draw.
 
     Raises:
-        InvalidInput: no record, or one that is not a number. It says so to the participant, who is then absent.
+        InvalidInput: no record, or a record that is not a number. The message is for the participant, who then counts
+            as absent.
 
     Example:
         >>> contract = LatticeContract(steps=1000, noise_std=500, epsilon_local=4.0, epsilon_central=1.0, order=2.0)
@@ -183,10 +196,10 @@ def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: S
 
 
 def message_of(wire: bytes) -> int:
-    """The inverse of `Perturbed.wire`.
+    """The message that `Perturbed.wire` encoded in 8 bytes.
 
     Raises:
-        InvalidInput: not 8 bytes.
+        InvalidInput: the argument does not have 8 bytes.
 
     Example:
         >>> message_of(Perturbed(-3, clamped=False).wire)
@@ -198,7 +211,7 @@ def message_of(wire: bytes) -> int:
 
 
 def _clamped(value: Any, low: float, high: float) -> tuple[Fraction, bool]:
-    """A record within the range, exactly, and whether it was outside."""
+    """A record moved into the range, exactly, and whether it was outside."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or math.isnan(value):
         raise InvalidInput("value", "is not a number", "a person without a record takes no part, and says so before "
@@ -215,18 +228,19 @@ def _clamped(value: Any, low: float, high: float) -> tuple[Fraction, bool]:
 @renamed(sigma="noise_std")
 @dataclass(frozen=True, eq=False)
 class LatticeContracts(Declared):
-    """Everybody's integers. Only those with steps are listed; the others send nothing.
+    """Integer contracts of all participants. Only participants with at least one step are listed; the others send
+    nothing.
 
     Args:
-        index: (k,) ranks of those who send something, increasing.
-        steps: (k,) a_i >= 1.
-        noise_std: (k,) s_i in 8..2^55.
-        epsilon_local: (k,) levels promised towards the platform, of this order.
-        epsilon_central: (k,) levels promised towards the public.
+        index: (k,) ranks of the participants who send something, increasing.
+        steps: (k,) steps a_i >= 1.
+        noise_std: (k,) noise scales s_i in 8..2^55.
+        epsilon_local: (k,) promised levels towards the platform, at the given order.
+        epsilon_central: (k,) promised levels towards the public, at the given order.
 
     Raises:
         InvalidInput: a parameter out of range.
-        NotGuaranteed: the integers do not keep a level.
+        NotGuaranteed: the integers do not keep a promised level.
     """
 
     people: Annotated[int, Parameter("people who registered", symbol="n", at_least=1)]
@@ -263,27 +277,29 @@ class LatticeContracts(Declared):
 
     @property
     def active(self) -> int:
-        """How many send something."""
+        """Number of participants who are asked for a message."""
         return len(self.index)
 
     @cached_property
     def total_steps(self) -> int:
-        """A', published where nobody is absent."""
+        """Sum A' of the steps that is published where nobody is absent."""
         return int(self.steps.sum())
 
     @cached_property
     def noise_variance(self) -> int:
-        """The variance of the sum's noise in steps, sum s_j^2, exactly."""
+        """The exact variance sum s_j^2 of the noise in the sum, in squared steps."""
         return sum(s * s for s in self.noise_std.tolist())
 
     @property
     def merging(self) -> Fraction:
-        """A bound of t: log-probabilities of the sum are within it of those of one discrete Gaussian."""
+        """Upper bound on t: the log-probabilities of the sum of noises differ by at most t from those of one discrete
+        Gaussian.
+        """
         return _MERGED * (self.active - 1)
 
     @cached_property
     def losses(self) -> ReleaseLosses:
-        """The cost of the integers for each of the n registered towards every audience, to within the rounding of
+        """Losses of the integer contracts for each of the n registered people towards every audience, up to rounding of
         doubles.
         """
         shifts, variances = np.zeros(self.people), np.zeros(self.people)
@@ -292,16 +308,20 @@ class LatticeContracts(Declared):
 
     @property
     def delivered_local(self) -> Floats:
-        """The integers' cost towards the platform, alpha a_i^2/(2 s_i^2), (k,), rounded up by at most 2^-48."""
+        """Actual loss of the integers towards the platform, alpha a_i^2/(2 s_i^2), shape (k,), rounded up by at most a
+        relative 2^-48.
+        """
         return self.losses.local[self.index] * _UP
 
     @property
     def delivered_central(self) -> Floats:
-        """The integers' cost towards the public, alpha a_i^2/(2 sum s_j^2), and room for t, (k,); rounded up too."""
+        """Actual loss of the integers towards the public, alpha a_i^2/(2 sum s_j^2), shape (k,), rounded up with room
+        for t.
+        """
         return self.losses.central[self.index] * _UP
 
     def of(self, person: int) -> LatticeContract:
-        """One participant's contract, by their rank among the registered."""
+        """The contract of the participant with the given rank among the registered people."""
         if whole("person", person) >= self.people:
             raise InvalidInput("person", f"{person} is out of range", f"must be in 0..{self.people - 1}")
         k = int(np.searchsorted(self.index, person))
@@ -311,15 +331,15 @@ class LatticeContracts(Declared):
                                float(self.epsilon_central[k]), self.order, self.low, self.high)
 
     def mse(self, variance: float, present: ArrayLike | None = None) -> float:
-        """Mean squared error of the estimate for records of this variance, in squared widths of the range.
+        """Mean squared error of the estimate for records of the given variance, in squared widths of the range.
 
         Args:
-            variance: variance of a record in widths, in [0, 1/4].
-            present: (k,) whether each of the active sent their message; all of them if left out. The platform's noise
-                in the place of the others counts.
+            variance: variance of a record in squared widths, in [0, 1/4].
+            present: (k,) whether each active participant sent their message; everybody did if left out. The noise that
+                the platform adds for the absent is included in the error.
 
         Returns:
-            variance sum a_i^2/A'^2 + sum s_i^2/A'^2. The records' rounding is left out: `rounding_bias`.
+            variance sum a_i^2/A'^2 + sum s_i^2/A'^2. The rounding of records is not included; see `rounding_bias`.
         """
         here = _as_present(present, self.active)
         total = float(self.steps[here].sum())
@@ -329,7 +349,7 @@ class LatticeContracts(Declared):
         return non_negative("variance", variance, at_most=0.25) * spread + self._variance_with(here) / total**2
 
     def rounding_bias(self, present: ArrayLike | None = None) -> float:
-        """How far rounding records to steps can move the estimate, at most, in widths of the range: active/(2A')."""
+        """Largest change of the estimate by rounding records to steps, in widths of the range: active/(2A')."""
         here = _as_present(present, self.active)
         return float(np.count_nonzero(here) / (2 * self.steps[here].sum())) if here.any() else 0.0
 
@@ -338,7 +358,9 @@ class LatticeContracts(Declared):
         return sum(s * s for s in sigma)
 
     def _central_kept(self, steps: list[int]) -> bool:
-        """(1 + 2^-400) alpha (a^2/(2T) + 2^401 t) <= epsilon_central, of everybody, in whole numbers."""
+        """Whether (1 + 2^-400) alpha (a^2/(2T) + 2^401 t) <= epsilon_central for every participant, computed in whole
+        numbers.
+        """
         alpha = Fraction(self.order)
         each = (1 + _NEAR) * alpha / (2 * self.noise_variance)
         rest = (1 + _NEAR) * alpha * 2 * self.merging / _NEAR
@@ -352,7 +374,7 @@ class LatticeContracts(Declared):
 
 
 def _local_kept(steps: list[int], sigma: list[int], levels: list[float], order: float) -> bool:
-    """alpha a^2/(2 s^2) <= epsilon_local, of everybody, in whole numbers."""
+    """Whether alpha a^2/(2 s^2) <= epsilon_local for every participant, computed in whole numbers."""
     p, q = float(order).as_integer_ratio()
     for a, s, level in zip(steps, sigma, levels, strict=True):
         above, below = level.as_integer_ratio()
@@ -362,14 +384,15 @@ def _local_kept(steps: list[int], sigma: list[int], levels: list[float], order: 
 
 
 def lattice_for(people: int, cost_ratio: float) -> int:
-    """The lattice, from public numbers alone, so that it can stand in the offer.
+    """Number of lattice steps, from public parameters alone, so that the offer can state it.
 
-    Rounding weights down lowers sum a_j^2/y_j by a relative 2 R/A at most, R = sum_active(w_j/y_j)/S. At the optimum
-    w_j/y_j is in proportion to the root of the virtual cost, so that R <= people sqrt(cost_ratio); 2^-20 is allowed.
+    Rounding weights down lowers sum a_j^2/y_j by a relative 2 R/A at most, where R = sum_active(w_j/y_j)/S. At the
+    optimum w_j/y_j is proportional to the root of the virtual cost, so that R <= people sqrt(cost_ratio). The lattice
+    allows a relative change of 2^-20.
 
     Args:
-        people: n, registered.
-        cost_ratio: the largest finite virtual cost over the smallest, >= 1, by the public rules.
+        people: number n of registered people.
+        cost_ratio: largest finite virtual cost divided by the smallest one, >= 1, according to the public rules.
 
     Returns:
         2^40, or 2^50 where so many people may take part that 2^40 might not be enough.
@@ -392,23 +415,25 @@ def integer_contracts(
     low: float = 0.0,
     high: float = 1.0,
 ) -> LatticeContracts:
-    """Contracts in whole numbers from weights and local levels; levels are rechecked from the integers.
+    """Contracts in whole numbers from weights and local levels. The levels are checked again from the integers.
 
-    a_i = floor(A w_i), s_i = max(8, ceil((1 + 2^-20) a_i sqrt(alpha/(2 y_i)))). Whoever gets no step sends nothing.
+    The integers are a_i = floor(A w_i) and s_i = max(8, ceil((1 + 2^-20) a_i sqrt(alpha/(2 y_i)))). A participant
+    without any step sends nothing.
 
     Args:
-        weights: (n,) w_i >= 0, summing to 1.
-        epsilon_local: (n,) y_i > 0 and finite where w_i > 0.
-        order: alpha > 1.
-        epsilon_central: (n,) promised levels; w_i^2/S if left out.
-        lattice: A, a power of two up to 2^50. By default 2^40, or 2^50 where sum(w/y) > 2^19 S over the active: a
-            function of the reports. `lattice_for` decides by public numbers.
+        weights: (n,) weights w_i >= 0, which sum to 1.
+        epsilon_local: (n,) local levels y_i, > 0 and finite where w_i > 0.
+        order: order alpha > 1 of the divergences.
+        epsilon_central: (n,) promised central levels; w_i^2/S if left out.
+        lattice: number of steps A, a power of two up to 2^50. By default A is 2^40, or 2^50 where sum(w/y) > 2^19 S
+            over the active people. The default therefore depends on the reports, while `lattice_for` depends on public
+            numbers alone.
         low: public lower end of a record.
-        high: public upper end.
+        high: public upper end of a record.
 
     Raises:
         InvalidInput: a parameter out of range, nobody active, or noise that is wider than the lattice's numbers.
-        NotGuaranteed: the integers exceed a level.
+        NotGuaranteed: the integers exceed a promised level.
 
     Source: spec two_part_acquisition section 2.
 
@@ -454,13 +479,13 @@ def integer_contracts(
 
 @dataclass(frozen=True)
 class LatticeRelease:
-    """The published numbers.
+    """The published numbers of the integer release.
 
     Args:
-        total: Y, the sum of the messages and of the platform's noise for absentees.
-        steps: A', the sum of the steps of those present.
+        total: sum Y of the messages and of the platform's noise for absentees.
+        steps: sum A' of the steps of those present.
         low: public lower end of a record.
-        high: public upper end.
+        high: public upper end of a record.
     """
 
     total: int
@@ -476,27 +501,30 @@ class LatticeRelease:
 
     @property
     def clipped(self) -> float:
-        """The estimate within the range: nearer to every mean, and no longer without bias."""
+        """The estimate, clipped to the range. The clipped estimate is at least as near to every possible mean, but it
+        has a bias.
+        """
         return min(max(self.estimate, self.low), self.high)
 
 
 def aggregate(
     contracts: LatticeContracts, index: ArrayLike, messages: ArrayLike, noise: Noise | None = None
 ) -> LatticeRelease:
-    """The platform's side: the sum of the messages, exactly, with noise in the place of who vanished.
+    """The platform's side: the exact sum of the messages, with noise in place of absentees.
 
-    For absentees the platform adds discrete Gaussian noise of their variance, rounded up, and divides by the steps of
-    those present. Every level stays as it was contracted, towards fellows too; only the error grows. Who is absent must
-    not depend on records, and nothing that arrives later may be added: two messages of one record compose.
+    For absentees the platform adds discrete Gaussian noise of their total variance, rounded up, and divides by the
+    steps of those present. Every level stays as contracted, also towards fellow participants, and only the error grows.
+    Absence must not depend on records. A message that arrives later must not be added, because two messages of one
+    record compose.
 
     Args:
         contracts: the contracts as they were signed.
-        index: (m,) ranks of the senders among the registered, in any order.
-        messages: (m,) what they sent, whole numbers of 64 bits.
+        index: (m,) ranks of the senders among the registered people, in any order.
+        messages: (m,) messages of the senders, whole numbers of 64 bits.
         noise: `Noise.secure()`; needed where somebody is absent.
 
     Raises:
-        InvalidInput: not messages of these contracts; whose is not said.
+        InvalidInput: the messages do not belong to the contracts. The error does not say whose message it is.
         Refused: nobody sent anything, or somebody is absent and there is no noise.
 
     Example:
@@ -535,7 +563,9 @@ def _check_range(low: float, high: float) -> None:
 
 
 def _check_slack(local: Floats, central: Floats, *, asked: bool) -> None:
-    """No offer has a central level above its local one: incentives rest on that; and none of a record is 0."""
+    """Check that no offer has a central level above its local one, which truthfulness requires, and that the central
+    level of a record is not 0.
+    """
     if (central > local * _UP).any():
         raise InvalidInput("epsilon_central", "exceeds the local level", "a declared slack must leave it at or below")
     if asked and not (central > 0).all():
@@ -550,7 +580,7 @@ def _as_weights(weights: ArrayLike) -> Floats:
 
 
 def _as_numbers(field_name: str, values: ArrayLike, size: int | None, probabilities: bool = False) -> Floats:
-    """Numbers >= 0, one per person; infinity is left to the caller."""
+    """Array of numbers >= 0, one per person. Infinite numbers are accepted."""
     try:
         array = as_probabilities(values) if probabilities else np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

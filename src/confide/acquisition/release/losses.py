@@ -1,15 +1,16 @@
-"""The cost of one record towards each audience: the platform, the public, a fellow participant, a coalition.
+"""Privacy loss of one record towards each audience: the platform, the public, a fellow participant, a coalition.
 
-A record moves a sum by at most `shift` (its weight), and everybody adds noise of a variance of their own. Towards an
-audience that does not know a part of the noise with variance V, replacing the record costs alpha shift^2/(2 V) in
-Renyi divergence of order alpha, and for every other order in proportion: continuous noise exactly, discrete noise on
-whole numbers at most that. The platform faces one person's own noise, the public all of it, a fellow all but their own.
-
-Two records are compared while all reports stay the same: nothing is said of people whose report tells their record.
+A record moves a sum by at most `shift` (its weight), and each participant adds noise with a variance of their own.
+Consider an audience for whom noise of variance V is unknown. Towards this audience, replacing a record costs alpha
+shift^2/(2 V) in Renyi divergence of order alpha, and proportionally for every other order. The formula is exact for
+continuous noise, and an upper bound for discrete noise on whole numbers. For the platform only the person's own noise
+is unknown, for the public all noise, and for a fellow participant all noise but their own. Neighbouring data sets have
+the same reports, so nothing is promised to people whose report reveals their record.
 
 Source: spec two_part_acquisition section 2.
 
-Sums of messages and of noise, exactly, and which messages an honest device can have sent.
+The module also computes exact sums of messages and of noise variances, and checks which messages an honest device can
+have sent.
 
 Source: spec two_part_acquisition section 2.
 """
@@ -51,37 +52,40 @@ __all__ = [
 # ---- sums
 
 SMALLEST = 8
-"""Of the sigmas, in steps: e^(-pi^2 8^2) < 2^-896."""
+"""Smallest noise scale, in steps. At this noise scale e^(-pi^2 8^2) < 2^-896, which bounds the error of merging two
+noises.
+"""
 
 REACH = 64
-"""Sigmas: an honest message is further out with probability below e^-2000."""
+"""Number of standard deviations beyond which an honest message lies with probability below e^-2000."""
 
 Integers = NDArray[np.int64]
 
 
 def plausible(messages: Any, steps: Any, sigma: Any) -> Any:
-    """Whether an honest client can have sent each message on its contract: within 64 sigma of 0..steps.
+    """Whether an honest client can have sent each message under its contract: whether the message is within 64 sigma of
+    0..steps.
 
     Args:
         messages: whole numbers, one or an array.
-        steps: steps of the contract of each.
-        sigma: standard deviation of the contract of each.
+        steps: steps of each message's contract.
+        sigma: noise standard deviation of each message's contract.
     """
     return (messages >= -REACH * sigma) & (messages <= steps + REACH * sigma)
 
 
 def absentee_sigma(sigma: Integers) -> int:
-    """The least whole standard deviation whose variance is at least that of the absentees together."""
+    """The smallest whole standard deviation with a variance of at least the sum of the absentees' noise variances."""
     return covering_sigma(sum(s * s for s in sigma.tolist()))
 
 
 def covering_sigma(variance: int) -> int:
-    """The least whole standard deviation of at least this variance."""
+    """The smallest whole standard deviation with a variance of at least the given variance."""
     return math.isqrt(variance - 1) + 1 if variance > 0 else 0
 
 
 def exact_sum(messages: Integers) -> int:
-    """The sum of numbers of 64 bits: it could overflow, the sums of their halves of 32 bits cannot."""
+    """The exact sum of 64-bit integers. A 64-bit sum could overflow, but the sums of the 32-bit halves cannot."""
     return (int((messages >> 32).sum()) << 32) + int((messages & 0xFFFFFFFF).sum())
 
 
@@ -94,7 +98,7 @@ Floats = NDArray[np.float64]
 
 
 def as_order(order: object) -> float:
-    """A Renyi order: above 1 and finite (a Gaussian has an infinite divergence of infinite order)."""
+    """A checked Renyi order: above 1 and finite, since a Gaussian has an infinite divergence of infinite order."""
     alpha = positive("order", order)
     if alpha <= 1:
         raise InvalidInput("order", f"{order!r} is out of range", "must be above 1")
@@ -102,7 +106,8 @@ def as_order(order: object) -> float:
 
 
 def least_right(level: float, order: float) -> float:
-    """How often somebody is right at most who must guess a record's end from noise of that level, even money before.
+    """Upper bound on the probability of guessing at which end of the range a record is, from noise of the given level,
+    if both ends are equally likely at first.
 
     Args:
         level: Renyi divergence of Gaussian noise between the ends, in nats, >= 0.
@@ -116,11 +121,12 @@ def least_right(level: float, order: float) -> float:
 
 
 def local_sigma(level: float, order: float) -> float:
-    """Standard deviation of Gaussian noise on a record of width 1 that costs this much: sqrt(alpha/(2 level)).
+    """Standard deviation sqrt(alpha/(2 level)) of Gaussian noise on a record of width 1 whose privacy loss is `level`.
 
     Args:
-        level: epsilon^l in nats, [0, inf]; 0 takes infinite noise (nothing is sent), infinity none.
-        order: alpha > 1.
+        level: loss epsilon^l in nats, in [0, inf]. A level of 0 needs infinite noise (nothing is sent), an infinite
+            level none.
+        order: order alpha > 1 of the divergence.
 
     Example:
         >>> local_sigma(4.0, 2.0)
@@ -133,7 +139,7 @@ def local_sigma(level: float, order: float) -> float:
 
 
 def local_level(sigma: float, order: float) -> float:
-    """The inverse of `local_sigma`: alpha/(2 sigma^2).
+    """The inverse of `local_sigma`: the level alpha/(2 sigma^2).
 
     Example:
         >>> local_level(0.5, 2.0)
@@ -146,7 +152,8 @@ def local_level(sigma: float, order: float) -> float:
 
 
 def to_zcdp(level: float, order: float) -> ZCDP:
-    """A Renyi level of this order as zCDP: rho = level/alpha, rounded up; for continuous and for discrete noise.
+    """Conversion of a Renyi level at the given order to zCDP: rho = level/alpha, rounded up. The conversion is valid
+    for continuous and for discrete noise.
 
     Example:
         >>> to_zcdp(1.5, 2.0)
@@ -160,7 +167,8 @@ def to_zcdp(level: float, order: float) -> ZCDP:
 
 
 def to_gdp(level: float, order: float) -> GDP:
-    """A Renyi level as Gaussian DP, mu = sqrt(2 level/alpha), rounded up. Of continuous noise only: `simulate`.
+    """Conversion of a Renyi level to Gaussian DP: mu = sqrt(2 level/alpha), rounded up. The conversion is valid only
+    for continuous noise.
 
     Example:
         >>> to_gdp(1.0, 2.0)
@@ -174,17 +182,18 @@ def to_gdp(level: float, order: float) -> GDP:
 
 
 def lattice_delta(epsilon: float, shift: int, variance: int) -> float:
-    """A delta at this epsilon for whole-number noise, of one person or summed over up to 2^40 people.
+    """Upper bound on delta at a given epsilon for whole-number noise, of one person or summed over up to 2^40 people.
 
-    Discrete Gaussian noise of variance V is not Gaussian DP, but nearly: it is Gaussian noise of variance V - 64,
-    rounded at random (to a discrete Gaussian of variance 64 about it), up to a factor e^(+-t) in every probability
-    with t < 2^-850. So delta is e^t that of mu = shift/sqrt(V - 64), at an epsilon smaller by 2t. Where that says less
-    (V near 64), rho = shift^2/(2V) decides.
+    Discrete Gaussian noise of variance V is not Gaussian DP, but nearly. In every probability it equals Gaussian noise
+    of variance V - 64, rounded at random by a discrete Gaussian of variance 64, up to a factor e^(+-t) with t < 2^-850.
+    So delta is at most e^t times the delta of mu = shift/sqrt(V - 64), at an epsilon that is smaller by 2t. For V near
+    64, the zCDP bound with rho = shift^2/(2V) is better and is used.
 
     Args:
-        epsilon: in nats, >= 0.
+        epsilon: privacy loss in nats, >= 0.
         shift: number of steps by which one record moves the sum, >= 0.
-        variance: variance of the noise that the audience does not know, in squared steps, >= 64 in parts of 64 or more.
+        variance: variance of the noise that the audience does not know, in squared steps, >= 64. Every summand of the
+            noise has a variance of 64 or more.
 
     Returns:
         delta, rounded up.
@@ -212,12 +221,12 @@ def lattice_delta(epsilon: float, shift: int, variance: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ReleaseLosses:
-    """Everybody's losses in one release.
+    """Privacy losses of all participants in one release.
 
     Args:
-        shifts: (n,) largest move of the published sum by a record; 0 of who sends nothing.
-        variances: (n,) variances of the noise that each adds to the sum.
-        order: alpha > 1.
+        shifts: (n,) largest move of the published sum by each record; 0 for a participant who sends nothing.
+        variances: (n,) variances of the noise that each participant adds to the sum.
+        order: order alpha > 1 of the divergence.
 
     Example:
         >>> losses = gaussian_losses([0.5, 0.5], [1.0, 3.0], 2.0)
@@ -231,17 +240,17 @@ class ReleaseLosses:
 
     @property
     def local(self) -> Floats:
-        """The losses towards whoever collects the messages, (n,)."""
+        """Losses of all participants towards the platform that collects the messages, shape (n,)."""
         return self._against(self.variances)
 
     @property
     def central(self) -> Floats:
-        """The losses towards the public, (n,)."""
+        """Losses of all participants towards the public, shape (n,)."""
         return self.eps_central()
 
     @property
     def fellow(self) -> Floats:
-        """The losses towards the worst other participant, who knows their own noise, (n,)."""
+        """Largest loss of each participant towards any other participant, who knows their own noise, shape (n,)."""
         v = self.variances
         if len(v) < 2:
             return self.central
@@ -254,10 +263,11 @@ class ReleaseLosses:
         return self._against(unknown)
 
     def eps_central(self, coalition: Iterable[int] = ()) -> Floats:
-        """The losses towards the public when the members of a coalition reveal their noise, or never added it, (n,).
+        """Losses of all participants towards the public when the members of a coalition reveal their noise, or never
+        added it, shape (n,).
 
         Args:
-            coalition: ranks of its members. Of themselves nothing is promised: their entries are infinite.
+            coalition: ranks of its members. Nothing is promised to the members themselves: their entries are infinite.
         """
         out = np.zeros(len(self.shifts), dtype=np.bool_)
         for member in coalition:
@@ -269,19 +279,20 @@ class ReleaseLosses:
         return levels
 
     def _against(self, unknown: Floats) -> Floats:
-        """alpha shift^2/(2 unknown); 0 without a shift, infinity without noise."""
+        """The losses alpha shift^2/(2 unknown): 0 without a shift, infinite without noise."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             levels = self.order / 2.0 * (self.shifts / np.sqrt(unknown)) ** 2
         return np.where(self.shifts > 0, levels, 0.0)
 
 
 def gaussian_losses(weights: ArrayLike, epsilon_local: ArrayLike, order: float) -> ReleaseLosses:
-    """Losses of continuous noise of variance alpha/(2 y_i) on records of width 1, and an estimate sum w_i x_i.
+    """Losses with continuous noise of variance alpha/(2 y_i) on records of width 1, for the estimate sum w_i x_i.
 
     Args:
-        weights: (n,) w_i >= 0.
-        epsilon_local: (n,) y_i in [0, inf]; above 0 where there is a weight. Infinity adds no noise.
-        order: alpha > 1.
+        weights: (n,) weights w_i >= 0.
+        epsilon_local: (n,) local levels y_i in [0, inf]; above 0 where there is a weight. An infinite level adds no
+            noise.
+        order: order alpha > 1 of the divergence.
 
     Raises:
         InvalidInput: a parameter out of range.

@@ -1,4 +1,4 @@
-"""A convex program of one's own: one participant's part in cvxpy, compiled once to arrays."""
+"""User-defined convex programs: one participant's part is written in cvxpy and compiled once to arrays."""
 
 from confide._lazy import doors
 

@@ -1,13 +1,17 @@
-"""`ConvexProgram`: a program whose participants' part was written in a modelling language and compiled to arrays.
+"""`ConvexProgram`: a program in which one participant's part was written in a modelling language and compiled to
+arrays.
 
 Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 8.
 
-`check_tau`: a declared dual bound held against public or made-up records.
+`check_tau` compares a declared dual bound tau with public or invented records.
 
-A tau holds of an instance exactly if some optimal prices lie in its box: none above its row's tau. Where values are
-quadratic, prices are optimal exactly if they are for the values' linear part at the optimum, so that the least multiple
-of the box with optimal prices in it is found by a linear program too.
-A check of some instances proves nothing of others: it can only show that a declared tau is too small.
+A dual bound tau holds for an instance if and only if some optimal prices lie in its box, with no price above its row's
+tau. For quadratic values, prices are optimal if and only if they are optimal for the linearisation of the values at the
+optimum. So a linear program finds the smallest multiple of the box that contains optimal prices, for quadratic values
+too.
+
+A check of some instances proves nothing about other instances. The check can only show that a declared tau is too
+small.
 
 Source: spec convex_programs 1 (tau, corrected characterisation) and 8.
 """
@@ -57,16 +61,16 @@ _MISS = 2.0**-18  # of its own rows, what a solver may miss
 @wire("ConvexProgram", "people supply tau template extent accuracy")
 @dataclass(frozen=True, eq=False)
 class ConvexProgram(Program):
-    """A program of n people with the same template and records of their own. It is made by `convex_program`.
+    """A program of n people with the same template and different records. Such programs are made by `convex_program`.
 
-    Where no shape is recognised, OSQP finds responses, and weak duality proves each to `oracle_error`. A response that
-    is not proved, or breaks what was declared, becomes null, both in the run and when it is decoded; the promises are
-    then about the program in which participants with such a response have nothing. The program's own rows are met to
-    about 2^-18. Decoded responses are the same bits with the same OSQP on the same kind of machine; elsewhere a rounded
-    digit, 2^-20, may differ.
+    Where the code recognises no special shape, OSQP finds responses, and weak duality proves each response to be within
+    `oracle_error` of the best one. A response that is not proved, or violates a declared bound, becomes null, both in
+    the run and in decoding. The promises are about the program in which participants with a null response have nothing.
+    The program's own rows are met up to about 2^-18. Decoded responses are bit-identical with the same OSQP on the same
+    kind of machine. On another kind of machine, decoded responses may differ in the last rounded digit, 2^-20.
 
-    An action is 0 and then the participant's numbers, in units of 2^-20; null is all -1. A record is a mapping of its
-    fields, each an array of its shape; data is a mapping of arrays whose first dimension is the slot.
+    An action is 0 followed by the participant's numbers, in units of 2^-20. The null action is all -1. A record is a
+    mapping of its fields, each an array of its shape. Data is a mapping of arrays whose first dimension is the slot.
 
     Raises:
         InvalidInput: no tau, numbers out of range, or actions beyond 32 bits.
@@ -101,7 +105,7 @@ class ConvexProgram(Program):
 
     @property
     def _largest_sum_of_terms(self) -> float:
-        """The most that the terms of a contribution come to without their signs, or four times their prices."""
+        """Largest sum of the absolute terms of a contribution, or four times their price if that is larger."""
         t, shape = self.template, self.shape
         if shape is None:
             return max(self.extent.entry, self.extent.total)
@@ -143,12 +147,12 @@ class ConvexProgram(Program):
 
     @cached_property
     def shape(self) -> Shape | None:
-        """The shape by which responses are read off exactly; None where a solver finds them."""
+        """The special shape by which responses are computed exactly; None where a solver finds them."""
         return recognised(self.template)
 
     @cached_property
     def nothing(self) -> bool:
-        """Whether everybody may have x = 0, which is worth nothing and adds nothing."""
+        """Whether every participant may have x = 0, with value 0 and contribution 0."""
         return nothing_at_zero(self.template)
 
     @property
@@ -189,7 +193,7 @@ class ConvexProgram(Program):
 
     @cached_property
     def _load_slack(self) -> NDArray[np.float64]:
-        """(k,) what rounding may add to a contribution."""
+        """Largest amount that rounding may add to a contribution, shape (k,)."""
         if self.shape is not None and self.shape.whole:
             low, high = self.template.ranges
             ends = np.concatenate([one[self.template.columns + 1 :] for one in (low, high)]) * LOAD_UNIT
@@ -200,7 +204,9 @@ class ConvexProgram(Program):
 
     @property
     def _least_entry(self) -> float:
-        """Lmin, where every vertex has one whole good and what it adds is the same for all."""
+        """Smallest positive entry Lmin of a contribution, where every vertex has one whole good and its contribution is
+        the same for all records.
+        """
         if self.shape is None or not self.shape.single or not self.nothing:
             return 0.0
         used = self.shape.pieces[self.shape.pieces >= 0]
@@ -211,7 +217,7 @@ class ConvexProgram(Program):
 
     @cached_property
     def oracle_error(self) -> float:
-        """Largest loss of a response against the best one: rounding, and a solver's share."""
+        """Largest loss of a response against the best one, from rounding and from the solver."""
         if self.shape is not None and self.shape.whole:
             return 0.0
         rounded = self.extent.value_slope * _STEP + 1.0 / PRICE_UNIT + 2.0 * _STEP * math.fsum(
@@ -235,11 +241,11 @@ class ConvexProgram(Program):
         return dict(zip(self.template.names, self.template.shapes, strict=True))
 
     def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
-        """Checked records.
+        """Checked records of all participants.
 
         Args:
-            data: a mapping: of each field an array (n, and then its shape), each number in its range.
-            unusable: what becomes of a bad row.
+            data: a mapping from each field to an array whose first dimension is n, with each number in its range.
+            unusable: treatment of a bad row.
         """
         t = self.template
         given = _fields(data, t.names)
@@ -257,10 +263,10 @@ class ConvexProgram(Program):
         return self._records(theta, ~bad)
 
     def one(self, record: Any) -> ProgramRecords:
-        """A record checked alone.
+        """One record, checked alone.
 
         Args:
-            record: a mapping: of each field an array of its shape; None of a slot without one.
+            record: a mapping from each field to an array of its shape; None for a slot without a record.
         """
         t = self.template
         if record is None:
@@ -277,19 +283,20 @@ class ConvexProgram(Program):
         return self._records(theta, np.ones(1, dtype=bool))
 
     def trial_records(self, count: int) -> ProgramRecords:
-        """Made-up records at fixed points inside the public ranges, all of them there: each takes a solve.
+        """Artificial records at fixed points inside the public ranges, all present, so that each needs a solve.
 
         Args:
-            count: how many.
+            count: number of records.
         """
         made_up = self._made_up(np.arange(whole("count", count, at_least=1)))
         return self._records(made_up, np.ones(count, dtype=bool))
 
     def _made_up(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(m, numbers of a record) fixed public points inside the ranges, one for each place.
+        """Fixed public points inside the ranges, one for each place, shape (m, numbers of a record).
 
-        Slots without a record have them too: at a corner of the ranges a solve is easier than most, and how long a
-        round takes would tell how many there are. What comes of it is null all the same.
+        Slots without a record have such a public point too. A solve at a corner of the ranges would be easier than
+        most, so the duration of a round would reveal the number of empty slots. The response of an empty slot is set to
+        null after its solve.
         """
         t = self.template
         turns = _TURN * np.sqrt(np.arange(2, len(t.low) + 2))  # irrational: each number of a record goes its own way
@@ -333,18 +340,19 @@ class ConvexProgram(Program):
         return self.template.completed(records.numbers, actions[:, 1:] / LOAD_UNIT)
 
     def describe(self, action: NDArray[np.int32]) -> Any:
-        """The participant's numbers; an empty list for nothing.
+        """The participant's numbers; an empty list for the null action.
 
         Args:
-            action: (width,).
+            action: (width,) action.
         """
         return [] if action[0] < 0 else [float(one) / LOAD_UNIT for one in action[1:]]
 
     def average(self, share: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
-        """A share variable by variable: for averages the mean over the rounds, for whole parts the part.
+        """A share as one array for each variable. For averages, each array is the mean over the rounds. For whole
+        shares, the arrays are the share itself.
 
-        Nothing counts as zeros. Variables without a name of their own are x0, x1 and so on, in the order in which the
-        value, the coupling and the constraints have them first.
+        The null action counts as zeros. Variables without a name of their own are called x0, x1 and so on, in the order
+        in which they first occur in the value, the coupling and the constraints.
 
         Args:
             share: share of any mechanism, as its `decode` returns it, or as a row of `outcome.shares`.
@@ -384,7 +392,7 @@ class ConvexProgram(Program):
                 for name, shape, part in zip(names, shapes, np.split(mean, ends), strict=True)}
 
     def linear_program(self, records: Any) -> LinearProgram:
-        """The whole program for a solver, where values are linear.
+        """The whole program as a linear program for a solver, where values are linear.
 
         Raises:
             InvalidInput: values are quadratic.
@@ -393,7 +401,7 @@ class ConvexProgram(Program):
 
 
 def _fields(data: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
-    """A mapping with these fields, and no others."""
+    """The given mapping, checked to have exactly the given fields."""
     if not isinstance(data, Mapping):
         raise InvalidInput("records", f"{type(data).__name__} is no mapping", f"must have {', '.join(names)}")
     if set(data) != set(names):
@@ -406,7 +414,7 @@ def _range(low: NDArray[np.float64], high: NDArray[np.float64]) -> str:
 
 
 def _up(number: float) -> float:
-    """On the grid, rounded up but for a solver's last digits."""
+    """A number rounded up to the grid, except for a solver's last digits."""
     return math.ceil(number * LOAD_UNIT - 0.125) / LOAD_UNIT
 
 
@@ -417,11 +425,11 @@ _NEAR = 1e-4  # relative: of a quadratic optimum that a solver found
 
 @dataclass(frozen=True, kw_only=True)
 class TauCheck:
-    """Findings of some public instances about a declared tau.
+    """Result of the check of a declared tau on some public instances.
 
     Args:
         declared: (k,) tau of each row.
-        multiples: for each instance, the least t such that t times the declared tau holds for it.
+        multiples: for each instance, the smallest t such that t times the declared tau holds for the instance.
     """
 
     declared: tuple[float, ...]
@@ -429,29 +437,33 @@ class TauCheck:
 
     @property
     def largest(self) -> float:
-        """The multiple of the declared tau that all of these instances need: above 1 it was too small."""
+        """The smallest multiple of the declared tau that holds for all instances of the check. A number above 1 means
+        that the declared tau is too small.
+        """
         return max(self.multiples)
 
     @property
     def needed(self) -> tuple[float, ...]:
-        """The least tau that holds for all of these instances, in the declared proportions, shape (k,)."""
+        """The smallest tau that holds for all instances of the check, in the declared proportions, shape (k,)."""
         return tuple(self.largest * one for one in self.declared)
 
     @property
     def refuted(self) -> bool:
-        """Whether an instance needs more than was declared; if not, that proves nothing of other records."""
+        """Whether some instance needs a larger tau than the declared one. If no instance needs a larger tau, nothing is
+        proved about other records.
+        """
         return self.largest > 1.0 + _NEAR
 
 
 def check_tau(program: ConvexProgram, instances: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> TauCheck:
-    """Hold a declared tau against public or made-up records: never against private ones.
+    """Compare a declared dual bound tau with public or invented records. Private records must never be used.
 
     Args:
-        program: with any declared tau.
-        instances: records of all slots, as `program.read` takes them, or a list of such.
+        program: program with any declared tau.
+        instances: records of all slots, in a form that `program.read` accepts, or a list of such instances.
 
     Raises:
-        InvalidInput: bad records, or none.
+        InvalidInput: there are no records, or a record is bad.
         Refused: nothing is feasible.
         SolverFailed: a solver ends without an optimum.
 
@@ -485,7 +497,7 @@ def _least(program: ConvexProgram, data: Any) -> float:
 
 
 def _optimum(whole: LinearProgram, square: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(m,) where the quadratic program has its optimum, by OSQP to 1e-9."""
+    """The point at which the quadratic program has its optimum, by OSQP to 1e-9, shape (m,)."""
     import osqp
 
     people = (whole.size - 1) // len(square)

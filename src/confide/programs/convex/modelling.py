@@ -1,6 +1,6 @@
 """`convex_program`: one participant's program as cvxpy expressions, checked and compiled once.
 
-cvxpy is needed here alone: the compiled program runs, is saved and decodes without it.
+Only this module needs cvxpy. The compiled program runs, is saved and decodes without cvxpy.
 
 Source: spec convex_programs 8 (convex front end); Agrawal et al. 2019 for parametrised programs (DPP).
 """
@@ -33,28 +33,29 @@ def convex_program(
     people: int, supply: float | tuple[float, ...], *, value: Any, coupling: Any, record: Mapping[str, Any],
     tau: float | tuple[float, ...] | None = None, constraints: Sequence[Any] = (), accuracy: float = 2.0**-18,
 ) -> ConvexProgram:
-    """A program of n people with the same cvxpy program, and records of their own.
+    """A program of n people, in which all have the same cvxpy program and different records.
 
-    Values may be linear or quadratic; with constraints and contributions they may have absolute values, maxima,
-    positive parts and the like. Everything that comes from a record must be declared as a cvxpy Parameter. Variables
-    are the participant's own; everything in the expressions counts as theirs.
+    Values may be linear or quadratic. Values, constraints and contributions may also contain absolute values, maxima,
+    positive parts and similar functions. Every number that comes from a record must be declared as a cvxpy Parameter.
+    All variables in the expressions belong to the single participant.
 
     Args:
         people: number of participants, n.
         supply: (k,) supply of each coupling row, or one number.
-        value: concave in the variables, affine in each parameter.
-        coupling: (k,) convex in the variables: the participant's contribution to each row.
-        record: for each field its Parameter, the least and the largest number that a record may hold there: numbers, or
+        value: value of the participant, concave in the variables and affine in each parameter.
+        coupling: (k,) the participant's contribution to each row, convex in the variables.
+        record: for each field its Parameter, and the least and the largest number that a record may have: numbers, or
             arrays of the Parameter's shape.
-        tau: the dual bound, which must be declared: by how much a unit of excess can raise the optimum, at most. Where
-            everybody may have nothing, contributions are not negative, and every piece that adds anything adds at least
-            L to some row, it is the most value over L. `check_tau` holds one against made-up records.
+        tau: the dual bound, which must be declared: an upper bound on the increase of the optimum per unit of excess in
+            a row. Suppose that everybody may have nothing, contributions are not negative, and every piece with a
+            contribution adds at least L to some row. In this case the largest value divided by L is a valid tau.
+            `check_tau` tests a tau on invented records.
         constraints: constraints on the participant's variables; they must bound each of them.
-        accuracy: largest loss of a solver's response against the best one, as a share of the most value.
+        accuracy: largest loss of a solver's response against the best one, as a share of the largest value.
 
     Raises:
         InvalidInput: not convex, not affine in parameters, not quadratic, a parameter without a range, an unbounded
-            variable, or no tau; names what it is.
+            variable, or no tau. The error names the fault.
 
     Example:
         >>> import cvxpy as cp
@@ -98,7 +99,7 @@ def _expression(cp: Any, name: str, given: Any) -> Any:
 
 
 def _fields(cp: Any, record: Any) -> dict[str, tuple[Any, NDArray[np.float64], NDArray[np.float64]]]:
-    """Parameters with their ranges, each as an array of its shape."""
+    """Parameters with both ends of their ranges, each as an array of the parameter's shape."""
     if not isinstance(record, Mapping) or not record:
         raise InvalidInput("record", "declares no field", "must be a mapping: field to (Parameter, least, largest)")
     out, seen = {}, set()
@@ -134,7 +135,9 @@ def _fields(cp: Any, record: Any) -> dict[str, tuple[Any, NDArray[np.float64], N
 
 
 def _checked(cp: Any, worth: Any, added: Any, constraints: Sequence[Any], fields: Mapping[str, Any]) -> None:
-    """Convexity, parameters, variables."""
+    """Check that the expressions are convex or concave as required, that all parameters have ranges, and that the
+    variables are plain real ones.
+    """
     unsigned = [name for name, (one, low, _) in fields.items() if not one.is_nonneg() and bool((low >= 0.0).all())]
     hint = (f"cvxpy does not know the ranges: where a sign matters, make the Parameter of {', '.join(unsigned)} with "
             "nonneg=True") if unsigned else ""
@@ -168,13 +171,13 @@ def _checked(cp: Any, worth: Any, added: Any, constraints: Sequence[Any], fields
 
 
 def _names(variables: Sequence[Any]) -> list[str]:
-    """Of each of x."""
+    """Name of each number of x."""
     return [one.name() if one.size == 1 else f"{one.name()}[{', '.join(map(str, np.unravel_index(j, one.shape)))}]"
             for one in variables for j in range(one.size)]
 
 
 def _compiled(cp: Any, problem: Any, variables: Sequence[Any], follows: Any, fields: Mapping[str, Any]) -> Template:
-    """The arrays of cvxpy's own canonical form, without a box."""
+    """The arrays of cvxpy's own canonical form, without bounds on the columns."""
     try:
         data, _, _ = problem.get_problem_data(cp.OSQP, enforce_dpp=True)
     except cp.error.SolverError:
@@ -224,7 +227,9 @@ def _shape(one: Any) -> tuple[int, ...]:
 
 
 def _own_names(variables: Sequence[Any]) -> tuple[str, ...]:
-    """Of each; x0, x1 and so on of those that cvxpy named, whose numbers count what else was made before."""
+    """Name of each variable. Variables without a name of their own are called x0, x1 and so on, because the number in
+    cvxpy's default name depends on earlier objects.
+    """
     given = [None if one.name() == f"var{one.id}" else str(one.name()) for one in variables]
     for name in given:
         if name is not None and given.count(name) > 1:
@@ -234,7 +239,9 @@ def _own_names(variables: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _sources(form: Any, fields: Mapping[str, Any], width: int) -> NDArray[np.int64]:
-    """(width,) which of a record's numbers each of cvxpy's parameters is; its arrays run column by column."""
+    """For each of cvxpy's parameters, the place of its number in a record, shape (width,). Arrays of cvxpy run column
+    by column.
+    """
     out, at = np.full(width, -1), 0
     for parameter, _, _ in fields.values():
         if parameter.id in form.param_id_to_col:
@@ -248,7 +255,7 @@ def _sources(form: Any, fields: Mapping[str, Any], width: int) -> NDArray[np.int
 def _affine_maps(
     maps: Sequence[Any], sources: NDArray[np.int64], width: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Affine maps of sparse rows: where each begins, its sources and factors; constants."""
+    """Affine maps of sparse rows: the place where each map begins, its sources and factors, and all constants."""
     counts, source, factor, constants = [], [], [], []
     for part in maps:
         rows = part.tocsr()
@@ -266,7 +273,9 @@ def _affine_maps(
 
 
 def _columns(form: Any, variables: Sequence[Any]) -> NDArray[np.int64]:
-    """(a,) columns of the participant's own variables; cvxpy renews those with attributes, under the same name."""
+    """Columns of the participant's own variables, shape (a,). A variable with attributes is replaced by cvxpy with
+    another one of the same name.
+    """
     out = []
     for variable in variables:
         known = [one for one in form.variables if one.id == variable.id] or [
@@ -281,15 +290,16 @@ def _columns(form: Any, variables: Sequence[Any]) -> NDArray[np.int64]:
 def _steps(
     entry_rows: Any, entry_columns: Any, values: Any, equal: Any, wanted: Any, n: int,
 ) -> dict[str, NDArray[np.int64]]:
-    """How everything but x follows from x: cvxpy's auxiliary variables stand for the atoms whose value they bound.
+    """Steps by which all columns of the arrays except the participant's variables x are computed from x. An auxiliary
+    variable of cvxpy stands for the function whose value it bounds.
 
     Args:
-        entry_rows: (e,).
-        entry_columns: (e,).
-        values: (e,) nan where a record moves it.
-        equal: (rows,).
-        wanted: (a,).
-        n: columns.
+        entry_rows: (e,) row of each matrix entry.
+        entry_columns: (e,) column of each matrix entry.
+        values: (e,) value of each matrix entry; nan where it depends on the record.
+        equal: (rows,) whether each row is an equation.
+        wanted: (a,) columns of x.
+        n: number of columns.
     """
     known = np.zeros(n, dtype=bool)
     known[wanted] = True
@@ -331,10 +341,11 @@ def _steps(
 
 
 def _agrees(template: Template, worth: Any, added: Any, variables: Sequence[Any], fields: Mapping[str, Any]) -> None:
-    """Hold the arrays against cvxpy's own evaluation, at points of the ranges; nothing of the model is changed.
+    """Compare the arrays with cvxpy's own evaluation, at some points of the ranges. The cvxpy model is not changed.
 
     Raises:
-        InvalidInput: they differ: a function that cvxpy writes in a way that is not followed here.
+        InvalidInput: the results differ, because cvxpy writes some function in a way that the compiler does not
+            support.
     """
     everything = [*variables, *(one for one, _, _ in fields.values())]
     before = [one.value for one in everything]

@@ -1,8 +1,10 @@
-"""Bounds that hold for every record of the public ranges: boxes of z, largest contributions, most and least value.
+"""Bounds that hold for every record in the public ranges: boxes of the columns z, largest contributions, and the
+largest and smallest value.
 
-A linear program over the superset: coefficients that a record moves are taken at the end of their range that allows
-more, which is sound where their variable is known to be never negative; rows where it is not are left out. Variables
-that follow by steps are bounded by the same program and by intervals. Nothing here is computed from records.
+Each bound is the optimum of a linear program over a superset of the feasible points. A coefficient that depends on the
+record is replaced by the end of its range that allows more. The replacement is sound where the coefficient's variable
+is known to be nonnegative. Rows without that property are left out. Variables that are computed by steps are bounded by
+the linear program and by interval arithmetic. The bounds use no record.
 
 Source: spec convex_programs 1 and 8 (constants by LP over a public superset).
 """
@@ -29,17 +31,17 @@ _SLACK = 1e-9  # of a solver, relative
 @wire("Extent", "entry total most least signed slopes load_slopes value_slope")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Extent:
-    """How large values and contributions of the template can be.
+    """Largest values and contributions of the template, over the public ranges.
 
     Args:
         entry: the largest absolute contribution to a row.
-        total: the largest sum of absolute contributions.
-        most: value.
-        least: value, 0 or less.
+        total: the largest sum of absolute contributions over the rows.
+        most: largest value of any response.
+        least: smallest value of any response, 0 or less.
         signed: whether contributions can be negative.
-        slopes: (n,) how far each of z moves, at most, where all of x moves by 1.
-        load_slopes: (k,) the same of contributions.
-        value_slope: the same of the value.
+        slopes: (n,) largest change of each column of z if every number of x changes by 1.
+        load_slopes: (k,) largest change of each contribution if every number of x changes by 1.
+        value_slope: largest change of the value if every number of x changes by 1.
     """
 
     entry: float
@@ -53,14 +55,14 @@ class Extent:
 
 
 def boxed(template: Template, names: list[str]) -> Template:
-    """The template with the box of z.
+    """The template with bounds on every column of z.
 
     Args:
-        template: without one: its `lower` and `upper` are infinite.
-        names: (a,) of x, for error messages.
+        template: template without bounds: its `lower` and `upper` are infinite.
+        names: (a,) names of the numbers of x, for error messages.
 
     Raises:
-        InvalidInput: a variable that no public constraint bounds, or no z at all for any record.
+        InvalidInput: a variable that no public constraint bounds, or no feasible z for any record.
     """
     lower, upper = np.full(template.columns, -np.inf), np.full(template.columns, np.inf)
     for row, column, coefficient in _single(template):  # bounds of one variable, the same for all records
@@ -86,10 +88,10 @@ def boxed(template: Template, names: list[str]) -> Template:
 
 
 def extent(template: Template) -> Extent:
-    """Values and contributions at most.
+    """Largest values and contributions of the template, over the public ranges.
 
     Args:
-        template: with the box of z.
+        template: template with bounds on every column of z.
     """
     low, high = template.lower[template.added], template.upper[template.added]
     signed = bool((low < -_SLACK).any())
@@ -120,10 +122,10 @@ def extent(template: Template) -> Extent:
 
 
 def nothing_at_zero(template: Template) -> bool:
-    """Whether everybody may have x = 0, which is worth nothing and adds nothing.
+    """Whether every participant may have x = 0, with value 0 and contribution 0.
 
     Args:
-        template: with the box of z.
+        template: template with bounds on every column of z.
     """
     zero = np.full(template.columns, -np.inf), np.full(template.columns, np.inf)
     for end in zero:
@@ -146,7 +148,7 @@ def nothing_at_zero(template: Template) -> bool:
 
 
 def _single(template: Template) -> list[tuple[int, int, float]]:
-    """Rows of one entry that is the same for all records: (row, column, entry)."""
+    """Rows with a single entry that is the same for all records: (row, column, entry)."""
     starts, entries = template.by_rows
     moved = template.varying[template.entries]
     values = template.constants[template.entries]
@@ -159,7 +161,7 @@ def _single(template: Template) -> list[tuple[int, int, float]]:
 
 
 def _products(a: Any, b: Any, c: Any, d: Any) -> tuple[_Reals, _Reals]:
-    """The ends of [a, b] times [c, d], where nothing times infinity is nothing."""
+    """Both ends of the interval [a, b] times [c, d], where 0 times infinity is 0."""
     with np.errstate(invalid="ignore"):
         all_of = np.stack(np.broadcast_arrays(*[np.nan_to_num(p * q, nan=0.0, posinf=np.inf, neginf=-np.inf)
                                                 for p in (a, b) for q in (c, d)]))
@@ -167,7 +169,7 @@ def _products(a: Any, b: Any, c: Any, d: Any) -> tuple[_Reals, _Reals]:
 
 
 def _row_sums(template: Template, low: _Reals, high: _Reals) -> tuple[_Reals, _Reals]:
-    """(rows,) the ends of A z, by intervals."""
+    """Both ends of A z for each row, by interval arithmetic, shape (rows,)."""
     least, most = (one[template.entries] for one in template.ranges)
     ends = _products(least, most, low[template.entry_columns], high[template.entry_columns])
     out = np.zeros((2, len(template.equal)))
@@ -177,7 +179,7 @@ def _row_sums(template: Template, low: _Reals, high: _Reals) -> tuple[_Reals, _R
 
 
 def _followed(template: Template, lower: _Reals, upper: _Reals, *, by_program: bool = True) -> tuple[_Reals, _Reals]:
-    """The box of what follows by steps."""
+    """Bounds on the columns that are computed by steps."""
     low, high = lower.copy(), upper.copy()
     starts, entries = template.by_rows
     least, most = template.ranges
@@ -202,7 +204,7 @@ def _followed(template: Template, lower: _Reals, upper: _Reals, *, by_program: b
 
 
 def _rest(template: Template, row: int, other: Any, sign: float, low: _Reals, high: _Reals) -> float:
-    """The largest of sign (l - the row's other entries times z) over the superset."""
+    """The largest value of sign (l - sum of the row's other entries times z) over the superset."""
     least, most = template.ranges
     first, limit = template.columns + 1, template.limits.start + row
     known = np.isfinite(low) & np.isfinite(high)
@@ -220,7 +222,7 @@ def _rest(template: Template, row: int, other: Any, sign: float, low: _Reals, hi
 
 
 def _largest(template: Template, goal: _Reals, lower: _Reals, upper: _Reals) -> float:
-    """The largest of goal z over the superset, rounded up a little; infinite where nothing bounds it."""
+    """The largest value of goal z over the superset, rounded up a little; infinite where nothing bounds it."""
     from scipy.optimize import linprog
 
     least, most = template.ranges
@@ -244,7 +246,7 @@ def _largest(template: Template, goal: _Reals, lower: _Reals, upper: _Reals) -> 
 
 
 def _slopes(template: Template) -> _Reals:
-    """(n,) how far each of z moves, at most, where all of x moves by 1."""
+    """Largest change of each column of z if every number of x changes by 1, shape (n,)."""
     out = np.zeros(template.columns)
     out[template.wanted] = 1.0
     starts, entries = template.by_rows

@@ -1,13 +1,13 @@
-"""Responses by OSQP: each is checked by weak duality, and one that is not proved good enough becomes null.
+"""Responses by the solver OSQP. Each response is checked by weak duality, and a response that is not proved good enough
+becomes null.
 
-Where OSQP's first steps prove no response, mostly where values are linear and optima not unique, HiGHS is asked.
-
-Every solve starts cold, with a step that is fixed and no scaling of OSQP's own, so that a response is a function of the
-record and the prices alone: what was solved before, and beside it, changes nothing. Scaling is the template's, by
-powers of two. OSQP does not polish: that step prints of its own accord where no row is active, whatever its settings,
-and a line for each such record would reveal how many there are. The result is rounded to 2^-20; whatever the solver
-says, the rounded response's own value is held against a bound that the solver's duals prove. So the solver is not
-trusted: it can only make a response null.
+Where OSQP proves no response with its first step sizes, HiGHS is used. OSQP fails to prove a response mostly where
+values are linear and optima not unique. Every solve starts from zero, with a fixed step size and without OSQP's own
+scaling. So a response is a function of the record and the prices alone, and no other solve influences it. The template
+has its own scaling, by powers of two. OSQP's polishing step is switched off, because it prints a line where no row is
+active, whatever its settings, and these lines would reveal the number of such records. The solver's result is rounded
+to 2^-20. The value of the rounded response is compared with a bound that the solver's duals prove. So the solver is not
+trusted: a wrong result can only make a response null.
 
 Source: spec convex_programs 8 (convex front end); Stellato et al. 2020, OSQP.
 """
@@ -46,11 +46,11 @@ _INFEASIBLE = 3  # OSQP's status value
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class QuadraticRecords(ProgramRecords):
-    """Everybody's q, d, A and l. Private.
+    """The numbers q, d, A and l of all participants' programs. The data are private and must not be published.
 
     Args:
         present: (m,) whether there is a record.
-        numbers: (m, n + 1 + e + rows).
+        numbers: (m, n + 1 + e + rows) numbers q, d, A and l in this order.
     """
 
     present: NDArray[np.bool_]
@@ -59,16 +59,16 @@ class QuadraticRecords(ProgramRecords):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Solving:
-    """How a template's responses are found and held against what was declared.
+    """Parameters with which a template's responses are found and checked.
 
     Args:
-        template: with the box of z.
-        error: by how much a response may be worse than the best.
-        entry: Cinf.
-        total: C1.
+        template: template with bounds on every column of z.
+        error: largest amount by which a response may be worse than the best one.
+        entry: largest entry Cinf of a contribution.
+        total: largest sum C1 of a contribution's entries.
         signed: whether contributions may be negative.
-        nothing: whether x = 0 is the null action.
-        tolerance: by how much a rounded response may miss a row of its own.
+        nothing: whether x = 0 counts as the null action.
+        tolerance: largest amount by which a rounded response may miss a row of its own.
     """
 
     template: Template
@@ -81,7 +81,9 @@ class Solving:
 
     @cached_property
     def grid(self) -> tuple[_Reals, _Reals]:
-        """The box of x, in units, inwards; where it is narrower than a unit, the nearest."""
+        """Bounds of x in units, rounded inwards. Where the bounds are closer together than a unit, both are the nearest
+        unit.
+        """
         low, high = (one[self.template.wanted] * LOAD_UNIT for one in (self.template.lower, self.template.upper))
         inner = np.ceil(low - 1e-3), np.floor(high + 1e-3)
         thin = inner[0] > inner[1]
@@ -89,7 +91,7 @@ class Solving:
 
     @cached_property
     def scales(self) -> tuple[_Reals, _Reals, float]:
-        """Powers of two: of columns, rows, and the objective."""
+        """Scale factors of columns, of rows, and of the objective, all powers of two."""
         t = self.template
         sizes = np.maximum(np.abs(t.lower), np.abs(t.upper))
         columns = _power(np.where(sizes > 0.0, sizes, 1.0))
@@ -101,12 +103,12 @@ class Solving:
         return columns, 1.0 / _power(np.where(rows > 0.0, rows, 1.0)), float(1.0 / _power(np.array([largest]))[0])
 
     def respond(self, records: QuadraticRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The best responses of all participants, shape (m, 1 + a): 0, then x in units; all -1 for nothing. 0, then x
-        in units; all -1 for nothing.
+        """The best responses of all participants, shape (m, 1 + a): 0 followed by x in units, or all -1 for the null
+        action.
 
         Args:
             records: records of m participants.
-            prices: (k,) in units.
+            prices: (k,) prices in units.
         """
         t = self.template
         out = np.full((records.people, 1 + len(t.wanted)), -1, dtype=np.int32)
@@ -136,10 +138,11 @@ class Solving:
         return out
 
     def added(self, z: _Reals) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Contributions in units, rounded up, shape (m, k); and (m,) whether they are within what was declared.
+        """Contributions in units, rounded up, shape (m, k), and whether each participant's contribution is within the
+        declared bounds, shape (m,).
 
         Args:
-            z: (m, n).
+            z: (m, n) columns of each participant's program.
         """
         loads = units_up(z[:, self.template.added])
         if not self.signed:
@@ -148,7 +151,7 @@ class Solving:
         return loads, (size <= self.entry * LOAD_UNIT).all(axis=1) & (size.sum(axis=1) <= self.total * LOAD_UNIT)
 
     def _solved(self, numbers: _Reals, linear: _Reals, rho: float) -> tuple[_Reals, _Reals, NDArray[np.bool_]]:
-        """What OSQP says: (m, n) z, (m, rows) duals, (m,) whether nothing is feasible."""
+        """Results of OSQP: z of shape (m, n), duals of shape (m, rows), and whether nothing is feasible, shape (m,)."""
         t, (columns, rows, one) = self.template, self.scales
         q = one * columns * linear
         entries = np.ascontiguousarray(rows[t.entry_rows] * numbers[:, t.entries] * columns[t.entry_columns])
@@ -171,7 +174,9 @@ class Solving:
         return at * columns, duals * rows / one, hopeless
 
     def _surely(self, numbers: _Reals, linear: _Reals) -> tuple[_Reals, _Reals, NDArray[np.bool_]]:
-        """What HiGHS says, a solver with active sets that takes longer: as `_solved`, duals in OSQP's sign."""
+        """Results of HiGHS, an active-set solver that takes longer, in the form of `_solved`, with duals in OSQP's
+        sign.
+        """
         t, (columns, rows, one) = self.template, self.scales
         square = csc_array(np.tril(one * t.quadratic * columns * columns[:, None]))
         at, duals = np.zeros_like(linear), np.zeros((len(linear), len(rows)))
@@ -203,7 +208,7 @@ class Solving:
         return at * columns, duals * rows / one, np.zeros(len(linear), dtype=bool)
 
     def _solver(self, entries: _Reals, lows: _Reals, highs: _Reals, rho: float) -> Any:
-        """OSQP with the template's pattern."""
+        """OSQP solver with the template's sparsity pattern."""
         try:
             import osqp
         except ImportError:
@@ -218,5 +223,5 @@ class Solving:
 
 
 def _power(sizes: _Reals) -> _Reals:
-    """Powers of two near positive numbers."""
+    """Powers of two near the given positive numbers."""
     return np.asarray(np.ldexp(1.0, np.frexp(sizes)[1]))

@@ -1,13 +1,14 @@
 """Shapes with fast exact responses: linear values over a box, or over a box with one knapsack row, such as at most one.
 
-All participants may choose from the same set; only values and contributions differ from record to record. The best
-response is then a vertex that can be read off: each variable by its own sign, or the best ones for their weight until
-the row is full. Values and contributions of a unit of x are whole numbers on the program's grids, so responses compare
-whole numbers.
+All participants choose from the same set, and only values and contributions depend on the record. The best response is
+then a vertex in closed form. Without a knapsack row, each variable is decided by its own sign. With a knapsack row, the
+variables with the best ratio of value less price to weight are taken until the row is full. Values and contributions of
+a unit of x are whole numbers on the program's grids, so responses compare whole numbers.
 
 Source: spec convex_programs 8 (recognised templates).
 
-The program of all records at once, for a solver: private runs are compared with it. Private.
+The module also builds the program of all records together for a solver, with which private runs are compared. The
+program of all records has no privacy protection.
 
 Source: spec convex_programs 8 (`to_lp`).
 """
@@ -38,17 +39,17 @@ _MOST = (1 << 31) - 1
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shape:
-    """The set that everybody chooses from: x between two corners, and perhaps weights x <= capacity.
+    """The set that every participant chooses from: x between two corners, and possibly weights x <= capacity.
 
     Args:
         low: (a,) least x, in units of 2^-20.
-        high: (a,) largest x, in the same units.
-        weights: (a,) never negative; empty for a box.
-        capacity: capacity of the row, in units.
-        full: whether the row is an equation.
-        pieces: (k, a) entry of A that says what a unit of x adds to each row, -1 for none.
-        fixed: (k,) row of A that says what is added in any case.
-        signs: (k,) numbers that both are divided by.
+        high: (a,) largest x, in units of 2^-20.
+        weights: (a,) weights of the knapsack row, never negative; empty for a box alone.
+        capacity: capacity of the knapsack row, in units.
+        full: whether the knapsack row is an equation.
+        pieces: (k, a) index of the entry of A that is the contribution of a unit of x to each row; -1 for none.
+        fixed: (k,) index of the row of A whose limit is the contribution that does not depend on x.
+        signs: (k,) divisors of the contributions of both kinds.
     """
 
     low: _Ints
@@ -62,27 +63,27 @@ class Shape:
 
     @property
     def whole(self) -> bool:
-        """Whether every vertex holds whole numbers only."""
+        """Whether all entries of every vertex are whole numbers."""
         ends = bool((self.low % LOAD_UNIT == 0).all() and (self.high % LOAD_UNIT == 0).all())
         return ends and self.capacity % LOAD_UNIT == 0 and bool((self.weights == 1.0).all())
 
     @property
     def single(self) -> bool:
-        """Whether every vertex but zero has one whole good."""
+        """Whether every vertex except zero has one whole good."""
         return self.whole and len(self.weights) > 0 and self.capacity == LOAD_UNIT and not self.low.any()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LinearRecords(ProgramRecords):
-    """Value and contributions of a unit of each variable, in units, and those that are there in any case. They are
-    private.
+    """Value and contributions of a unit of each variable, in units, and the parts of both that do not depend on x. The
+    data are private and must not be published.
 
     Args:
         present: (m,) whether there is a record.
-        worth: (m, a).
-        base: (m,).
-        needs: (m, k, a).
-        fixed: (m, k).
+        worth: (m, a) value of a unit of each variable.
+        base: (m,) value that does not depend on x.
+        needs: (m, k, a) contribution of a unit of each variable to each row.
+        fixed: (m, k) contribution that does not depend on x.
     """
 
     present: NDArray[np.bool_]
@@ -93,10 +94,10 @@ class LinearRecords(ProgramRecords):
 
 
 def recognised(template: Template) -> Shape | None:
-    """The shape of a template, where it has one.
+    """The shape of a template; None where it has no such shape.
 
     Args:
-        template: with the box of z.
+        template: template with bounds on every column of z.
     """
     t, n = template, template.columns
     place = np.full(n, -1)
@@ -163,7 +164,7 @@ def linear_records(
         template: template of the records.
         shape: shape of the template.
         theta: (m, p) numbers of the records.
-        present: (m,) whether each is there.
+        present: (m,) whether each record is present.
     """
     numbers = template.numbers(theta)
     entries, limits = numbers[:, template.entries], numbers[:, template.limits]
@@ -175,14 +176,13 @@ def linear_records(
 
 
 def vertices(shape: Shape, records: LinearRecords, prices: _Ints, *, nothing: bool) -> NDArray[np.int32]:
-    """The best vertices of all participants, shape (m, 1 + a): 0, then x in units; all -1 for nothing. 0, then x in
-    units; all -1 for nothing.
+    """The best vertices of all participants, shape (m, 1 + a): 0 followed by x in units, or all -1 for the null action.
 
     Args:
         shape: shape that all records share.
         records: records of m participants.
-        prices: (k,) in units.
-        nothing: whether x = 0 is the null action.
+        prices: (k,) prices in units.
+        nothing: whether x = 0 counts as the null action.
     """
     out = np.full((records.people, 1 + len(shape.low)), -1, dtype=np.int32)
     _vertices(records.present, records.worth, records.needs, prices, shape.low, shape.high, shape.weights,
@@ -236,7 +236,8 @@ def _vertices(
 
 
 def linear_program_of(program: Program, template: Template, shape: Shape | None, records: Any) -> LinearProgram:
-    """The whole program, where values are linear: of x alone where responses are exact, else of all of z.
+    """The whole program, where values are linear. The program's variables are x alone where responses are exact, and
+    all columns z of the template in other cases.
 
     Args:
         program: program whose supply counts.
@@ -273,13 +274,14 @@ def _of_shape(program: Program, shape: Shape, records: Any) -> LinearProgram:
 def blocks_of(
     program: Program, template: Template, records: Any, slopes: NDArray[np.float64] | None = None,
 ) -> LinearProgram:
-    """The whole program of all of z, its objective linear or replaced by its linear part near a point.
+    """The whole program in all of z. The objective is the sum of the linear values, or of their linearisations at a
+    point.
 
     Args:
         program: program whose supply counts.
         template: template that all records share.
         records: records of all participants, with their numbers.
-        slopes: (people that are there, n) slopes of the values at a point; those of linear values by default.
+        slopes: (present people, n) slopes of the values at a point; by default those of linear values.
     """
     t, there = template, np.flatnonzero(records.present)
     numbers, n, count = records.numbers[there], template.columns, int(records.present.sum())

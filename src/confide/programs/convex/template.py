@@ -1,11 +1,12 @@
-"""`Template`: one participant's program, compiled to arrays: what remains of a model when its language is gone.
+"""`Template`: one participant's program, compiled to arrays. The arrays need no modelling language.
 
     minimise q z + z P z/2 + d   subject to   A z = l or A z >= l, row by row
 
-q, d, the entries of A, and l are affine functions of a record; P is the same for all. z holds the participant's
-variables (x), their contributions to each coupling row (y), and auxiliary numbers such as the larger of two. Everything
-but x follows from x by steps: each takes one more of z from one equation, or as the largest, or least, number that some
-rows allow. So the arrays give values and contributions of any x with sums in one fixed order.
+The numbers q, d, the entries of A, and l are affine functions of a record; P is the same for all records. The vector z
+has the participant's variables (x), their contributions to each coupling row (y), and auxiliary numbers such as the
+larger of two. All entries of z except x are computed from x by steps. Each step computes one more entry from one
+equation, or as the largest or smallest number that some rows allow. So the arrays give values and contributions of any
+x with sums in a fixed order.
 
 Source: spec convex_programs 8 (convex front end).
 """
@@ -35,33 +36,34 @@ _CLOSE = 2.0**-12  # of a unit: what rounding up forgives, so that whole numbers
       "entry_columns equal quadratic wanted added steps kinds step_starts step_rows lower upper")
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Template:
-    """The arrays of one participant's program. All are public; they are made by `convex_program`.
+    """The arrays of one participant's program. All arrays of a template are public; `convex_program` makes them.
 
-    A record's numbers lie in one row: q (n), d, the entries of A in the order of its columns (e), l (m).
+    The numbers that a record determines lie in one row: q (n numbers), d, the entries of A in the order of its columns
+    (e numbers), and l (m numbers).
 
     Args:
         names: fields of a record.
         shapes: shape of each field.
-        low: (p,) least of each of a record's numbers, fields one after the other.
-        high: (p,) largest of each.
-        starts: (n + 1 + e + m + 1,) where each number's affine map begins.
-        sources: (z,) number of a record that counts.
-        factors: (z,) factor that it counts with.
-        constants: (n + 1 + e + m,).
+        low: (p,) smallest allowed value of each number of a record, one field after the other.
+        high: (p,) largest allowed value of each number of a record.
+        starts: (n + 1 + e + m + 1,) places where the affine map of each number begins.
+        sources: (z,) place in a record of each source of the affine maps.
+        factors: (z,) factor of each source.
+        constants: (n + 1 + e + m,) constant of each affine map.
         entry_rows: (e,) rows of A's entries.
-        entry_columns: (e,) columns, ascending.
-        equal: (m,) whether a row is an equation.
-        quadratic: (n, n) P.
-        variables: names of x, one after the other.
+        entry_columns: (e,) columns of A's entries, ascending.
+        equal: (m,) whether each row is an equation.
+        quadratic: (n, n) matrix P of the quadratic objective.
+        variables: names of the variables in x, in order.
         variable_shapes: shape of each variable.
         wanted: (a,) columns of x.
         added: (k,) columns of y.
-        steps: (s,) columns that follow, in that order.
-        kinds: (s,) 0: an equation; 1: the largest; -1: the least.
-        step_starts: (s + 1,) where the rows of each begin.
+        steps: (s,) columns that are computed by steps, in the order of the steps.
+        kinds: (s,) kind of each step. 0: from an equation; 1: the largest number; -1: the smallest number.
+        step_starts: (s + 1,) places where the rows of each step begin.
         step_rows: rows of A in the steps.
-        lower: (n,) least of z for any record of the ranges.
-        upper: (n,) largest.
+        lower: (n,) lower bounds of z over all records in the ranges.
+        upper: (n,) upper bounds of z over all records in the ranges.
     """
 
     names: tuple[str, ...]
@@ -98,12 +100,12 @@ class Template:
 
     @property
     def entries(self) -> slice:
-        """Places of A's entries among a record's numbers."""
+        """Places of A's entries among the numbers of a record's row."""
         return slice(self.columns + 1, self.columns + 1 + len(self.entry_rows))
 
     @property
     def limits(self) -> slice:
-        """Places of l among a record's numbers."""
+        """Places of l among the numbers of a record's row."""
         return slice(self.entries.stop, self.entries.stop + len(self.equal))
 
     @cached_property
@@ -114,7 +116,7 @@ class Template:
 
     @cached_property
     def varying(self) -> NDArray[np.bool_]:
-        """Whether each number differs from record to record, shape (n + 1 + e + m,)."""
+        """Whether each number of the template's program can differ between records, shape (n + 1 + e + m,)."""
         found = np.zeros(len(self.constants), dtype=bool)
         moved = np.flatnonzero((self.factors != 0.0) & (self.high[self.sources] > self.low[self.sources]))
         found[np.searchsorted(self.starts, moved, side="right") - 1] = True
@@ -122,7 +124,7 @@ class Template:
 
     @cached_property
     def ranges(self) -> tuple[_Reals, _Reals]:
-        """The least and the largest of each number, over all records of the ranges."""
+        """The smallest and the largest value of each number, over all records in the ranges."""
         least, most = self.constants.copy(), self.constants.copy()
         owner = np.repeat(np.arange(len(self.constants)), np.diff(self.starts))
         ends = self.factors * self.low[self.sources], self.factors * self.high[self.sources]
@@ -141,11 +143,11 @@ class Template:
         return out
 
     def completed(self, numbers: _Reals, x: _Reals) -> _Reals:
-        """All of z from x alone, shape (m, n).
+        """All entries of z, computed from x alone, shape (m, n).
 
         Args:
-            numbers: numbers of m records.
-            x: (m, a).
+            numbers: numbers q, d, A and l of m records.
+            x: (m, a) variables of the participants.
         """
         z = np.zeros((len(x), self.columns))
         row_starts, row_entries = self.by_rows
@@ -154,11 +156,11 @@ class Template:
         return z
 
     def cost(self, numbers: _Reals, z: _Reals) -> _Reals:
-        """The objective that is minimised, the negative of what z is worth, shape (m,).
+        """The objective to be minimised, which is the negative of the value of z, shape (m,).
 
         Args:
-            numbers: numbers of m records.
-            z: (m, n).
+            numbers: numbers q, d, A and l of m records.
+            z: (m, n) columns of each participant's program.
         """
         out = np.empty(len(z))
         _cost(numbers, z, self.quadratic, out)
@@ -168,8 +170,8 @@ class Template:
         """Largest amount by which z misses one of its rows, shape (m,).
 
         Args:
-            numbers: numbers of m records.
-            z: (m, n).
+            numbers: numbers q, d, A and l of m records.
+            z: (m, n) columns of each participant's program.
         """
         out = np.empty(len(z))
         row_starts, row_entries = self.by_rows
@@ -178,13 +180,13 @@ class Template:
         return out
 
     def bound(self, numbers: _Reals, linear: _Reals, at: _Reals, duals: _Reals) -> _Reals:
-        """Lower bounds on the cost of any z of the rows and of the public box, by weak duality for any duals, shape
-        (m,).
+        """Lower bounds on the cost of any z within the rows and the public bounds, shape (m,). By weak duality the
+        bounds hold for any duals.
 
         Args:
-            numbers: numbers of m records.
-            linear: (m, n) q with prices.
-            at: (m, n) any z, near the best.
+            numbers: numbers q, d, A and l of m records.
+            linear: (m, n) costs q plus prices.
+            at: (m, n) any z, best near the optimum.
             duals: (m, rows) duals of the rows, in OSQP's sign: q + P z + A' y = 0 at the optimum.
         """
         out = np.empty(len(at))
@@ -195,19 +197,20 @@ class Template:
 
 
 def units_up(loads: Any) -> _Ints:
-    """Contributions in units, rounded up but for 2^-32, so that whole numbers stay whole.
+    """Contributions in units, rounded up after subtracting 2^-12 of a unit (2^-32 in loads), so that whole numbers of
+    units stay the same.
 
     Args:
-        loads: numbers.
+        loads: contributions in natural units.
     """
     return np.asarray(np.ceil(np.asarray(loads) * LOAD_UNIT - _CLOSE)).astype(np.int64)
 
 
 def value_units(worth: Any) -> _Ints:
-    """Values in units, to the nearest.
+    """Values in units, rounded to the nearest unit.
 
     Args:
-        worth: numbers.
+        worth: values in natural units.
     """
     return np.asarray(np.rint(np.asarray(worth) * PRICE_UNIT)).astype(np.int64)
 

@@ -1,1 +1,1 @@
-"""Families of programs: each with its records, its best response, its constants, and its program for a solver."""
+"""Families of programs. Each family has its records, its best response, its constants, and its program for a solver."""

@@ -1,8 +1,9 @@
 """`AggregativeGame`: mixed strategies that add up to a public target, each made of actions that are good at that
 target.
 
-In an aggregative game the value of an action depends on the sum of everybody's contributions alone. If everybody plays
-actions that are (nearly) best at a sum, and the sum comes out, nobody has a reason to leave: an equilibrium.
+In an aggregative game the value of an action depends only on the sum of everybody's contributions. Suppose that
+everybody plays actions that are (nearly) best at some sum, and that their contributions have this sum. Then nobody has
+a reason to deviate, so the actions are an equilibrium.
 
 Source: Wu 2017, section 5.4.5 (Cummings et al. 2015); spec convex_programs 4 and 7 (erratum 10).
 """
@@ -39,12 +40,12 @@ _CHUNK = 1 << 21
 
 
 def nearly_best(utilities: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool_]:
-    """Whether each action is within a tolerance of the best one, as a record allows, shape (..., A). Participants find
-    their own.
+    """Whether each action is within a tolerance of the best one, shape (..., A). Each participant computes the allowed
+    actions of their own record with this function.
 
     Args:
         utilities: (..., A) utilities of every action where everybody's contributions add up to the target.
-        tolerance: >= 0, in the same unit.
+        tolerance: >= 0, in the unit of the utilities.
 
     Raises:
         InvalidInput: no utilities, or some that are not finite.
@@ -62,11 +63,12 @@ def nearly_best(utilities: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AggregativeRecords(ProgramRecords):
-    """Contributions of everybody's actions, and which actions they may play. They are private.
+    """Contributions of all participants' actions, and the actions that they may play. The data are private and must not
+    be published.
 
     Args:
         parts: (n, A, k) int32 contributions, in units of load.
-        allowed: (n, A); nothing is allowed in a slot without a record.
+        allowed: (n, A) whether each action is allowed; no action is allowed in a slot without a record.
     """
 
     parts: NDArray[np.int32]
@@ -79,17 +81,18 @@ class AggregativeRecords(ProgramRecords):
 class AggregativeGame(Program):
     """A game of n people with A actions each and contributions that are to add up to a public target.
 
-    A record is a pair: (A, k) contributions, each at most `largest` in absolute value, and (A,) which actions are
-    allowed, at least one: usually those that are `nearly_best` at the target. There is nothing to maximise: what counts
-    is how far the sum is from the target, row by row, which the certificate's `excess` bounds. Rows are equations with
-    one noisy release each, and prices of either sign. Contributions are rounded to 2^-20, to the nearest (towards zero
-    where their sum would be above `largest_sum`); what is promised is about the rounded ones.
+    A record is a pair. Its first part is an (A, k) table of contributions, each at most `largest` in absolute value.
+    Its second part, of shape (A,), says which actions are allowed, at least one: usually those that are `nearly_best`
+    at the target. There is nothing to maximise. The goal is a small distance of the sum from the target in each row,
+    which the certificate's `excess` bounds. Rows are equations with one noisy release each, and prices of either sign.
+    Contributions are rounded to the nearest multiple of 2^-20, or towards zero where their sum would be above
+    `largest_sum`. The promises are about the rounded contributions.
 
-    A participant with a record plays allowed actions only. A slot without one plays -1, which contributes nothing.
+    A participant with a record plays allowed actions only. A slot without a record plays -1, which contributes nothing.
 
-    One run asks about one target. A search for an equilibrium on a grid of targets makes one run for each, and the
-    budget (epsilon, delta) must be split among all of them: choosing a target after a look at the runs for others
-    composes like every other release.
+    One run is for one target. A search for an equilibrium on a grid of targets makes one run for each target, and the
+    budget (epsilon, delta) must be split among all of them. Choosing a target after a look at the runs for other
+    targets composes like every other release.
 
     Raises:
         InvalidInput: a number out of range; a target that no contributions reach.
@@ -156,12 +159,12 @@ class AggregativeGame(Program):
 
     @property
     def supply_units(self) -> NDArray[np.int64]:
-        """The target in units of load, to the nearest, shape (k,)."""
+        """The target in units of load, rounded to the nearest unit, shape (k,)."""
         return np.asarray(np.rint(np.array(self.supplies) * LOAD_UNIT), dtype=np.int64)
 
     @property
     def target(self) -> tuple[float, ...]:
-        """Sums that contributions are to add up to, shape (k,)."""
+        """Target sums of the contributions, shape (k,)."""
         return self.supplies
 
     @cached_property
@@ -176,11 +179,12 @@ class AggregativeGame(Program):
     # ---- records
 
     def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
-        """Checked records.
+        """Checked records of all participants.
 
         Args:
-            data: a pair: (n, A, k) contributions, and (n, A) of true and false, or 1 and 0, which actions are allowed.
-            unusable: what becomes of a bad row.
+            data: a pair: (n, A, k) contributions, and (n, A) whether each action is allowed, as true and false or 1 and
+                0.
+            unusable: treatment of a bad row.
         """
         parts, allowed = two("records", data, "contributions", "allowed")
         table = numbers("contributions", parts, (self.people, self.actions, self.rows), unusable)
@@ -190,10 +194,10 @@ class AggregativeGame(Program):
         return self._kept(table, mask, bad)
 
     def one(self, record: Any) -> AggregativeRecords:
-        """A record checked alone.
+        """One record, checked alone.
 
         Args:
-            record: a pair: (A, k) contributions, and (A,) which actions are allowed.
+            record: a pair: (A, k) contributions, and (A,) whether each action is allowed.
         """
         shape = (self.actions, self.rows)
         if record is None:
@@ -219,12 +223,14 @@ class AggregativeGame(Program):
 
     @staticmethod
     def _usable(mask: NDArray[Any]) -> NDArray[np.bool_]:
-        """(n,) whether rows are of zeros and ones, not all zero."""
+        """Whether each row consists of zeros and ones and is not all zero, shape (n,)."""
         found: NDArray[np.bool_] = ((mask == 0) | (mask == 1)).all(axis=1) & (mask == 1).any(axis=1)
         return found
 
     def _too_much(self, table: NDArray[Any]) -> NDArray[np.bool_]:
-        """(n,) whether some action contributes more than is declared in all."""
+        """Whether some action's absolute contributions add up to more than the declared sum, for each participant,
+        shape (n,).
+        """
         if self.largest_sum is None:
             return np.zeros(len(table), dtype=bool)
         within: NDArray[np.bool_] = (np.abs(table).sum(axis=2, dtype=np.float64) <= self.largest_sum).all(axis=1)
@@ -239,7 +245,7 @@ class AggregativeGame(Program):
         return AggregativeRecords(people=len(table), parts=parts, allowed=(mask == 1) & ~bad[:, None])
 
     def _on_grid(self, exact: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Contributions in whole units, within the bounds that are declared of them."""
+        """Contributions in whole units, within their declared bounds."""
         most = math.floor(self.largest * LOAD_UNIT)
         near = np.clip(np.rint(exact), -most, most)
         if self.largest_sum is None:
@@ -279,13 +285,13 @@ class AggregativeGame(Program):
 
 @kernel
 def _cheapest(parts: Any, allowed: Any, prices: Any, chosen: Any) -> None:
-    """Everybody's cheapest allowed action at the prices, the first of equals; -1 where none is allowed.
+    """Cheapest allowed action of each participant at the prices, the first of equals; -1 where none is allowed.
 
     Args:
-        parts: (n, A, k) int32.
-        allowed: (n, A).
-        prices: (k,) int64.
-        chosen: (n, 1) int32, filled in.
+        parts: (n, A, k) int32 contributions.
+        allowed: (n, A) whether each action is allowed.
+        prices: (k,) int64 prices.
+        chosen: (n, 1) int32 output.
     """
     n, actions, k = parts.shape
     for i in range(n):

@@ -1,4 +1,5 @@
-"""`CallbackDemand`: everybody's record is an object that is asked what it wants at given prices. Slow, for any values.
+"""`CallbackDemand`: each record is an object that answers which goods it demands at given prices. Such programs are
+slow but support any values.
 
 Source: Wu 2017, section 5.4.1 (demand oracle); spec convex_programs 4 (d-demand, callback).
 """
@@ -30,13 +31,13 @@ _MOST_SETS = 1_000_000  # of a program for a solver
 
 
 class DemandOracle(Protocol):
-    """The questions that a record must answer, always with the same answer to the same question."""
+    """Queries that a record must answer, always with the same answer to the same query."""
 
     def demand(self, prices: NDArray[np.float64]) -> Iterable[int]:
-        """A set of goods of which the value less the price is largest; an empty one for nothing.
+        """A set of goods with the largest value less price; the empty set for nothing.
 
         Args:
-            prices: (k,) of one copy of each good.
+            prices: (k,) price of one copy of each good.
         """
         ...
 
@@ -44,17 +45,17 @@ class DemandOracle(Protocol):
         """Value of a set of goods, in [0, 1].
 
         Args:
-            goods: different ones, ascending.
+            goods: different goods, ascending.
         """
         ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class OracleRecords(ProgramRecords):
-    """Everybody's object. Private.
+    """Objects of all participants. The data are private and must not be published.
 
     Args:
-        oracles: (n,) objects; None in a slot without one.
+        oracles: (n,) objects; None in a slot without a record.
     """
 
     oracles: NDArray[np.object_]
@@ -64,16 +65,17 @@ class OracleRecords(ProgramRecords):
 class CallbackDemand(SetsOfGoods):
     """A program of n people and k goods in several copies each; a record has `demand(prices)` and `value(goods)`.
 
-    Each round asks every object twice, in Python, one after the other: for at most about a million people times
-    rounds. The answer that is counted, and delivered, is one that keeps to the rules: up to `size` different goods
-    of 0..k-1, a finite value in [0, 1] that is above their price. Any other answer, and a call that fails, counts as
-    nothing; no error is raised, because others would see it. Objects are asked on another thread than the main one,
-    where no signal arrives: whatever they raise is theirs, `SystemExit` and `KeyboardInterrupt` among it, and an
-    operator's own interrupt ends a run even while an object does not come back.
+    Each round queries every object twice, in Python and one object after the other. Such rounds are feasible for at
+    most about a million people times rounds. An answer is counted and delivered only if it follows the rules: up to
+    `size` different goods of 0..k-1, with a finite value in [0, 1] that is above their price. Any other answer, and a
+    call that fails, counts as nothing. No error is raised, because others would see it. Objects are queried on another
+    thread than the main one, which receives no signals. So an exception of any kind, even `SystemExit` or
+    `KeyboardInterrupt`, comes from the object. The operator's own interrupt ends a run even while an object does not
+    return.
 
-    The promises of value and satisfaction are about objects that answer with a best set, and always the same; privacy
-    and feasible averages need only the rules, and the same answers. An object's output, and the time it takes, depend
-    on the record: others must not see them.
+    The promises of value and satisfaction hold for objects that answer with a best set, and always in the same way.
+    Privacy and feasible averages need only the rules and consistent answers. An object's output and its running time
+    depend on the record, so others must not see them.
 
     Raises:
         InvalidInput: a number out of range.
@@ -102,11 +104,11 @@ class CallbackDemand(SetsOfGoods):
         return self.size
 
     def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
-        """Records that can be asked.
+        """Records that have the methods of a `DemandOracle`.
 
         Args:
-            data: n objects, or None for a slot without one.
-            unusable: what becomes of an object that cannot be asked.
+            data: n objects, or None for a slot without a record.
+            unusable: treatment of an object without these methods.
         """
         given = data.tolist() if isinstance(data, np.ndarray) else data
         if not isinstance(given, Sequence) or isinstance(given, str | bytes):
@@ -121,10 +123,10 @@ class CallbackDemand(SetsOfGoods):
         return OracleRecords(people=self.people, oracles=oracles)
 
     def one(self, record: Any) -> OracleRecords:
-        """A record alone.
+        """One record, checked alone.
 
         Args:
-            record: an object.
+            record: an object with the methods of a `DemandOracle`.
         """
         if each_aside(_can_be_asked, [record]) != [True]:
             raise InvalidInput("record", f"{type(record).__name__} cannot be asked",
@@ -149,7 +151,7 @@ class CallbackDemand(SetsOfGoods):
         return np.stack(each_aside(lambda row: self.respond(records, row), prices), axis=1)  # one thread for all rounds
 
     def _wanted(self, oracle: Any, prices: NDArray[np.float64]) -> tuple[int, ...]:
-        """What it asks for, ascending; nothing, where that is against the rules."""
+        """Goods that an object demands, ascending; nothing where the answer is against the rules."""
         nothing: list[int] = []
         found = answered(
             lambda: [_index(one) for one in islice(oracle.demand(prices.copy()), self.size + 1)], nothing)
@@ -159,7 +161,7 @@ class CallbackDemand(SetsOfGoods):
         return goods
 
     def _worth(self, oracle: Any, goods: tuple[int, ...]) -> int:
-        """What it says that goods are worth, in units of value; 0, where that is against the rules."""
+        """Value of goods according to an object, in units of value; 0 where the answer is against the rules."""
         return answered(lambda: _units(oracle.value(goods)), 0)
 
     def values(self, records: OracleRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""`CappedAdditive`: everybody wants up to `cap` different goods, whose values add up.
+"""`CappedAdditive`: each participant wants up to `cap` different goods, with values that add up.
 
 Source: Wu 2017, section 5.4.1; spec convex_programs 4 (d-demand, additive with cap d).
 """
@@ -33,10 +33,10 @@ class CappedAdditive(SetsOfGoods):
     """A program of n people and k goods in several copies each; a record is k values in [0, 1], of which the best `cap`
     count.
 
-    Any set of up to `cap` goods is worth the sum of their values, which is up to `cap`, not up to 1: a good that is
-    taken away costs one value, so the dual bound is 1 all the same, and goods are valued on the same scale whatever
-    the cap. Where it is public that sets are worth less, `most` says so: what is promised of truthfulness and of the
-    gap is in units of it.
+    The value of a set of up to `cap` goods is the sum of their values, so it can be as large as `cap`, not only 1. A
+    good that is taken away costs one value, so the dual bound is still 1. The scale of the values of goods is [0, 1]
+    for every cap. If a smaller bound on the value of a set is public, `most` can state it. The promises of truthfulness
+    and of the gap are in units of the largest value of a set.
 
     Raises:
         InvalidInput: a number out of range.
@@ -73,11 +73,11 @@ class CappedAdditive(SetsOfGoods):
         return min(float(self.cap), self.most + self.cap * _ROUNDED)
 
     def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
-        """Checked records.
+        """Checked records of all participants.
 
         Args:
             data: (n, k) values in [0, 1].
-            unusable: what becomes of a bad row.
+            unusable: treatment of a bad row.
         """
         records = read_worth(data, self.people, self.rows, unusable)
         rich = self._too_rich(records)
@@ -86,7 +86,7 @@ class CappedAdditive(SetsOfGoods):
         return records
 
     def one(self, record: Any) -> WorthRecords:
-        """A record checked alone.
+        """One record, checked alone.
 
         Args:
             record: (k,) values in [0, 1].
@@ -98,7 +98,7 @@ class CappedAdditive(SetsOfGoods):
         return records
 
     def _too_rich(self, records: WorthRecords) -> NDArray[np.bool_]:
-        """(m,) whose best set is worth more than `most`, on the grid."""
+        """Whether the best set of each participant has a value above `most`, on the grid, shape (m,)."""
         if self.most_worth >= self.cap:
             return np.zeros(records.people, dtype=bool)
         best = self.respond(records, np.zeros(self.rows, dtype=np.int64))
@@ -131,16 +131,17 @@ class CappedAdditive(SetsOfGoods):
 
 @kernel
 def _dearest(worth: Any, prices: Any, chosen: Any, taken: Any) -> None:
-    """Everybody's goods of largest gain, the first of equals.
+    """Goods with the largest gain for each participant, the first of equals.
 
-    A bar is halved in until `cap` gains reach it, which takes about log k passes without branches; then all goods that
-    reach it are listed. Where several gains are equal at the bar, the first of them count.
+    The code bisects on a threshold until `cap` gains reach it, which takes about log k passes without branches. All
+    goods with gains at or above the threshold are chosen. Where several gains equal the threshold, the first of them
+    count.
 
     Args:
-        worth: (n, k) int32.
-        prices: (k,) int32.
-        chosen: (n, cap) int32, filled in: ascending, -1 behind.
-        taken: (k,) int64, how often each good is chosen, added to.
+        worth: (n, k) int32 values.
+        prices: (k,) int32 prices.
+        chosen: (n, cap) int32 output: goods ascending, then -1.
+        taken: (k,) int64 number of choices of each good, to which the new choices are added.
     """
     k, cap = len(prices), chosen.shape[1]
     gains, listed = np.empty(k, dtype=np.int32), np.empty(k + 1, dtype=np.int32)

@@ -1,15 +1,16 @@
-"""`Electricity`: everybody needs power in some slots of some intervals, and each slot has so much of it.
+"""`Electricity`: each participant needs power in some slots of some intervals, and each slot has a limited amount of
+power.
 
-The operator knows how many slots there are, and how many one participant may use in all. When participants are at home,
-and the value of an hour to them, stays with them.
+The operator knows the number of slots, and the largest number of slots that one participant may use. Participants
+reveal neither the hours when they are at home nor the value of an hour to them.
 
 Source: Wu 2017, section 5.3 (running example), Corollary 5.3.19; spec convex_programs 4 and 7 (erratum 8).
 
-Load profiles of a day: the power that others draw from a grid, so that the rest can be shared out.
+The module also reads load profiles of a day: the power that others draw from a grid, so that the rest can be shared.
 
 The package simbench ships a year of measured profiles in steps of a quarter of an hour. Its code is under a BSD licence
-and its data under the Open Database License; nothing of either is part of this package. Cite: Meinecke et al.,
-SimBench, Energies 13 (2020) 3290.
+and its data under the Open Database License; no code or data of simbench is part of this package. Cite: Meinecke et
+al., SimBench, Energies 13 (2020) 3290.
 """
 
 from __future__ import annotations
@@ -52,11 +53,12 @@ _MOST_SHORTFALL = 2.0**19
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ElectricityRecords(ProgramRecords):
-    """Value of each slot to each participant, and how many slots they need. They are private.
+    """Value of each slot to each participant, and the number of slots that they need. The data are private and must not
+    be published.
 
     Args:
-        worth: (n, T Q) int32, in units of value.
-        needs: (n, T) int32 slots of each interval.
+        worth: (n, T Q) int32 values, in units of value.
+        needs: (n, T) int32 needed slots of each interval.
     """
 
     worth: NDArray[np.int32]
@@ -68,19 +70,20 @@ class ElectricityRecords(ProgramRecords):
 class Electricity(Program):
     """A program of n people and T intervals of Q slots with limited power; a record is each slot's value, and needs.
 
-    A participant's plan x has x_tq in [0, 1] and at most `most` slots in all. Needs come in three kinds:
+    A participant's plan x has x_tq in [0, 1] and at most `most` slots in all. There are three kinds of needs:
 
-    - none (the default): a record is (T, Q) values in [0, 1]. A packing program; tau = 1 holds always.
-    - soft (`shortfall`): a record is (values, needs), needs being T whole numbers, in interval t at most Q, together at
-      most `most`. A slot that is needed in an interval and not had there costs `shortfall`, whoever misses it; then
-      tau = 1 + shortfall holds always.
-    - hard (`hard=True`): needs are always met. How much a unit of power could be worth then is not known from the
-      family alone: more power in one slot may move a chain of people, one slot each, so that tau = 1 is false; it may
-      reach Q - 1 at least. No promise is made unless `tau` is declared, and those that are made hold if it is right;
-      the certificate after a run needs no tau. Prices stay within 2 tau.
+    - none (the default): a record is (T, Q) values in [0, 1]. The program is a packing program, and the dual bound tau
+      = 1 always holds.
+    - soft (`shortfall`): a record is a pair (values, needs). The needs are T whole numbers, each at most Q and together
+      at most `most`. A slot that is needed in an interval and not received there costs `shortfall`, for every
+      participant. With soft needs, the dual bound tau = 1 + shortfall always holds.
+    - hard (`hard=True`): needs are always met. The family alone does not determine the largest possible value of a unit
+      of power. More power in one slot may shift a chain of people by one slot each, so the dual bound tau = 1 is false;
+      tau may have to be at least Q - 1. No promise is made unless `tau` is declared, and promises hold only if the
+      declared tau is right. The certificate after a run needs no tau. With hard needs, prices still stay within 2 tau.
 
-    With soft needs an average of plans is worth at least the average of their values: a slot that one plan misses,
-    another has.
+    With soft needs the value of an average of plans is at least the average of their values, because one plan may have
+    a slot that another plan misses.
 
     Raises:
         InvalidInput: a number out of range; both kinds of needs; hard needs without a declared tau.
@@ -150,12 +153,12 @@ class Electricity(Program):
 
     @property
     def asks_needs(self) -> bool:
-        """Whether records say what is needed."""
+        """Whether records state needs."""
         return self.hard or self.shortfall is not None
 
     @property
     def _penalty(self) -> int:
-        """What a missed slot costs, in units of value: rounded down, so that 1 + shortfall stays a dual bound."""
+        """Cost of a missed slot in units of value, rounded down so that 1 + shortfall stays a dual bound."""
         return int((self.shortfall or 0.0) * PRICE_UNIT)
 
     @cached_property
@@ -171,11 +174,12 @@ class Electricity(Program):
     # ---- records
 
     def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
-        """Checked records.
+        """Checked records of all participants.
 
         Args:
-            data: (n, T, Q) values in [0, 1]; with needs a pair of them and of (n, T) whole numbers.
-            unusable: what becomes of a bad row.
+            data: (n, T, Q) values in [0, 1]; for a program with needs, a pair of (n, T, Q) values and (n, T) whole
+                numbers.
+            unusable: treatment of a bad row.
         """
         table, wanted = two("records", data, "values", "needs") if self.asks_needs else (data, None)
         values = numbers("values" if self.asks_needs else "records", table, (self.people, *self._shape), unusable)
@@ -188,10 +192,10 @@ class Electricity(Program):
         return self._kept(values, needs, bad)
 
     def one(self, record: Any) -> ElectricityRecords:
-        """A record checked alone.
+        """One record, checked alone.
 
         Args:
-            record: (T, Q) values in [0, 1]; with needs a pair of them and of T whole numbers.
+            record: (T, Q) values in [0, 1]; for a program with needs, a pair of (T, Q) values and T whole numbers.
         """
         values, needs = np.zeros(self._shape), np.zeros(self._shape[0])
         if record is not None:
@@ -214,7 +218,7 @@ class Electricity(Program):
         return f"{values}, needs whole numbers in 0..{self._shape[1]} of each interval, at most {self.most} in all"
 
     def _can_be_met(self, needs: NDArray[Any]) -> NDArray[np.bool_]:
-        """(n,) whether needs are whole numbers that slots and their limit allow."""
+        """Whether needs are whole numbers that the number of slots and the limit `most` allow, shape (n,)."""
         in_range = (needs >= 0) & (needs <= self._shape[1])
         usable = np.where(in_range, needs, 0.0)
         met: NDArray[np.bool_] = (in_range & (usable == np.floor(usable))).all(axis=1)
@@ -228,12 +232,12 @@ class Electricity(Program):
     # ---- what people do at prices
 
     def respond(self, records: ElectricityRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The best slots of all participants, in their order, shape (m, most).
+        """The best slots of all participants, in the order of slots, shape (m, most).
 
-        The first slots of an interval add their value less price and the cost of their lack; the others add value less
-        price alone. This only decreases within an interval, so that the `most` largest positive ones of all intervals
-        are best. Filling needs first, and the rest with the slots that are left, would not be best where a shortfall is
-        cheap.
+        Within an interval, as many slots as are needed add their value less price plus the cost of a missed slot. Slots
+        beyond the needs add value less price alone. The gains of slots only decrease within an interval, so the `most`
+        largest positive gains of all intervals are best. Meeting needs first and choosing the rest from the remaining
+        slots would not be optimal where a shortfall is cheap.
         """
         chosen = np.empty((records.people, self.width), dtype=np.int32)
         bonus = _MUST if self.hard else self._penalty
@@ -259,11 +263,11 @@ class Electricity(Program):
         return total
 
     def missed(self, records: ElectricityRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Number of needed slots that each participant goes without, shape (m, T).
+        """Number of needed slots that each participant does not receive, shape (m, T).
 
         Args:
             records: records of m participants.
-            actions: (m, most).
+            actions: (m, most) slots of each participant.
         """
         intervals, slots = self._shape
         had = np.stack([((actions >= t * slots) & (actions < (t + 1) * slots)).sum(axis=1) for t in range(intervals)],
@@ -294,14 +298,14 @@ class Electricity(Program):
 
 @kernel
 def _plans(worth: Any, needs: Any, prices: Any, bonus: Any, chosen: Any) -> None:
-    """Everybody's best slots at the prices: the largest positive gains, the first of equals.
+    """Best slots of each participant at the prices: the largest positive gains, the first of equals.
 
     Args:
-        worth: (n, T Q) int32.
-        needs: (n, T) int32.
-        prices: (T Q,) int64.
-        bonus: what a needed slot adds besides.
-        chosen: (n, most) int32, filled in: slots in their order, then -1.
+        worth: (n, T Q) int32 values.
+        needs: (n, T) int32 needed slots.
+        prices: (T Q,) int64 prices.
+        bonus: additional gain of a slot that is needed.
+        chosen: (n, most) int32 output: slots in their order, then -1.
     """
     n, k = worth.shape
     intervals, most = needs.shape[1], chosen.shape[1]
@@ -361,7 +365,7 @@ def load_profiles_file() -> Path:
     """Path of the load profiles that the package simbench ships.
 
     Raises:
-        InvalidInput: not installed.
+        InvalidInput: simbench is not installed.
     """
     return shipped_file("simbench", _FILE)
 
@@ -378,7 +382,7 @@ def load_profile(
         path: path of LoadProfile.csv; that of the installed package when None.
 
     Raises:
-        InvalidInput: no such file, profile or day; names the nearest profile.
+        InvalidInput: no such file, profile or day. For an unknown profile the error names the most similar one.
 
     Source: spec convex_programs 9.8.
     """
@@ -407,13 +411,14 @@ def load_profile(
 def what_is_left(
     capacity: float, profile: NDArray[np.float64], rated: float, each: float
 ) -> tuple[float, ...]:
-    """How many participants may draw power at once in each slot, next to a public load: supplies of `Electricity`.
+    """Number of participants who may draw power in each slot at the same time, besides a public load. The numbers of
+    participants serve as supplies of `Electricity`.
 
     Args:
         capacity: capacity of the grid, in a unit such as kW.
         profile: (slots,) public shares of rated power.
-        rated: power of all who have this profile together, in the same unit.
-        each: power that each participant draws while using a slot, in the same unit.
+        rated: total rated power of all consumers with this profile, in the unit of `capacity`.
+        each: power that each participant draws while using a slot, in the unit of `capacity`.
 
     Example:
         >>> what_is_left(100.0, np.array([0.1, 0.5, 0.9]), 120.0, 11.0)

@@ -1,4 +1,4 @@
-"""`Flow`: everybody sends one unit through a public network, along a path of few arcs, or not at all.
+"""`Flow`: each participant sends one unit through a public network, along a path of few arcs, or sends nothing.
 
 Source: Wu 2017, section 5.4.2; spec convex_programs 4 (multi-commodity flow) and errata 7.
 """
@@ -36,10 +36,11 @@ _MOST_NODES = 1 << 24  # numbers that even single precision holds
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FlowRecords(ProgramRecords):
-    """Source and sink of everybody's unit, and the costs of arcs to them. They are private.
+    """Source and sink of each participant's unit, and the costs of arcs to the participant. The data are private and
+    must not be published.
 
     Args:
-        ends: (n, 2) int32 source and sink, both -1 where there is none.
+        ends: (n, 2) int32 source and sink, both -1 in a slot without a record.
         costs: (n, E) int32 in units of value; (n, 0) where costs are public.
     """
 
@@ -52,18 +53,18 @@ class FlowRecords(ProgramRecords):
 class Flow(Program):
     """A program of n people who each send one unit from a source to a sink; arcs carry a limited number of units.
 
-    A record is a source, a sink and, where costs are private, the cost of each arc to the participant. Everybody has an
-    escape that costs `escape` and uses no arc: the null action. The value of a route is its saving, escape - cost, so
-    that the null action and a slot without a record are worth 0, and the program is a packing program. The cost of
-    everybody who has a record is then `escape` times their number, less the value. A route that costs more than the
-    escape is none. An action is a path's arcs in order. Of equal responses the escape comes first, then the path with
-    fewer arcs, then the first one in the lexicographic order of arcs' numbers. Costs and prices are not negative, so
-    the cheapest walk with the fewest arcs comes to no node twice: every response is a simple path.
+    A record is a source, a sink and, where costs are private, the cost of each arc to the participant. Every
+    participant has an escape that costs `escape` and uses no arc: the null action. The value of a route is its saving,
+    escape - cost. So the null action and a slot without a record have value 0, and the program is a packing program.
+    The total cost of all participants with a record is `escape` times their number, less the value. A route that costs
+    more than the escape is not used. An action is a path's arcs in order. Of equal responses the escape comes first,
+    then the path with fewer arcs, then the first path in the lexicographic order of arcs' numbers. Costs and prices are
+    not negative, so the cheapest walk with the fewest arcs visits no node twice: every response is a simple path.
 
     The dual bound is `escape`, not 1: a participant who has to leave an arc may have to take the escape.
 
     Raises:
-        InvalidInput: a number out of range, or an arc that joins nothing.
+        InvalidInput: a number out of range, or an arc from a node to itself.
 
     Example:
         >>> program = Flow(2, (1, 1, 1), arcs=((0, 1), (1, 2), (0, 2)), hops=2, escape=3.0)
@@ -105,7 +106,7 @@ class Flow(Program):
 
     @property
     def node_count(self) -> int:
-        """Nodes."""
+        """Number of nodes."""
         return int(self.nodes)  # type: ignore[arg-type]
 
     @property
@@ -129,12 +130,14 @@ class Flow(Program):
 
     @cached_property
     def _public_costs(self) -> NDArray[np.int32]:
-        """(1, E) in units of value; (1, 0) where costs are private."""
+        """Public costs of arcs in units of value, shape (1, E); shape (1, 0) where costs are private."""
         return values_near([self.costs or ()]).astype(np.int32)
 
     @cached_property
     def _graph(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-        """(nodes + 1,) where each node's arcs begin; (E,) arcs by their tails, in order; (E,) their heads."""
+        """Places where each node's arcs begin, shape (nodes + 1,); arcs in the order of their tails, shape (E,); heads
+        of these arcs, shape (E,).
+        """
         tails, heads = np.array(self.arcs, dtype=np.int32).T
         order = np.argsort(tails, kind="stable").astype(np.int32)
         begins = np.searchsorted(tails[order], np.arange(self.node_count + 1)).astype(np.int32)
@@ -143,12 +146,12 @@ class Flow(Program):
     # ---- records
 
     def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
-        """Checked records.
+        """Checked records of all participants.
 
         Args:
-            data: (n, 2 + E) source, sink and costs in [0, 1] of each; (n, 2) where costs are public. Source and sink
-                -1 mean a slot without a record, whatever follows.
-            unusable: what becomes of a bad row.
+            data: (n, 2 + E) source, sink and costs in [0, 1] of each participant; (n, 2) where costs are public. A row
+                with source and sink -1 is a slot without a record, with any other entries.
+            unusable: treatment of a bad row.
         """
         table = numbers("records", data, (self.people, self._columns), unusable)
         bad = self._bad(table)
@@ -156,7 +159,7 @@ class Flow(Program):
         return self._of(table, bad)
 
     def one(self, record: Any) -> FlowRecords:
-        """A record checked alone.
+        """One record, checked alone.
 
         Args:
             record: (2 + E,) source, sink and costs, or (source, sink, costs); (source, sink) where costs are public.
@@ -180,7 +183,7 @@ class Flow(Program):
         return _COSTS if self.costs is None else _ENDS
 
     def _bad(self, table: NDArray[Any]) -> NDArray[np.bool_]:
-        """(m,) rows that are no record, and not that of an empty slot."""
+        """Whether each row is neither a valid record nor an empty slot, shape (m,)."""
         ends = table[:, :2]
         with np.errstate(invalid="ignore"):
             nodes = ((ends >= 0) & (ends < self.node_count) & (ends == np.floor(ends))).all(axis=1)
@@ -228,7 +231,8 @@ class Flow(Program):
     # ---- the same program for a solver
 
     def linear_program(self, records: FlowRecords) -> LinearProgram:
-        """Every route of at most L arcs; a variable for each simple path, or for each arc at each place.
+        """Linear program of all routes of at most `hops` arcs. The linear program has a variable for each simple path,
+        or for each arc at each place of a route.
 
         Args:
             records: records of all participants.
@@ -287,11 +291,11 @@ def _checked(arcs: Any) -> tuple[tuple[int, int], ...]:
 
 @kernel
 def _by_sink(sinks: Any, nodes: Any) -> Any:
-    """People in the order of their sinks, and where each sink's people begin.
+    """People in the order of their sinks, and the place where each sink's people begin.
 
     Args:
-        sinks: (n,) int32, -1 where there is none.
-        nodes: their number.
+        sinks: (n,) int32 sinks, -1 where there is none.
+        nodes: number of nodes.
     """
     people = len(sinks)
     starts = np.zeros(nodes + 2, dtype=np.int64)
@@ -316,22 +320,23 @@ def _cheapest(
     turns: Any, firsts: Any, ends: Any, costs: Any, prices: Any, begins: Any, order: Any, heads: Any, escape: Any,
     chosen: Any,
 ) -> None:
-    """Everybody's cheapest path at costs and prices, by dynamic programming from the sink over the number of arcs.
+    """Cheapest path of each participant at costs and prices, by dynamic programming from the sink over the number of
+    arcs.
 
-    Labels start at the cost of the escape, so that what is not strictly cheaper never counts. Searches that do not
-    depend on each other, one for each person or, where costs are public, for each sink, go side by side.
+    The labels of nodes start at the cost of the escape, so that a route that is not strictly cheaper never counts.
+    Independent searches run side by side: one for each person or, where costs are public, one for each sink.
 
     Args:
         turns: (n,) people in the order of their searches.
-        firsts: (s + 1,) where each search's people begin.
-        ends: (n, 2) int32.
-        costs: (n, E) int32; (1, E) where they are public.
-        prices: (E,) int64, none negative.
-        begins: (nodes + 1,) int32, where each node's arcs begin in `order`.
-        order: (E,) int32 arcs by their tails.
-        heads: (E,) int32 of them.
+        firsts: (s + 1,) places where each search's people begin.
+        ends: (n, 2) int32 sources and sinks.
+        costs: (n, E) int32 costs; (1, E) where they are public.
+        prices: (E,) int64 prices, none negative.
+        begins: (nodes + 1,) int32 places where each node's arcs begin in `order`.
+        order: (E,) int32 arcs in the order of their tails.
+        heads: (E,) int32 heads of the arcs in `order`.
         escape: the cost of the escape.
-        chosen: (n, L) int32, all -1, filled in.
+        chosen: (n, L) int32 output, initially all -1.
     """
     hops = chosen.shape[1]
     nodes, arcs = len(begins) - 1, len(order)

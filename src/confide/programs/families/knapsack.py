@@ -1,4 +1,4 @@
-"""`Knapsack`: everybody has one item, which is worth something and weighs something in each of k resources.
+"""`Knapsack`: each participant has one item, with a value and a weight in each of k resources.
 
 Source: Wu 2017, section 5.4.3; spec convex_programs 4 (multi-dimensional knapsack) and 7.9.
 """
@@ -31,11 +31,11 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ItemRecords(ProgramRecords):
-    """Everybody's item. Private.
+    """Items of all participants. The data are private and must not be published.
 
     Args:
-        worth: (n,) int32, in units of value.
-        weights: (n, k) int32, in units of load.
+        worth: (n,) int32 values, in units of value.
+        weights: (n, k) int32 weights, in units of load.
     """
 
     worth: NDArray[np.int32]
@@ -48,10 +48,11 @@ class Knapsack(Program):
     """A program of n people with an item each and k resources; a record is a value and k weights, each 0 or in
     [least_weight, 1].
 
-    Weights are shares of the largest weight that a resource allows: divide by it, and supply as well. They are rounded
-    up to multiples of 2^-20, values to the nearest multiple of 2^-24: what fits, fits. The action is 0, where the
-    participant's item is in, or -1. The dual bound is 1/least_weight in each row: a unit too much of a resource is made
-    good by leaving out items that weigh something there. Without a least weight no dual bound holds for everybody.
+    Weights are shares of the largest weight that a resource allows: the user divides both weights and supply by that
+    weight. Weights are rounded up to multiples of 2^-20, so that items which fit after rounding also fit exactly.
+    Values are rounded to the nearest multiple of 2^-24. The action is 0 if the participant's item is included, and -1
+    if not. The dual bound is 1/least_weight in each row, because a unit of excess in a resource can be removed by
+    leaving out items with a weight in it. Without a least weight no dual bound holds for all records.
 
     Raises:
         InvalidInput: a number out of range.
@@ -101,7 +102,7 @@ class Knapsack(Program):
 
     @property
     def _most_units(self) -> int:
-        """What rounded weights add up to, in units of load, at most."""
+        """Largest sum of an item's rounded weights, in units of load."""
         every = self.rows * LOAD_UNIT
         return every if self.most_weight is None else min(every, math.floor(self.most_weight * LOAD_UNIT) + self.rows)
 
@@ -125,12 +126,12 @@ class Knapsack(Program):
                          tau=tau, step_scale=usual if self.step_scale is None else self.step_scale)  # type: ignore[arg-type]
 
     def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
-        """Checked records.
+        """Checked records of all participants.
 
         Args:
-            data: (n, 1 + k): a value in [0, 1], then the weights; or a tuple of two tables, (n,) values and (n, k)
-                weights.
-            unusable: what becomes of a bad row.
+            data: (n, 1 + k) table: a value in [0, 1], then the weights. The data may also be a tuple of two tables,
+                (n,) values and (n, k) weights.
+            unusable: treatment of a bad row.
         """
         rows = isinstance(data, tuple) and all(isinstance(one, np.ndarray) and one.ndim == 1 for one in data)
         if isinstance(data, tuple) and len(data) == 2 and not rows:
@@ -144,7 +145,7 @@ class Knapsack(Program):
         return records
 
     def one(self, record: Any) -> ItemRecords:
-        """A record checked alone.
+        """One record, checked alone.
 
         Args:
             record: 1 + k numbers: a value in [0, 1], then the weights; or a pair of the value and k weights.
@@ -167,7 +168,7 @@ class Knapsack(Program):
         return f"the value must be in [0, 1], each weight 0 or in [{some}, 1]{whole_item}"
 
     def _checked(self, values: NDArray[Any], weights: NDArray[Any]) -> tuple[ItemRecords, NDArray[np.bool_]]:
-        """Items in units, and which are bad; those are left out."""
+        """Items in units, and whether each item is bad. Bad items have value and weights 0."""
         people = len(values)
         bad = bad_rows(values[:, None], 0.0, 1.0)
         units = np.empty((people, self.rows), dtype=np.int32)
@@ -211,14 +212,14 @@ class Knapsack(Program):
 
 @kernel
 def _worth_it(worth: Any, weights: Any, prices: Any, chosen: Any, load: Any) -> None:
-    """Whose item is worth more than its weights cost, and what those weigh together.
+    """Items with a value above the price of their weights, and the total weight of these items.
 
     Args:
-        worth: (n,) int32, in units of 2^-24.
-        weights: (n, k) int32, in units of 2^-20.
-        prices: (k,) int64, in units of 2^-24.
-        chosen: (n, 1) int32, filled in.
-        load: (k,) int64, added to.
+        worth: (n,) int32 values, in units of 2^-24.
+        weights: (n, k) int32 weights, in units of 2^-20.
+        prices: (k,) int64 prices, in units of 2^-24.
+        chosen: (n, 1) int32 output.
+        load: (k,) int64 load, to which the weights are added.
     """
     n, k = weights.shape
     for i in range(n):
@@ -233,6 +234,6 @@ def _worth_it(worth: Any, weights: Any, prices: Any, chosen: Any, load: Any) -> 
 
 
 def _inverse_up(least: float) -> float:
-    """1/least, not below it."""
+    """The inverse 1/least, rounded up."""
     inverse = 1.0 / least
     return inverse if Fraction(inverse) * Fraction(least) >= 1 else math.nextafter(inverse, math.inf)

@@ -2,13 +2,14 @@
 
 topohub (an extra, `confide[examples]`) is under the MIT licence. Its networks of the Survivable Network Design Library
 are converted from that library, which states no licence of its own for them and asks to be cited: Orlowski, Wessaely,
-Pioro and Tomaszewski, SNDlib 1.0, Networks 55 (2010) 276-286. Nothing of either is part of this package.
+Pioro and Tomaszewski, SNDlib 1.0, Networks 55 (2010) 276-286. Nothing of topohub or SNDlib is part of this package.
 
-Routes through a public network: a description for a solver of all routes between two nodes, within some arcs.
+The module also describes, for a solver, all routes between two nodes of a public network with a limited number of arcs.
 
-Of two descriptions the smaller one is taken. One variable for each simple path, where there are few. Else one for each
-arc at each of its possible places in a walk: a walk of at most L arcs holds a simple path that costs no more and uses
-nothing more, so that the optimum is the same.
+Routes have two descriptions, of which the smaller one is used. The first description has a variable for each simple
+path and is small where there are few paths. The second description has a variable for each arc at each of its possible
+places in a walk. A walk of at most L arcs contains a simple path that costs no more and uses no additional arcs, so
+both descriptions have the same optimum.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """A public directed graph, and the demands of those who send something through it.
+    """A public directed graph, and the demands of users who send something through it.
 
     Args:
         nodes: number of nodes.
-        arcs: (tail, head) of each.
-        demands: (source, sink, amount) of each.
+        arcs: (tail, head) of each arc.
+        demands: (source, sink, amount) of each demand.
         names: names of the nodes.
     """
 
@@ -63,7 +64,7 @@ class Network:
 
 
 def both_ways(links: NDArray[np.integer] | tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """Each link as two arcs that follow each other.
+    """Each link as two consecutive arcs, one in each direction.
 
     Args:
         links: pairs of nodes.
@@ -76,14 +77,14 @@ def both_ways(links: NDArray[np.integer] | tuple[tuple[int, int], ...]) -> tuple
 
 
 def packaged_network(name: str) -> Network:
-    """A network that topohub ships, every link as two arcs.
+    """A network that topohub ships, with every link as two arcs.
 
     Args:
-        name: such as "sndlib/polska", "topozoo/Abilene" or "gabriel/25/0", of which the second part is a collection
-            within a collection.
+        name: name such as "sndlib/polska", "topozoo/Abilene" or "gabriel/25/0". In "gabriel/25/0", the second part is a
+            collection within a collection.
 
     Raises:
-        InvalidInput: topohub is not installed, or ships no such network; names the nearest one.
+        InvalidInput: topohub is not installed, or ships no such network. The error names the most similar network.
     """
     found = json.loads(_shipped(name).read_text(encoding="utf-8"))
     place_of = {node["id"]: place for place, node in enumerate(found["nodes"])}
@@ -97,7 +98,7 @@ def packaged_network(name: str) -> Network:
 
 
 def _shipped(name: str) -> Traversable:
-    """The file of a network that topohub ships; a collection may lie within another one."""
+    """File of a network that topohub ships. A collection may lie within another one."""
     place = files(extra("topohub", "examples")) / "data"
     folders, _, item = name.rpartition("/")
     parts = [("collection", folder) for folder in (folders or name).split("/")] + [("network", item)]
@@ -135,7 +136,8 @@ def unit_users(network: Network) -> NDArray[np.int64]:
 
 
 def made_up_users(network: Network, seed: int) -> NDArray[np.float64]:
-    """Records of `unit_users`, half of them the other way round, with costs U(0, 1) of each arc, shape (n, 2 + E).
+    """Simulated records of `unit_users`, shape (n, 2 + E). Each record has source and sink swapped with probability
+    1/2, and a uniform random cost in [0, 1] of each arc.
 
     Args:
         network: network with demands.
@@ -155,16 +157,17 @@ Arcs = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Routes:
-    """All routes of one pair of nodes, as a small linear program: rows that say which variables make up one route.
+    """All routes of one pair of nodes, as a small linear program with rows that state which variables form one route.
 
     Args:
-        arrives: (m,) whether one unit of a variable brings one unit to the sink.
-        arc: (z,) which arc each use is of.
-        user: (z,) which variable each use is by.
-        high: (r,) of each row; the first row's is 1, at most one route; the others are balances, 0.
-        row: (y,) of each entry of the rows.
-        column: (y,) likewise, its variable.
-        entry: (y,) likewise, +1 or -1.
+        arrives: (m,) amount that one unit of each variable brings to the sink: 1 or 0.
+        arc: (z,) arc of each use.
+        user: (z,) variable of each use.
+        high: (r,) upper bound of each row. The bound is 1 in the first row, for at most one route, and 0 in the other
+            rows, which are flow balances.
+        row: (y,) row of each matrix entry.
+        column: (y,) variable of each matrix entry.
+        entry: (y,) value of each matrix entry, +1 or -1.
     """
 
     arrives: NDArray[np.float64]
@@ -180,7 +183,7 @@ def outgoing(arcs: Arcs, nodes: int) -> list[list[int]]:
     """The arcs that leave each node, in their order.
 
     Args:
-        arcs: (tail, head) of each.
+        arcs: (tail, head) of each arc.
         nodes: number of nodes.
     """
     out: list[list[int]] = [[] for _ in range(nodes)]
@@ -193,10 +196,10 @@ def simple_paths(arcs: Arcs, nodes: int, source: int, sink: int, hops: int, most
     """All simple paths, as numbers of arcs, or None where there are more than `most`.
 
     Args:
-        arcs: (tail, head) of each.
+        arcs: (tail, head) of each arc.
         nodes: number of nodes.
-        source: node where they begin.
-        sink: node where they end, another one.
+        source: first node of the paths.
+        sink: last node of the paths, different from the source.
         hops: largest number of arcs of a path.
         most: largest number of paths.
 
@@ -233,11 +236,11 @@ def routes_between(arcs: Arcs, nodes: int, source: int, sink: int, hops: int) ->
     """All routes from source to sink.
 
     Args:
-        arcs: (tail, head) of each.
-        nodes: how many.
-        source: where they begin.
-        sink: where they end, another node.
-        hops: arcs of a route, at most.
+        arcs: (tail, head) of each arc.
+        nodes: number of nodes.
+        source: first node of the routes.
+        sink: last node of the routes, different from the source.
+        hops: largest number of arcs of a route.
     """
     places = _places(arcs, nodes, source, sink, hops)
     paths = simple_paths(arcs, nodes, source, sink, hops, most=max(1, len(places)))
@@ -252,7 +255,7 @@ def routes_between(arcs: Arcs, nodes: int, source: int, sink: int, hops: int) ->
 
 
 def _distances(arcs: Arcs, nodes: int, sink: int, hops: int) -> list[int]:
-    """(nodes,) the fewest arcs from each node to the sink; more than `hops` where it is further."""
+    """Smallest number of arcs from each node to the sink, shape (nodes,); hops + 1 where it exceeds `hops`."""
     left = [0 if node == sink else hops + 1 for node in range(nodes)]
     for _ in range(hops):
         for tail, head in arcs:
@@ -261,7 +264,9 @@ def _distances(arcs: Arcs, nodes: int, sink: int, hops: int) -> list[int]:
 
 
 def _places(arcs: Arcs, nodes: int, source: int, sink: int, hops: int) -> list[tuple[int, int]]:
-    """(place, arc) of all arcs in walks from source to sink, that leave the sink, or come back to the source, never."""
+    """Pairs (place, arc) of all arcs in walks from source to sink that never leave the sink and never return to the
+    source.
+    """
     left = _distances(arcs, nodes, sink, hops)
     here, found = {source}, []
     for place in range(hops):
@@ -273,7 +278,9 @@ def _places(arcs: Arcs, nodes: int, source: int, sink: int, hops: int) -> list[t
 
 
 def _by_places(arcs: Arcs, sink: int, places: list[tuple[int, int]]) -> Routes:
-    """One variable for each arc at each place: what comes to a node at a place leaves it at the next."""
+    """Routes with one variable for each arc at each place. The flow into a node at one place equals the flow out of it
+    at the next place.
+    """
     balances: dict[tuple[int, int], int] = {}
     entries = []
     for variable, (place, number) in enumerate(places):

@@ -1,4 +1,5 @@
-"""`SharedResources`: everybody joins one project; projects share resources, of which units are bought in public.
+"""`SharedResources`: each participant joins one project. Projects share resources, and units of the resources are
+bought in public.
 
 Source: Wu 2017, section 5.4.4; spec convex_programs 4 (shared resources) and errata 11.
 """
@@ -36,12 +37,12 @@ class SharedResources(Program):
     person.
 
     A unit of a resource serves one person in each project that needs it: with y units, every such project may have y
-    people. Units are bought in public; how many follows from the prices, and anyone can work it out. A record is m
-    values in [0, 1]. Rows are pairs of a project and a resource that it needs, in the order of `needs`; the price of
-    a project is the sum of its rows' prices.
+    people. Units are bought in public. The number of bought units follows from the prices, so anyone can compute it. A
+    record is m values in [0, 1]. Rows are pairs of a project and a resource that it needs, in the order of `needs`; the
+    price of a project is the sum of its rows' prices.
 
     The dual bound of a row is the lesser of 1 and the cost of its resource: a missing unit can be bought, or a person
-    be turned away. (The source has 1, which is valid too, and needs the longer path.)
+    can be turned away. (The source has 1, which is also valid but needs a longer path.)
 
     Raises:
         InvalidInput: a number out of range, or a resource without a cost.
@@ -95,12 +96,12 @@ class SharedResources(Program):
 
     @cached_property
     def _resources(self) -> NDArray[np.int64]:
-        """(k,) the resource of each row."""
+        """Resource of each row, shape (k,)."""
         return np.array([one for some in self.needs for one in some], dtype=np.int64)
 
     @cached_property
     def _needed(self) -> NDArray[np.int64]:
-        """(m, k) which rows a person in each project adds to."""
+        """Whether a person in each project adds to each row, 1 or 0, shape (m, k)."""
         projects = np.repeat(np.arange(self.projects), [len(some) for some in self.needs])
         out = np.zeros((self.projects, self.rows), dtype=np.int64)
         out[projects, np.arange(self.rows)] = 1
@@ -108,17 +109,17 @@ class SharedResources(Program):
 
     @cached_property
     def _cost_units(self) -> NDArray[np.int64]:
-        """(r,) costs in units of value, at least 1."""
+        """Costs of resources in units of value, at least 1, shape (r,)."""
         return np.maximum(1, values_near(self.costs).astype(np.int64))
 
     # ---- the public block
 
     def bought(self, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Units of each resource that are bought at these prices: n where they are worth their cost, or none, shape
-        (r,).
+        """Units of each resource that are bought at given prices, shape (r,): n where the prices of its rows exceed its
+        cost, and 0 elsewhere.
 
         Args:
-            prices: (k,) in units of price. The amounts of a run are the mean over its main rounds.
+            prices: (k,) prices in units of price. The amounts of a run are the mean over its main rounds.
         """
         worth = np.zeros(len(self.costs), dtype=np.int64)
         np.add.at(worth, self._resources, prices)
@@ -131,7 +132,9 @@ class SharedResources(Program):
         return -float(self._cost_units @ self.bought(prices)) / PRICE_UNIT
 
     def public_parts(self, prices: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
-        """One for each resource: how much is bought of it does not depend on the others."""
+        """One part of the public block for each resource, since the amount bought of a resource does not depend on the
+        others.
+        """
         units = self.bought(prices)
         return [(-float(self._cost_units[r] * units[r]) / PRICE_UNIT,
                  np.where(self._resources == r, -units[r] << LOAD_BITS, 0)) for r in range(len(units))]
@@ -139,16 +142,16 @@ class SharedResources(Program):
     # ---- records
 
     def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
-        """Checked records.
+        """Checked records of all participants.
 
         Args:
             data: (n, m) values in [0, 1].
-            unusable: what becomes of a bad row.
+            unusable: treatment of a bad row.
         """
         return read_worth(data, self.people, self.projects, unusable)
 
     def one(self, record: Any) -> WorthRecords:
-        """A record checked alone.
+        """One record, checked alone.
 
         Args:
             record: (m,) values in [0, 1].
@@ -203,7 +206,7 @@ def _costs(given: Any) -> tuple[float, ...]:
 
 
 def _needs(given: Any, resources: int) -> tuple[tuple[int, ...], ...]:
-    """Each project's resources, by numbers."""
+    """Resources of each project, as numbers."""
     try:
         needs = tuple(tuple(whole("needs", one) for one in some) for some in given)
     except TypeError:

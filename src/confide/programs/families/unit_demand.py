@@ -1,8 +1,8 @@
-"""`UnitDemand`: everybody wants one of k goods, of which there are some copies each.
+"""`UnitDemand`: each participant wants one of k goods, of which there are some copies each.
 
 Source: Wu 2017, section 5.4.1 with d = 1; spec convex_programs 4 (d-demand).
 
-Everybody's favourite of a few goods at posted prices: an action is one good, or none.
+The module computes each participant's favourite good at posted prices. An action is one good, or none.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _TOGETHER = 1024  # people whose best goods so far stay in the fastest cache
 
 
 def favourites(worth: Any, prices: Any, chosen: Any) -> None:
-    """Everybody's best good at the prices, the first of equals; -1 where none is worth more than its price.
+    """Best good of each participant at the prices, the first of equals; -1 where no value exceeds its price.
 
     Args:
-        worth: (n, k) int32.
-        prices: (k,) int32.
-        chosen: (n, 1) int32, filled in.
+        worth: (n, k) int32 values.
+        prices: (k,) int32 prices.
+        chosen: (n, 1) int32 output.
     """
     if worth.size > _FEW:
         compiled_favourites(worth, prices, chosen)
@@ -45,12 +45,12 @@ def favourites(worth: Any, prices: Any, chosen: Any) -> None:
 
 
 def favourites_along(worth: Any, prices: Any, chosen: Any) -> None:
-    """The same for many rounds.
+    """Best good of each participant in each of many rounds, as in `favourites`.
 
     Args:
-        worth: (n, k) int32.
-        prices: (k, T) int32.
-        chosen: (n, T, 1) int32, filled in.
+        worth: (n, k) int32 values.
+        prices: (k, T) int32 prices of all rounds.
+        chosen: (n, T, 1) int32 output.
     """
     if worth.size > _FEW:
         compiled_favourites_along(worth, prices, chosen)
@@ -60,12 +60,13 @@ def favourites_along(worth: Any, prices: Any, chosen: Any) -> None:
 
 
 def favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
-    """How many choose each good, as `favourites` finds it.
+    """Number of participants who choose each good, as in `favourites`.
 
     Args:
-        columns: (k, n) int32, everybody's worth of a good side by side.
-        prices: (k,) int32.
-        counts: (1 + k,) int64, added to; the first are those who choose nothing.
+        columns: (k, n) int32 values, with all participants' values of one good in a row.
+        prices: (k,) int32 prices.
+        counts: (1 + k,) int64 counts, to which the new counts are added. The first entry of `counts` is the number of
+            participants who choose nothing.
     """
     if columns.size > _FEW:
         compiled_favourite_counts(columns, prices, counts)
@@ -74,14 +75,16 @@ def favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
 
 
 def _best(surplus: Any) -> Any:
-    """(n,) of (n, k): where each row is largest, the first of equals; -1 where it is nowhere positive."""
+    """Place of the largest number in each row of an (n, k) table, the first of equals; -1 where no number is positive.
+    The result has shape (n,).
+    """
     best = surplus.argmax(axis=1)
     return np.where(np.take_along_axis(surplus, best[:, None], axis=1)[:, 0] > 0, best, -1)
 
 
 @kernel
 def compiled_favourites(worth: Any, prices: Any, chosen: Any) -> None:
-    """See `favourites`: two passes without branches."""
+    """Compiled `favourites`, in two passes without branches."""
     k, none = np.int32(len(prices)), np.int32(0)
     for i in range(len(worth)):
         best = none
@@ -95,7 +98,9 @@ def compiled_favourites(worth: Any, prices: Any, chosen: Any) -> None:
 
 @kernel
 def compiled_favourites_along(worth: Any, prices: Any, chosen: Any) -> None:
-    """See `favourites_along`: the inner loops are made of rounds, so that a row is read once for all of them."""
+    """Compiled `favourites_along`. The inner loops run over rounds, so that each participant's values are read once for
+    all rounds.
+    """
     k, rounds = prices.shape
     best, left, none = np.empty(rounds, dtype=np.int32), np.empty(rounds, dtype=np.int32), np.int32(0)
     for i in range(len(worth)):
@@ -115,7 +120,7 @@ def compiled_favourites_along(worth: Any, prices: Any, chosen: Any) -> None:
 
 @kernel
 def compiled_favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
-    """See `favourite_counts`: good by good for many people at once."""
+    """Compiled `favourite_counts`. The code goes good by good for many people at once."""
     k, n = columns.shape
     top, which, none = np.empty(_TOGETHER, dtype=np.int32), np.empty(_TOGETHER, dtype=np.int32), np.int32(0)
     for at in range(0, n, _TOGETHER):
@@ -158,16 +163,16 @@ class UnitDemand(SetsOfGoods):
         return 1
 
     def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
-        """Checked records.
+        """Checked records of all participants.
 
         Args:
             data: (n, k) values in [0, 1].
-            unusable: what becomes of a bad row.
+            unusable: treatment of a bad row.
         """
         return read_worth(data, self.people, self.rows, unusable)
 
     def one(self, record: Any) -> WorthRecords:
-        """A record checked alone.
+        """One record, checked alone.
 
         Args:
             record: (k,) values in [0, 1].

@@ -1,4 +1,4 @@
-"""`XorBundles`: everybody lists a few sets of goods with their values, and wants one of them.
+"""`XorBundles`: each participant lists a few sets of goods with their values, and wants one of the sets.
 
 Source: Wu 2017, section 5.4.1; spec convex_programs 4 (d-demand, explicit XOR lists).
 """
@@ -34,11 +34,11 @@ _A_BID = "each bid must be (goods, value): different goods, and a value in [0, 1
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BundleRecords(ProgramRecords):
-    """Everybody's bids. Private.
+    """Bids of all participants. The data are private and must not be published.
 
     Args:
-        goods: (n, bids, size) int32, ascending; k where a place is empty.
-        worth: (n, bids) int32, in units of value; 0 where a bid is empty.
+        goods: (n, bids, size) int32 goods of each bid, ascending; k where a place is empty.
+        worth: (n, bids) int32 values, in units of value; 0 where a bid is empty.
     """
 
     goods: NDArray[np.int32]
@@ -51,8 +51,8 @@ class XorBundles(SetsOfGoods):
     """A program of n people and k goods in several copies each; a record is up to `bids` sets of up to `size` goods,
     each with a value.
 
-    A set is worth the largest value of a bid with goods that it holds, as in every exclusive-or auction. The action is
-    the set of goods, not the number of the bid, so it reveals nothing else of the record.
+    The value of a set is the largest value of a bid with goods inside the set, as in every exclusive-or auction. The
+    action is the set of goods, not the number of the bid, so it reveals nothing else of the record.
 
     Raises:
         InvalidInput: a number out of range.
@@ -78,13 +78,13 @@ class XorBundles(SetsOfGoods):
         return self.size
 
     def _read(self, data: Any, unusable: Unusable) -> ProgramRecords:
-        """Checked records.
+        """Checked records of all participants.
 
         Args:
-            data: n lists of bids, each a pair (goods, value) with a value in [0, 1], or None for a slot without any; or
-                a tuple of two arrays, which is much faster: goods (n, bids, size), whole numbers with -1 in empty
-                places, and values (n, bids), 0 for a bid without goods.
-            unusable: what becomes of a bad row.
+            data: n lists of bids, each a pair (goods, value) with a value in [0, 1], or None for a slot without bids.
+                The data may also be a tuple of two arrays, which is much faster: goods (n, bids, size), whole numbers
+                with -1 in empty places, and values (n, bids), 0 for a bid without goods.
+            unusable: treatment of a bad row.
         """
         if isinstance(data, tuple) and len(data) == 2 and all(isinstance(one, np.ndarray) for one in data):
             goods, values = data
@@ -104,7 +104,7 @@ class XorBundles(SetsOfGoods):
         return records
 
     def one(self, record: Any) -> BundleRecords:
-        """A record checked alone.
+        """One record, checked alone.
 
         Args:
             record: a list of bids, each a pair (goods, value); or a tuple of two arrays, goods (bids, size) and values
@@ -135,7 +135,7 @@ class XorBundles(SetsOfGoods):
         return np.full((people, self.bids, self.size), -1, dtype=np.int64), np.zeros((people, self.bids))
 
     def _listed(self, data: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
-        """Lists of bids in arrays, and which of them are none."""
+        """Arrays of the bids in the given lists, and whether each list is invalid."""
         if not isinstance(data, Sequence) or isinstance(data, str | bytes):
             raise InvalidInput("records", f"{type(data).__name__} is neither lists of bids nor two arrays")
         if len(data) != self.people:
@@ -149,7 +149,9 @@ class XorBundles(SetsOfGoods):
         return goods, values, bad
 
     def _reported(self, record: Any) -> _Listed | InvalidInput:
-        """One list of bids, or what is wrong with it, whatever it is. To be called aside."""
+        """One list of bids, or the error that it causes, for any object. The method must be called on another thread
+        than the main one.
+        """
         try:
             return self._bids_of(record)
         except InvalidInput as fault:
@@ -158,7 +160,7 @@ class XorBundles(SetsOfGoods):
             return InvalidInput("record", "is no list of bids that can be read", _A_BID)
 
     def _bids_of(self, record: Any) -> _Listed:
-        """Goods of each bid, with -1 in empty places, and values, whose ranges are not checked yet."""
+        """Goods of each bid, with -1 in empty places, and values, with ranges that are not checked yet."""
         rows: list[list[int]] = []
         values: list[float] = []
         if record is None:
@@ -184,7 +186,7 @@ class XorBundles(SetsOfGoods):
         return rows, values
 
     def _checked(self, goods: NDArray[Any], values: NDArray[Any]) -> tuple[BundleRecords, NDArray[np.bool_]]:
-        """Bids in their order and their units, and whose are bad; those are left out."""
+        """Bids with sorted goods and in units, and whether each participant's bids are bad. Bad bids are left out."""
         k, people = self.rows, len(goods)
         kept = np.empty(goods.shape, dtype=np.int32)
         bad = bad_rows(values, 0.0, 1.0)
@@ -228,14 +230,15 @@ class XorBundles(SetsOfGoods):
 
 @kernel
 def _best_bids(goods: Any, worth: Any, prices: Any, chosen: Any, taken: Any) -> None:
-    """Everybody's bid of largest gain, the first of equals.
+    """Bid with the largest gain of each participant, the first of equals.
 
     Args:
-        goods: (n, bids, size) int32, k in empty places.
-        worth: (n, bids) int32.
-        prices: (k + 1,) int64, the last 0.
-        chosen: (n, size) int32, filled in.
-        taken: (k + 1,) int64, how often each good is chosen, added to; the last of empty places.
+        goods: (n, bids, size) int32 goods, k in empty places.
+        worth: (n, bids) int32 values.
+        prices: (k + 1,) int64 prices, the last one 0.
+        chosen: (n, size) int32 output.
+        taken: (k + 1,) int64 number of choices of each good, to which the new choices are added; the last entry counts
+            empty places.
     """
     n, bids, size = goods.shape
     none = np.int32(len(prices) - 1)
@@ -255,14 +258,14 @@ def _best_bids(goods: Any, worth: Any, prices: Any, chosen: Any, taken: Any) -> 
 
 @kernel
 def _best_held(goods: Any, worth: Any, actions: Any, none: Any, out: Any) -> None:
-    """The largest value of a bid whose goods an action holds.
+    """Largest value of a bid whose goods an action contains, for each participant.
 
     Args:
-        goods: (n, bids, size) int32, ascending, `none` in empty places.
-        worth: (n, bids) int32.
-        actions: (n, size) int32, ascending, -1 behind.
-        none: int32.
-        out: (n,) int64, filled in.
+        goods: (n, bids, size) int32 goods, ascending, `none` in empty places.
+        worth: (n, bids) int32 values.
+        actions: (n, size) int32 goods, ascending, then -1.
+        none: int32 number that stands for an empty place.
+        out: (n,) int64 output.
     """
     n, bids, size = goods.shape
     for i in range(n):
@@ -284,7 +287,7 @@ def _best_held(goods: Any, worth: Any, actions: Any, none: Any, out: Any) -> Non
 
 
 def _put(listed: _Listed, goods: NDArray[Any], values: NDArray[Any]) -> None:
-    """Bids into their places."""
+    """Copy bids into arrays."""
     rows, worth = listed
     if rows:
         goods[: len(rows)] = rows
