@@ -23,7 +23,7 @@ from typed import stubs
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(confide.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
-LONGEST = 600  # lines of one file
+LONGEST = 650  # lines of one file
 
 
 def name(path: Path) -> str:

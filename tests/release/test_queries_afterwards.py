@@ -410,7 +410,7 @@ def test_rows_and_answers_by_the_command_line(tmp_path: Path, confide: Reported)
     pack, target = tmp_path / "out", tmp_path / "more.parquet"
     for verb in ("rows", "answer"):
         text = " ".join(confide(verb, "--help")[1].split())
-        assert "Post-processing of what is public: it costs no privacy" in text
+        assert "from public data only: the command costs no privacy" in text
     code, out, err = confide("rows", pack, "--count", 30, "--out", target)
     assert (code, err) == (0, "")
     assert "no privacy was spent" in out

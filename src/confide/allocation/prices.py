@@ -32,7 +32,7 @@ __all__ = ["PriceRelease", "release_prices"]
 class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
     """The prices of a market whose goods are not handed out, and the releases from which they follow.
 
-    No participant has a share, and prices are arrays on the billboard, so the outcome of a run has no table.
+    No participant has a share, and prices are arrays on the billboard, so no frame comes out of a run.
 
     Raises:
         InvalidInput: a mechanism that is no market.

@@ -75,7 +75,9 @@ _UNIT = Relation.REPLACE
 
 @dataclass(frozen=True, kw_only=True)
 class _Baseline(Mechanism[B_co, None]):
-    """The common part of all baselines. The answers are an array in the order of the workload, not a table of rows."""
+    """The common part of all baselines. Answers are an array in the order of the workload, so there is no frame of
+    rows.
+    """
 
     records: Annotated[int, Parameter("records of the data, a public number", at_least=1, at_most=_MOST)]
     workload: Annotated[Workload, Parameter("queries, which are public", symbol="k")]
@@ -124,7 +126,7 @@ class _Baseline(Mechanism[B_co, None]):
         return self._outcome(noise, billboard=board, shares=no_shares())
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """The share of a participant, which is always empty because no participant gets one."""
+        """Nothing: no participant gets a share."""
         return {}
 
     def check(self, billboard: Billboard) -> None:
@@ -192,7 +194,7 @@ class AllZeros(_Fixed):
     """A baseline that treats every record as the all-zero record. On sparse positive queries its average error is hard
     to beat.
 
-    There is no parameter epsilon: the answers read no data, so there is no privacy loss.
+    Epsilon is no input: the answers read no data, so there is no privacy loss.
     """
 
     one = 0.0
@@ -206,7 +208,7 @@ class Uniform(_Fixed):
     likely: a value of a column with 20 values has probability 1/20.
 
     Without a schema every attribute is a fair coin flip: the answer is 2^-r for a conjunction of r literals, and 1/2
-    for a parity. There is no parameter epsilon: the answers read no data, so there is no privacy loss.
+    for a parity. Epsilon is no input: the answers read no data, so there is no privacy loss.
 
     Example:
         >>> from confide.release.columns import Binned

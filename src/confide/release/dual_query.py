@@ -374,7 +374,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                              diagnostics=diagnostics)
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """The share of a participant, always empty because the people in the custodian's table get no shares."""
+        """Nothing: the custodian's people get no shares."""
         return {}
 
     def _read(self, data: Any) -> _Data:

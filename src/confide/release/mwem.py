@@ -449,12 +449,12 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
     @property
     def log_universe(self) -> float:
-        """ln|X|, for |X| combinations of all attributes, or columns, that the workload names."""
+        """The logarithm of the number |X| of combinations of the workload's attributes, or columns."""
         return self._blocks.log_universe
 
     @property
     def universe_bits(self) -> int:
-        """log2|X|, rounded up: without columns the number of attributes that the workload names."""
+        """The logarithm log2|X|, rounded up: without columns the number of the workload's attributes."""
         blocks = self._blocks
         return blocks.bits if isinstance(blocks, Blocks) else math.ceil(blocks.log_universe / math.log(2) - 1e-9)
 
@@ -555,7 +555,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
                              diagnostics=true_errors(board.answers(), counts, self.records))
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """The share of a participant, which is always empty because the data are a custodian's."""
+        """Nothing: the data is a custodian's, and no participant gets a share."""
         self._own(billboard)
         return {}
 

@@ -526,7 +526,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     # ---- after the run
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """The share of a participant, always empty because the people in the custodian's table get no shares."""
+        """Nothing: the custodian's people get no shares."""
         return {}
 
     def certify(self, billboard: Billboard) -> ReweightedCertificate:

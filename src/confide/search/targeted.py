@@ -275,7 +275,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         return found
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """An empty mapping: the data belongs to a custodian, and no participant gets a share."""
+        """Nothing: the data is a custodian's, and no participant gets a share."""
         self.check(billboard)
         return {}
 

@@ -405,7 +405,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         return {"measured_tables_l1": float(np.mean(distances))}
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """The share of a participant, which is always empty because the data are a custodian's."""
+        """Nothing: the data is a custodian's, and no participant gets a share."""
         self._own(billboard)
         return {}
 
