@@ -180,7 +180,7 @@ def test_random_runs_and_neighbours_are_within_what_is_promised(seed: int, runs:
 
 
 @pytest.mark.parametrize("name", fast(2, ["fixed", "bundles", "sparse vector", "unsatisfied", "gaussian"]))
-def test_her_own_walk_says_what_a_second_run_says(name: str) -> None:
+def test_the_replay_of_ones_own_bids_says_what_a_second_run_says(name: str) -> None:
     """The centers of a run on the neighbour, with the same answers, are those that her own walk predicts."""
     twin = tiny(PLANS[name])
     for number, pair in enumerate(list(steps(twin, 3))[:6]):
@@ -218,7 +218,7 @@ def test_losses_of_many_steps_are_exact_too() -> None:
 
 @pytest.mark.parametrize("name", fast(0, ["fixed", "bundles, free reports", "gaussian", "sparse vector",
                                           "add or remove", "published, reserve"]))
-def test_noise_in_blocks_is_walked_too(name: str) -> None:
+def test_noise_in_blocks_is_replayed_too(name: str) -> None:
     """As campaigns of many releases draw it: kept, and told apart from noise that is drawn and never added. The audit
     of the stepwise twin alone keeps that fault, whose releases are drawn around their sums.
     """
@@ -265,7 +265,7 @@ def test_counts_that_are_not_those_of_the_noise_are_seen() -> None:
 
 
 @pytest.mark.slow
-def test_the_audit_of_a_campaign_of_many_releases_walks_blocks() -> None:
+def test_the_audit_of_a_campaign_of_many_releases_replays_blocks() -> None:
     """5000 releases without any noise: her loss along the record is .035, and the whole audit kept it."""
     sound = PMatch(people=5000, goods=4, supply=1000, increment=0.3, epsilon=1.0, bid_cap=3, rounds=10, batch=10,
                    arity=16)
@@ -352,7 +352,7 @@ def test_copies_in_one_cell_are_audited(name: str, all_of: bool) -> None:
     assert found["clearing"].flagged
 
 
-def test_who_counts_goods_is_walked_by_her_own_loops() -> None:
+def test_a_counter_of_goods_is_replayed_by_its_own_loops() -> None:
     assert counted(PLANS["bundles, places"]) is None
     assert counted(PLANS["fixed"]) is None
     assert counted_rows(PLANS["bundles"]) == []
@@ -450,7 +450,7 @@ def test_values_beyond_their_range_that_count_are_flagged(plan: Market, monkeypa
         row.promise for row in rows_of(twin) if row.flagged}
 
 
-def test_published_is_all_but_her_own_share() -> None:
+def test_everything_but_ones_own_share_is_published() -> None:
     twin = tiny(PLANS["unsatisfied"])
     pair = next(iter(neighbours(twin, 1)))
     outcome = twin.run(pair.first, RecordingNoise(Noise.simulated(1)))

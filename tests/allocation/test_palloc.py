@@ -61,7 +61,7 @@ def _stored(board: AuctionBillboard) -> AuctionBillboard:
     {"on_overflow": "truncate", "delta": 0.9, "epsilon": 20.0, "failure_probability": 1e-9},
     {"increment": 1.0, "bundle": 2},
 ]))
-def test_everybody_finds_the_bundle_that_she_is_given(which: int, changed: dict[str, Any]) -> None:
+def test_everybody_finds_their_own_bundle(which: int, changed: dict[str, Any]) -> None:
     """Spec allocation 13.4, for each class: from her record and the billboard as it was stored."""
     kind, data, records = list(classes(40, 6, 11))[which]
     mechanism = auction(valuation=kind, **changed)

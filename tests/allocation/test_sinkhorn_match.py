@@ -93,7 +93,7 @@ def test_units_are_given_out_until_they_are_gone(monkeypatch):
     assert (out >= 0).all()
 
 
-def test_leanings_break_ties_among_coarse_values():
+def test_biases_break_ties_among_coarse_values():
     """Yes or no for 20 goods: without leanings whoever likes several asks for the same one, and most goods are left."""
     table = (study_generator(5, "likes").random((20_000, 20)) < 0.4).astype(np.float32)
     best = exact_optimum(table, 800).welfare

@@ -41,7 +41,7 @@ class Counts(Sound):
 
 
 @pytest.mark.parametrize("unit", [Relation.REPLACE, Relation.ADD_OR_REMOVE])
-def test_what_a_run_publishes_of_many_is_seen_in_a_crowd_of_all(unit: Relation) -> None:
+def test_a_full_size_run_shows_what_is_published_of_many(unit: Relation) -> None:
     pairs = list(whole_pairs(TEN, MANY, unit))
     for pair in pairs:
         shown = [exact_bytes(Counts().run(data, ForcedNoise(())).billboard) for data in (pair.first, pair.second)]

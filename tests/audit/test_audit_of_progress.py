@@ -87,7 +87,7 @@ def test_progress_that_tells_of_records_is_broken(how: str, why: str) -> None:
     assert privacy_row(found).evidence.startswith(why)
 
 
-def test_audits_of_families_hear_it_too() -> None:
+def test_audits_of_families_observe_it_too() -> None:
     """Any run that is made by `run_with_steps`."""
 
     class Values(Telling):

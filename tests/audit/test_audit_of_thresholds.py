@@ -158,7 +158,7 @@ def test_halving_stops_at_the_heaviest_record() -> None:
 
 @pytest.mark.parametrize("unit", [Relation.REPLACE, Relation.ADD_OR_REMOVE])
 @pytest.mark.parametrize("levels", [4, 7, 40])
-def test_one_person_at_a_level_is_beside_a_crowd_at_each_other_one(levels: int, unit: Relation) -> None:
+def test_one_person_at_a_level_is_run_with_many_at_each_other_level(levels: int, unit: Relation) -> None:
     names = [str(k) for k in range(levels)]
     roles = (Category(column="a", levels=names), Category(column="b", levels=names[:4]), LIKE[0])
     met: list[set[tuple[int, int]]] = [set(), set()]
@@ -181,7 +181,7 @@ def test_one_person_at_a_level_is_beside_a_crowd_at_each_other_one(levels: int, 
         assert {(rank, 1.0, -1.0) for rank in ranks} <= within[k]
 
 
-def test_crowds_that_paths_have_in_common_are_run_once() -> None:
+def test_runs_that_paths_have_in_common_are_made_once() -> None:
     roles = (Category(column="town", levels=tuple("abcdefg")),)
     ran: list[int] = []
 

@@ -126,7 +126,7 @@ def test_where_less_is_lost_than_is_promised_faults_are_as_sharp() -> None:
     assert "everything released twice" not in found  # that is within the promise
 
 
-def test_faults_of_its_own_go_through_the_same_walk() -> None:
+def test_faults_of_its_own_go_through_the_same_replay() -> None:
     def bounded(values: Any, noise: Noise) -> Outcome:
         return sums([min(max(value, 0.0), 1.0) for value in values], noise)
 

@@ -104,7 +104,7 @@ def test_leaks_are_flagged(name: str) -> None:
     assert row.measured == math.inf
 
 
-def test_nothing_walked_proves_nothing() -> None:
+def test_nothing_replayed_proves_nothing() -> None:
     with pytest.raises(InvalidInput, match="at least one pair"):
         fixed_transcript_audit(_mean, [], {"": PureDP(1.0)}, Noise.simulated)
 
@@ -210,7 +210,7 @@ def _but_the_first(draws: Sequence[Draw]) -> list[Draw]:
     return [draws[0], *_farther(draws[1:])]
 
 
-def test_hidden_parts_bring_their_own_loss() -> None:
+def test_unreleased_intermediates_bring_their_own_loss() -> None:
     rule = UnreleasedIntermediate(lambda draws: 0.125 * len(draws), _farther)
     two = fixed_transcript_audit(_first_above, [PAIR], {"": PureDP(1.0), "sparse": PureDP(1.0), "count": PureDP(1.0)},
                                  Noise.simulated, unreleased={"sparse": rule})

@@ -182,7 +182,7 @@ def as_records(data: Any) -> dict[int, tuple[float, ...]]:
 
 
 @pytest.mark.parametrize("people", [1, 2, 30, 500])
-def test_crowds_and_slots(people: int) -> None:
+def test_numbers_of_people_and_slots(people: int) -> None:
     sizes = [len(crowd) for crowd in crowds(ROLES, people)]
     assert sizes[0] == 0
     assert max(sizes) == people - 1

@@ -41,7 +41,7 @@ class Counted:
 
 
 @pytest.mark.parametrize("name", ["bits", "bits-pair", "bits-unknown-costs"])
-def test_markets_are_walked_with_everybody_there(name: str) -> None:
+def test_markets_are_replayed_with_everybody_present(name: str) -> None:
     plan = campaign_of(name).plan
     collection: Any = plan.mechanism
     OBSERVED.clear()
@@ -57,7 +57,7 @@ def test_markets_are_walked_with_everybody_there(name: str) -> None:
     assert row.holds == tuple(each.sentence() for each in plan.guarantees.of(Privacy))
 
 
-def test_a_bought_mean_is_walked_with_everybody_there() -> None:
+def test_a_bought_mean_is_replayed_with_everybody_present() -> None:
     it: Any = campaign_of("mean").plan.mechanism
     walked = next(each for each in of_mean.mean(inject_fault(it, Counted)).measured
                   if isinstance(each, Transcripts) and each.named == JOINTLY)
@@ -78,7 +78,7 @@ class QuietAmongMany:
 
 
 @pytest.mark.slow
-def test_a_regression_is_walked_with_everybody_there() -> None:
+def test_a_regression_is_replayed_with_everybody_present() -> None:
     it: Any = campaign_of("regression").plan.mechanism
     rows = [row for row in privacy(it, 0)[0].rows() if row.holds]
     assert {row.verdict for row in rows} == {"kept"}
@@ -106,7 +106,7 @@ class BigLeak:
 
 @pytest.mark.parametrize("name", [
     pytest.param(name, marks=pytest.mark.slow) if name == "flags" else name for name in PROGRAMS])
-def test_programs_are_walked_at_their_own_size(name: str) -> None:
+def test_programs_are_replayed_at_their_own_size(name: str) -> None:
     it = PROGRAMS[name]
     pool = Pool.of(it.program, study_generator(0, "people"), 40)
     (row,), (control,) = full_size(it, it, pool).measured()

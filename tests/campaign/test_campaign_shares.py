@@ -67,7 +67,7 @@ def test_the_deposit_is_one_number(tmp_path: Path) -> None:
     assert "('deposit that each participant leaves', '95 EUR')" in str(campaign.plan.sections())
 
 
-def test_her_page_says_what_arrives(settled: Done) -> None:
+def test_the_participants_page_says_what_arrives(settled: Done) -> None:
     """Her share and the deposit, the same number as in the queue."""
     campaign, _, store = settled
     found = campaign.payouts(store=store)

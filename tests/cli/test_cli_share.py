@@ -76,7 +76,7 @@ def test_share_from_public_files_alone(run: Run, tmp_path: Path, monkeypatch: py
     assert not (tmp_path / "no").exists()  # neither a store nor a key was asked for
 
 
-def test_a_file_of_hers(run: Run, settled: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_file_of_a_participant(run: Run, settled: tuple[Path, Path], tmp_path: Path) -> None:
     mine = ["share", settled[0], "--id", 7, "--out", settled[1], "--record", "age=40,sex=male,pay=41.5"]
     shown = run(*mine)
     assert run(*mine, "--write", tmp_path / "mine.json") == shown

@@ -146,7 +146,7 @@ def test_a_charge_above_the_budget_is_found(made: Mechanism[Any, Any], said: lis
     assert all(each.startswith(start) for each, start in zip(found, said, strict=True)), found
 
 
-def test_every_mechanism_with_such_a_door_is_tested() -> None:
+def test_every_mechanism_with_such_an_entry_function_is_tested() -> None:
     for each in pkgutil.walk_packages(confide.__path__, "confide."):
         if not each.name.startswith(("confide.cli.demo", "confide.campaign.")) and not each.name.endswith("__main__"):
             importlib.import_module(each.name)

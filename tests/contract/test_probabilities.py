@@ -73,7 +73,7 @@ DOORS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("bits", [np.float32, np.float16])
 @pytest.mark.parametrize("door", DOORS)
-def test_every_door_takes_probabilities_in_fewer_bits(door: str, bits: type) -> None:
+def test_every_entry_function_takes_probabilities_in_fewer_bits(door: str, bits: type) -> None:
     law = np.array(LAW, bits)
     wide = np.array(LAW)
     if door == "strategy":

@@ -171,7 +171,7 @@ def test_what_is_a_violation(docstring: str, count: int) -> None:
     assert len(list(faults("search", docstring))) == count
 
 
-def test_an_audit_is_no_walk() -> None:
+def test_an_audit_is_called_no_walk() -> None:
     assert [fault for _, fault in faults("audit", "A walk.")] == ["'walk' is fixed-transcript audit: A walk."]
 
 

@@ -263,7 +263,7 @@ def test_a_kind_that_is_not_installed_is_not_checked() -> None:
     assert verdicts["files"] == verdicts["events"] == "holds"
 
 
-def test_a_signature_of_somebody_else_is_told(tmp_path: Path) -> None:
+def test_a_signature_of_somebody_else_is_reported(tmp_path: Path) -> None:
     folder = unpacked("histogram_way", tmp_path / "pack")
     said = verify(folder, key="0" * 40)
     assert "signature" in unexpected("histogram_way", said, PublicOutcome.load(folder))

@@ -123,7 +123,7 @@ def test_the_list_is_whole() -> None:
     assert {"takes", "attributes", "methods"} == THEN["confide.allocation"]["PMatch"].keys()
 
 
-def test_every_former_name_works_or_is_told_of() -> None:
+def test_every_former_name_works_or_is_reported() -> None:
     """Public names, their parameters by name and by position, and fields, properties and methods of classes."""
     assert sorted(each for each in found() if not any(fnmatchcase(each, gone) for gone in GONE)) == []
 

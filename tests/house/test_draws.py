@@ -55,7 +55,7 @@ def test_weights_come_with_their_price() -> None:
     assert callers == {"privacy/selection.py", "release/query_game.py"}
 
 
-def test_the_doors_are_where_they_are_said_to_be() -> None:
+def test_the_listed_modules_exist() -> None:
     """A door that is gone would let its list rot."""
     assert all((SOURCE / door).exists() for door in DOORS)
     assert all((SOURCE / place).exists() for place in STUDIES if not place.startswith("/"))

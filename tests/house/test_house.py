@@ -72,7 +72,7 @@ def lazy(tree: ast.Module) -> list[str] | None:
 
 
 @pytest.mark.parametrize("path", PACKAGES, ids=name)
-def test_a_package_lists_its_doors(path: Path) -> None:
+def test_a_package_lists_its_public_names(path: Path) -> None:
     tree = parsed(path)
     behind = lazy(tree)
     module = importlib.import_module(name(path))
@@ -101,14 +101,14 @@ def test_there_is_no_other_stub() -> None:
     assert sorted(SOURCE.rglob("*.pyi")) == sorted(path.with_suffix(".pyi") for path in stubs.packages())
 
 
-def test_a_door_leads_home() -> None:
+def test_a_public_name_leads_to_its_module() -> None:
     """Asking a package for a name gives the object of the module that defines it."""
     assert confide.Outcome is importlib.import_module("confide.contract.outcome").Outcome
     assert confide.privacy.noise.Noise is confide.Noise
     assert confide.contract.kind is importlib.import_module("confide.contract.kinds").kind
 
 
-def test_no_module_takes_the_place_of_a_door() -> None:
+def test_no_module_takes_the_place_of_a_public_name() -> None:
     """Importing a module puts it into its package, over whatever a lazy door has left there."""
     for path in PACKAGES:
         behind = lazy(parsed(path))
@@ -223,7 +223,7 @@ def test_no_example_is_skipped() -> None:
     assert [name(path) for path in FILES if "doctest: +SKIP" in path.read_text(encoding="utf-8")] == []
 
 
-def test_random_numbers_come_through_one_door() -> None:
+def test_random_numbers_come_from_one_function() -> None:
     """ruff and import-linter hold this too; here it is visible without them."""
     banned = re.compile(r"\b(?:np|numpy)\.random\b|\bos\.(?:urandom|getrandom)\b"
                         r"|^\s*(?:import|from) (?:random|secrets)\b", re.MULTILINE)

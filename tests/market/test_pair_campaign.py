@@ -45,7 +45,7 @@ def test_the_survey_runs_from_its_reports(affairs: Campaign) -> None:
         affairs.share(17, record={"report": "yes"})
 
 
-def test_its_audit_shows_what_who_knows_her_group_does(affairs: Campaign) -> None:
+def test_its_audit_shows_what_somebody_who_knows_the_group_gains(affairs: Campaign) -> None:
     report = affairs.audit()
     assert report.passed, report.problems
     insiders = [row for row in report.rows if "people who know that they are in group" in row.promise]

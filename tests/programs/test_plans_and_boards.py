@@ -92,7 +92,7 @@ def test_equal_mechanisms_have_one_digest_here_and_from_a_file(tmp_path: Path) -
     one.check(Billboard.load(tmp_path))
 
 
-def test_odd_boards_are_refused_by_name_in_every_door() -> None:
+def test_odd_boards_are_refused_by_name_in_every_entry_function() -> None:
     odd: dict[str, tuple[Any, ...]] = {
         "prices": (None, np.zeros((30, 2), np.int64), np.zeros((30, 3)), np.zeros(3, np.int64), [[0] * 3] * 30),
         "slacks": (None, np.zeros((3, 3), np.int64), np.zeros((30, 3)), "x"), "burn_in": (10.0, None, -1, 30, True),

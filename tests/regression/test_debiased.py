@@ -101,7 +101,7 @@ def test_payments_are_the_rule_at_the_debiased_prediction() -> None:
             assert ours.decode((X[i], y[i]), i, board)["payment"] == paid[i]
 
 
-def test_bounds_follow_the_stretched_payments() -> None:
+def test_bounds_follow_the_scaled_payments() -> None:
     plain, ours = mechanism(debias=False, clip=6.0), mechanism(clip=6.0)
     reach = (1.25 + ours.noise_scale * 6.0) * ours.stretch
     assert ours.stretch == pytest.approx(1 / (1 - 0.2008), abs=1e-3)

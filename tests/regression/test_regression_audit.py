@@ -361,7 +361,7 @@ def test_rows_that_nobody_shortens_end_in_a_verdict(squares: str, monkeypatch: p
     assert bool(_flagged(_mechanism())) == (squares == "not held")
 
 
-def test_payment_by_her_own_group_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_payment_by_ones_own_group_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = algorithm.PrivateTruthfulRegression.exact_payments
 
     def own(self: Any, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:

@@ -85,7 +85,7 @@ def test_delta_may_be_left_out() -> None:
 
 
 @pytest.mark.parametrize("kind", [MWEM, NoisyAnswers, IndependentMarginals, DualQuery, Reweighted, MarginalFit])
-def test_runs_tell_public_steps_up_to_all_of_them(kind: Any) -> None:
+def test_runs_report_public_steps_up_to_all_of_them(kind: Any) -> None:
     schema, reported = Schema.bits(4), list[tuple[int, int | None]]()
     more: dict[str, Any] = {"schema": schema}
     if kind is MarginalFit:

@@ -225,7 +225,7 @@ def test_a_quiet_fake_shows_near_its_threshold(threshold: float) -> None:
     assert selection_row(inject_fault(it, HalvedNoise), sound=it).flagged
 
 
-def test_ties_inside_a_component_do_not_tell_of_strangers() -> None:
+def test_ties_inside_a_component_do_not_depend_on_strangers() -> None:
     assert transcript_row(search()).verdict == "kept"
     assert transcript_row(search(), TiesByDegree).flagged
 

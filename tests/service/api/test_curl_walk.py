@@ -30,7 +30,7 @@ def walk() -> str:
     return "\n".join(re.findall(r"```bash\n(.*?)```", section, re.DOTALL))
 
 
-def test_every_door_of_the_walk_is_there(tmp_path: Path) -> None:
+def test_every_endpoint_of_the_example_exists(tmp_path: Path) -> None:
     """With its method, and with no field that it does not know."""
     with serving(tmp_path) as (app, _):
         schema = app.openapi()
@@ -49,7 +49,7 @@ def test_every_door_of_the_walk_is_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_walk(home: Path, tmp_path: Path) -> None:
+def test_the_curl_example_runs(home: Path, tmp_path: Path) -> None:
     if shutil.which("curl") is None:
         missing("curl is not on PATH; Debian's package curl has it")
     for name, module in (("confide", "-m confide"), ("python3", "")):

@@ -67,13 +67,13 @@ def audiences(app: FastAPI) -> dict[str, set[str]]:
     return found
 
 
-def test_every_door_says_whom_it_is_for(served: tuple[FastAPI, Caller]) -> None:
+def test_every_endpoint_names_its_audience(served: tuple[FastAPI, Caller]) -> None:
     found = audiences(served[0])
     assert {door for door, named in found.items() if not named} == ANYBODY
     assert {each for named in found.values() for each in named} == {"viewer", "operator", "admin", "participant"}
 
 
-def test_every_door_is_closed_to_everybody_else(served: tuple[FastAPI, Caller], people: dict[str, Caller]) -> None:
+def test_every_endpoint_is_closed_to_everybody_else(served: tuple[FastAPI, Caller], people: dict[str, Caller]) -> None:
     order, tried = ["viewer", "operator", "admin"], 0
     for door, named in audiences(served[0]).items():
         method, path = door.split(" ")

@@ -150,7 +150,7 @@ def test_what_is_uploaded_by_a_page_stays_in_memory(tmp_path: Path, monkeypatch:
     assert rolled == []
 
 
-def test_whoever_has_a_session_may_send_more(tmp_path: Path) -> None:
+def test_a_caller_with_a_session_may_send_more(tmp_path: Path) -> None:
     with serving(tmp_path) as (_, anybody):
         long = {"text": "x" * (1 << 17)}
         anybody("POST", "/drafts", json=long, status=413)

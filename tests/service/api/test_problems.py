@@ -78,7 +78,7 @@ def test_a_field_is_named_with_what_it_takes(
     assert SECRET not in json.dumps(found)
 
 
-def test_a_name_that_she_made_up_is_not_repeated(tmp_path: Path) -> None:
+def test_a_name_that_the_caller_made_up_is_not_repeated(tmp_path: Path) -> None:
     """Whatever stands where a column's name should: also where its value is what is wrong."""
     with serving(tmp_path, settling=False) as (_, anybody):
         olga = anybody.logged_in("olga")

@@ -129,7 +129,7 @@ def test_a_method_that_a_stranger_made_up_is_in_no_count(
     assert set(re.findall(r'method="([^"]*)"', metrics)) <= {"GET", "POST", "any", "other"}
 
 
-def test_counts_are_for_whoever_has_their_token(served: tuple[FastAPI, Caller], tmp_path: Path) -> None:
+def test_counts_are_shown_to_holders_of_their_token(served: tuple[FastAPI, Caller], tmp_path: Path) -> None:
     for given in ("", "Bearer", "Bearer x", f"Basic {TOKEN}", f"Bearer {TOKEN}x"):
         answer = served[1].client.get("/metrics", headers={"Authorization": given} if given else {})
         assert answer.status_code == 401

@@ -67,7 +67,7 @@ def shut_out(there: World, audience: str) -> dict[str, tuple[str, int]]:
     return found
 
 
-def test_no_door_lets_anybody_else_in(there: World) -> None:
+def test_no_endpoint_lets_anybody_else_in(there: World) -> None:
     before, tried = rows_of(there.app), 0
     for method, path, audience, body in doors(there):
         for who, (token, status) in shut_out(there, audience).items():
@@ -82,7 +82,7 @@ def test_no_door_lets_anybody_else_in(there: World) -> None:
 
 
 @pytest.mark.slow
-def test_no_cookie_of_another_kind_or_time_opens_a_door(there: World) -> None:
+def test_no_cookie_of_another_kind_or_time_opens_an_endpoint(there: World) -> None:
     """A browser's way: with the word of its own form, so that only whose session it is can be in the way."""
     before, tried = rows_of(there.app), 0
     for method, path, audience, body in doors(there):

@@ -49,7 +49,7 @@ def in_form(text: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", ["matching", "bundles", "regression", "program"])
 @pytest.mark.parametrize("turn", [0, 1])
-def test_what_is_stored_is_what_she_could_have_typed(name: str, turn: int) -> None:
+def test_a_stored_answer_could_have_been_typed(name: str, turn: int) -> None:
     """Of every kind whose records are handed in as they are: the same texts, and so the same bytes."""
     it = kind(name)
     tables = read_tables(it.template)

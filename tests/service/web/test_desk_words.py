@@ -132,7 +132,7 @@ def test_what_opening_charges_is_said_before_and_after(app: FastAPI) -> None:
         assert re.search(f"Opening charges nothing: the ledger is charged .* {when}", paragraphs(olga.text))
 
 
-def test_whoever_has_withdrawn_gets_no_code(served: tuple[FastAPI, Caller]) -> None:
+def test_a_withdrawn_participant_gets_no_code(served: tuple[FastAPI, Caller]) -> None:
     """At the desk, and of the API."""
     app, anybody = served
     parts, number = app.state.parts, opened(app, kind("matching").template)
@@ -152,7 +152,7 @@ def test_whoever_has_withdrawn_gets_no_code(served: tuple[FastAPI, Caller]) -> N
     assert [row["id"] for row in codes] == [str(each) for each in range(1, 601) if each != 3]
 
 
-def test_whoever_has_withdrawn_has_no_share_of_what_is_settled_either(app: FastAPI) -> None:
+def test_a_withdrawn_participant_has_no_share_of_a_settled_campaign(app: FastAPI) -> None:
     """Also where nothing is paid, so that all reports are erased with the settlement."""
     text = kind("matching").template.replace("wishes of 2026", "withdrawn before")
     number = opened(app, text)
@@ -171,7 +171,7 @@ def test_whoever_has_withdrawn_has_no_share_of_what_is_settled_either(app: FastA
     assert "withdrawn, so there is no share" in gone.see("/mine/share", 409)
 
 
-def test_whoever_handed_in_is_reported_that_the_campaign_is_cancelled(served: tuple[FastAPI, Caller]) -> None:
+def test_a_participant_who_submitted_reads_that_the_campaign_is_cancelled(served: tuple[FastAPI, Caller]) -> None:
     """By all pages and doors: a ledger that does not admit it cancels it, and erases what she was told is stored."""
     app, anybody = served
     parts, olga = app.state.parts, Browser(app)
@@ -330,7 +330,7 @@ def test_payouts_are_approved_on_purpose_and_a_lost_file_is_written_again(app: F
     assert "You are still paid." in hers.text
 
 
-def test_a_device_forgets_her_in_two_steps(app: FastAPI) -> None:
+def test_a_device_forgets_its_participant_in_two_steps(app: FastAPI) -> None:
     hers = joined(app, opened(app, kind("matching").template))
     form = hers.text.partition("<summary>Forget me on this device</summary>")[2].partition("</details>")[0]
     assert 'action="/leave"' in form
@@ -341,7 +341,7 @@ def test_a_device_forgets_her_in_two_steps(app: FastAPI) -> None:
 
 
 
-def test_nobody_is_shown_what_she_may_not_do(app: FastAPI) -> None:
+def test_nobody_is_shown_an_action_that_they_may_not_take(app: FastAPI) -> None:
     """A viewer reads a draft and begins none; and nobody is asked to join where nothing can be handed in."""
     parts, text = app.state.parts, kind("bits").template.replace("make people", "M").replace("ill since may", "viewers")
     draft = parts.drafts.new(text, parts.operators.all()[0].number, "looked-at")

@@ -103,7 +103,7 @@ def test_the_desk_opens_the_text_that_was_looked_at(tmp_path: Path) -> None:
         assert len(app.state.parts.opened.all()) == 1
 
 
-def test_of_two_who_write_a_draft_neither_overwrites_what_she_has_not_read(tmp_path: Path) -> None:
+def test_of_two_authors_of_a_draft_neither_overwrites_an_unread_change(tmp_path: Path) -> None:
     """Both texts are shown, what is said of the one is not shown for the other, and nothing can be opened there."""
     def titled(title: str) -> str:
         return kind("bits").template.replace('title = "', f'title = "{title} <i>')

@@ -121,7 +121,7 @@ def test_nobody_is_in_a_final_round_who_has_declined_or_withdrawn(parts: Parts) 
     assert taking.standing(people[2]).declined
 
 
-def test_whoever_declined_and_takes_part_after_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_participant_who_declined_takes_part_after_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Parts.at(tmp_path) as parts:
         opened, people = reported(parts)
         taking, rounds, her = parts.participation, parts.rounds, people[2]

@@ -78,7 +78,7 @@ def test_what_was_stored_for_somebody_is_reported_as_it_was(tmp_path: Path) -> N
         assert "You handed in nothing" not in words(taking.share(hers))
 
 
-def test_who_is_handed_goods_reads_their_names_when_her_record_is_erased(tmp_path: Path) -> None:
+def test_a_winner_reads_the_names_of_the_goods_after_their_record_is_erased(tmp_path: Path) -> None:
     text = kind("matching").template
     for said, fewer in (("count = 600", "count = 200"), ("[110, 120, 120, 120]", "[37, 40, 40, 40]"),
                         ("epsilon = 4.0", "epsilon = 8.0")):
