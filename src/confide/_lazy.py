@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-__all__ = ["MOVED", "RENAMED", "doors", "moved"]
+__all__ = ["MOVED", "RENAMED", "exports", "moved"]
 
 RENAMED: dict[str, Mapping[str, str]] = {}
 """Mapping from each imported package to its renamed public names: old name -> present name."""
@@ -21,7 +21,7 @@ MOVED: dict[str, Mapping[str, str]] = {}
 """Mapping from each imported package to the public names that have left it: old name -> present full name."""
 
 
-def doors(
+def exports(
     package: str, modules: Mapping[str, tuple[str, ...]], packages: tuple[str, ...] = (),
     renamed: Mapping[str, str] | None = None, moved: Mapping[str, tuple[str, ...]] | None = None,
     old_packages: Mapping[str, str] | None = None,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from allocation.market_transcripts import walked
+from allocation.market_transcripts import replayed
 from cases import fast
 from confide.allocation.audited import asked, asked_rows, jointly
 from confide.allocation.audited_losses import recorded, unreleased_parts
@@ -67,7 +67,7 @@ def market(name: str) -> Market:
 @pytest.mark.parametrize("name", fast(1, [*MATCHINGS, *BUNDLES]))
 def test_each_part_is_attained_by_more_than_half_and_the_certificate_in_full(name: str) -> None:
     own = tiny(market(name))
-    found, hidden = walked(own, 0), unreleased_parts(own)
+    found, hidden = replayed(own, 0), unreleased_parts(own)
     parts = set(charges(own)) - {""}
     assert {"certificate"} < parts
     assert not any(audit.flagged for audit in found.values())

@@ -1,4 +1,4 @@
-"""The house rules: doors, docstrings, doctests, no asserts, nothing heavy at the door, no place of one machine."""
+"""The house rules: public names, docstrings, doctests, no asserts, light imports, no place of one machine."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-# ---- doors
+# ---- public names
 
 
 def listed(tree: ast.Module) -> list[str]:
@@ -61,10 +61,10 @@ def imported(nodes: list[ast.stmt]) -> set[str]:
 
 
 def lazy(tree: ast.Module) -> list[str] | None:
-    """The public names behind the call of `doors`; None where there is none."""
+    """The public names behind the call of `exports`; None where there is none."""
     for node in tree.body:
         value = getattr(node, "value", None)
-        if isinstance(value, ast.Call) and ast.unparse(value.func) == "doors":
+        if isinstance(value, ast.Call) and ast.unparse(value.func) == "exports":
             modules = ast.literal_eval(value.args[1])
             packages = next((ast.literal_eval(k.value) for k in value.keywords if k.arg == "packages"), ())
             return [*(each for names in modules.values() for each in names if not each.startswith("_")), *packages]
@@ -109,7 +109,7 @@ def test_a_public_name_leads_to_its_module() -> None:
 
 
 def test_no_module_takes_the_place_of_a_public_name() -> None:
-    """Importing a module puts it into its package, over whatever a lazy door has left there."""
+    """Importing a module puts it into its package, over whatever a lazy name has left there."""
     for path in PACKAGES:
         behind = lazy(parsed(path))
         if behind is not None:
@@ -125,7 +125,7 @@ def test_what_a_module_lists_it_has() -> None:
     assert missing == []
 
 
-# ---- nothing heavy at the door
+# ---- light imports
 
 HEAVY = ["opendp", "flint", "scipy", "altair", "vl_convert", "pyarrow", "numpy", "numba", "pydantic", "duckdb", "ibis",
          "rich", "sqlalchemy", "alembic", "cryptography", "highspy", "pandas", "jsonschema", "scipy.special"]
@@ -227,8 +227,8 @@ def test_random_numbers_come_from_one_function() -> None:
     """ruff and import-linter hold this too; here it is visible without them."""
     banned = re.compile(r"\b(?:np|numpy)\.random\b|\bos\.(?:urandom|getrandom)\b"
                         r"|^\s*(?:import|from) (?:random|secrets)\b", re.MULTILINE)
-    door = SOURCE / "privacy" / "noise"
-    assert [name(path) for path in FILES if door not in path.parents and banned.search(path.read_text("utf-8"))] == []
+    draws = SOURCE / "privacy" / "noise"
+    assert [name(path) for path in FILES if draws not in path.parents and banned.search(path.read_text("utf-8"))] == []
 
 
 # ---- no place of one machine

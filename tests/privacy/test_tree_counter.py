@@ -191,7 +191,7 @@ def test_blocks_of_draws_have_public_sizes(monkeypatch):
 # ---- privacy
 
 
-def walk(counter, policy, seed, change):
+def replay(counter, policy, seed, change):
     """The loss along one history of an adaptive stream: what a step adds depends on what was published.
 
     `change` (t, published) -> what the changed participant adds in the other world, in place of what she adds in this.
@@ -237,7 +237,7 @@ def test_block_sums_move_by_the_distance_times_the_levels(horizon, arity):
                     moves[world, j] += 1
             return moves[0], moves[1]
 
-        one, two, distance = walk(counter, policy, seed, change)
+        one, two, distance = replay(counter, policy, seed, change)
         moved = np.abs(one - two).sum()
         assert distance <= 2 * bids
         assert moved <= distance * counter.levels

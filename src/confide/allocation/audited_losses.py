@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from confide.allocation.audited_reach import reports_of
 from confide.allocation.billboards import AuctionBillboard
-from confide.allocation.decoding import decode, decode_bundle, walk, walk_bundle
+from confide.allocation.decoding import decode, decode_bundle, replay, replay_bundle
 from confide.allocation.duality import surpluses
 from confide.allocation.favourites import Leanings
 from confide.allocation.market import Market
@@ -124,7 +124,7 @@ def _of_goods(
     if not billboard.rounds:
         return {}
     row = as_row(record, mechanism.goods)
-    found = walk(row, index, billboard)
+    found = replay(row, index, billboard)
     out = _counted(mechanism.counter, mechanism.slots, found.steps, found.goods, billboard, draws)
     reports = reports_of(found.steps, found.goods, billboard)
     out |= _halting(mechanism, found.steps, reports, billboard)
@@ -142,7 +142,7 @@ def _of_bundles(
 ) -> Parts:
     if not billboard.rounds:
         return {}
-    found = walk_bundle(mechanism.valuation.bidder(record, mechanism.goods), index, billboard)
+    found = replay_bundle(mechanism.valuation.bidder(record, mechanism.goods), index, billboard)
     out = _counted(mechanism.counter, mechanism.slots, found.steps, found.bid_on, billboard, draws)
     reports = np.zeros(billboard.rounds, dtype=np.int64)
     reports[np.array(found.reports, dtype=np.int64) - 1] = 1

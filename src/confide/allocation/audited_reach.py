@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from confide.allocation.ascending_auction import Rules
 from confide.allocation.billboards import AuctionBillboard
-from confide.allocation.decoding import walk
+from confide.allocation.decoding import replay
 from confide.contract.checks import one_of, whole
 from confide.contract.renamed import renamed
 
@@ -232,7 +232,7 @@ def bids_and_reports(first: NDArray[np.float64], second: NDArray[np.float64],
     rules = billboard.rules
     counted = []
     for row in (first, second):
-        found = walk(row, 0, billboard)
+        found = replay(row, 0, billboard)
         bids = np.zeros((billboard.steps + 1, rules.goods), dtype=np.int64)
         np.add.at(bids, (np.array(found.steps, dtype=np.int64), np.array(found.goods, dtype=np.int64)), 1)
         counted.append((bids, reports_of(found.steps, found.goods, billboard)))

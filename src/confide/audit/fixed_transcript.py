@@ -154,9 +154,9 @@ def fixed_transcript_audit(
     """
     if not isinstance(claims, Mapping) or not (claims or promises):
         raise InvalidInput("claims", f"{type(claims).__name__}", "must be {part of the noise: its loss}, one or more")
-    walked = [*(_Replayed(part, part, claim) for part, claim in claims.items()),
-              *(_Replayed(promise.sentence(), "", promise) for promise in promises)]
-    worst = dict.fromkeys((each.name for each in walked), 0.0)
+    replayed = [*(_Replayed(part, part, claim) for part, claim in claims.items()),
+                *(_Replayed(promise.sentence(), "", promise) for promise in promises)]
+    worst = dict.fromkeys((each.name for each in replayed), 0.0)
     leaks: dict[str, None] = {}
     doubts: dict[str, None] = {}
     parts = unreleased or {}
@@ -183,7 +183,7 @@ def fixed_transcript_audit(
                 if _once(run, pair.first, ForcedNoise(others), pair.published) != (shown, reported):
                     leaks["noisy answers that should stay hidden reach the public"] = None
                     break
-            for each in walked:
+            for each in replayed:
                 both = zip(history.draws, forced.draws, strict=False)
                 of_part = [(a, b) for a, b in both if belongs(a, each.part)]
                 worst[each.name] = max(worst[each.name], history_loss(of_part, each.loss, parts))
@@ -194,7 +194,7 @@ def fixed_transcript_audit(
             names = ", ".join("/".join(map(str, name)) for name in list(drawn)[:8]) or "none"
             leaks[f"no noise was asked for by the name {part!r}; names are {names}"] = None
     out = {}
-    for each in walked:
+    for each in replayed:
         promised = promised_parameter(each.loss)
         flagged = bool(leaks or doubts) or exceeds(worst[each.name], promised)
         laws = {draw.law for draw in drawn.values() if belongs(draw, each.part) and draw.law != "split"}

@@ -107,7 +107,7 @@ def _cost(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased, *, ranged:
         if one.law == "split" or len(one.center) != len(other.center):
             continue
         if one.law in ("exponential", "words"):
-            events.append(None)  # raw draws have no center: what they protect cannot be heard at the door
+            events.append(None)  # raw draws have no center: what they protect is not recorded
             continue
         if one.law == "channel":
             events.append(_pure(_channel_loss(one, other)))

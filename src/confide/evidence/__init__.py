@@ -4,9 +4,9 @@ studies.
 `confide claims` shows the table of claims, `confide reproduce NAME` runs a study. Nothing below imports this package.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "claim": ("Claim", "Evidence", "Recomputed", "MeasuredEvidence", "Pin", "claims_of"),

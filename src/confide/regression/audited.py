@@ -440,7 +440,7 @@ def regression(mechanism: PrivateTruthfulRegression, seed: int = 0) -> Audited:
         events=mechanism.events if mechanism.claims_privacy else tuple,
         charged=named_charge(mechanism) if mechanism.claims_privacy else None, measured=[
             *privacy(mechanism, seed),
-            Examined(named="privacy loss", rows=lambda walk: [] if walk is None else [walk().row()], faults={
+            Examined(named="privacy loss", rows=lambda replay: [] if replay is None else [replay().row()], faults={
                 "the printed sensitivity without the ball (n = 10,000, gamma = 10)":
                     partial(printed_audit, 1.0, Noise.simulated(seed))}),
             Examined(named="incentives", sound=mechanism, rows=lambda it: [own_score_row(it, seed)], faults={
@@ -462,15 +462,15 @@ def privacy(mechanism: PrivateTruthfulRegression, seed: int) -> list[Transcripts
     faults: dict[str, Any] = {"answers beyond the bound count sixteen times": injected(Unclipped, mechanism).run}
     if mechanism.held_in_ball and ball_matters(mechanism):
         faults["a ball ten times as wide"] = wider_ball(mechanism).run
-    walked = Transcripts(
+    replayed = Transcripts(
         named="privacy loss: everything that others see, jointly", run=mechanism.run, seed=seed,
         promises=mechanism.guarantees().privacy, parts=_PARTS,
         claims=claims, names={part: f"privacy loss: {_NAMES.get(part, part)}" for part in claims if part},
         hardest=_HARDEST, faults=faults,
         note=f"in one pair {min(people, CROWD):,} of {people:,} people hand in a record",
         pairs=lambda: neighbours(mechanism, lambda number: Noise.simulated(seed * 1009 + number)))
-    return [walked, Laws(draws=lambda: observed(mechanism.run, [], seed), samples=_DRAWS, false_alarm=FALSE_ALARM,
-                         seed=seed)]
+    return [replayed, Laws(draws=lambda: observed(mechanism.run, [], seed), samples=_DRAWS, false_alarm=FALSE_ALARM,
+                           seed=seed)]
 
 
 def named_charge(mechanism: PrivateTruthfulRegression) -> PureDP | ZCDP:

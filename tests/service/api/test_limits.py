@@ -201,11 +201,11 @@ def test_a_store_that_is_busy_is_a_documented_answer(tmp_path: Path, monkeypatch
         monkeypatch.setattr(database, "reading", busy)
         monkeypatch.setattr(database, "writing", busy)
         asked = 0
-        for path, doors in app.openapi()["paths"].items():
-            for method, door in doors.items():
+        for path, endpoints in app.openapi()["paths"].items():
+            for method, endpoint in endpoints.items():
                 if not path.startswith("/api/v1/"):
                     continue
-                assert "503" in door["responses"], (method, path)
+                assert "503" in endpoint["responses"], (method, path)
                 answer = anybody.client.request(method, path.format(number=1, slot=1, task="settle", batch=1, path="x",
                                                                     kind="bits", name="x"),
                                                 headers={"Authorization": f"Bearer {olga.token}"})

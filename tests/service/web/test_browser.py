@@ -14,7 +14,7 @@ from confide.privacy.device_odds import of_hundred
 from confide.service.web.page import STATIC
 from service.language.pseudo import in_brackets, outside
 from service.parts import PASSWORD
-from service.web.walking import accepted, altered, at_offer, kept, leaving, opened_by, running
+from service.web.browsing import accepted, altered, at_offer, kept, leaving, opened_by, running
 
 
 def wire(page: Page) -> list[str]:

@@ -227,8 +227,8 @@ def test_a_participant_who_submitted_reads_that_the_campaign_is_cancelled(served
     operator = anybody.logged_in("olga")
     for answer in (third("POST", "/mine/share", json={}, status=409),
                    third("POST", "/mine/share", json={"values": {"law": "12"}}, status=409),
-                   *(anybody("GET", f"/campaigns/{number}/{door}", status=409)
-                     for door in ("result", "pack", "pack.zip")),
+                   *(anybody("GET", f"/campaigns/{number}/{endpoint}", status=409)
+                     for endpoint in ("result", "pack", "pack.zip")),
                    operator("GET", f"/campaigns/{number}/payouts", status=409)):
         assert answer["detail"] == "the campaign is cancelled"
         assert "later" not in answer["limit"]

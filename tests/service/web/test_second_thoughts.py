@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from service.web.walking import at_offer, kept, leaving, opened_by, running
+from service.web.browsing import at_offer, kept, leaving, opened_by, running
 
 
 def test_a_link_that_is_followed_where_codes_are_asked_for(chromium: Browser, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from confide.service.web.page import STATIC
-from service.web.walking import at_offer, leaving, opened_by, running
+from service.web.browsing import at_offer, leaving, opened_by, running
 from service.web.wire import Ears, Wire, beyond
 
 ASKS = 'await fetch("/api/v1/mine", {'

@@ -23,7 +23,7 @@ from confide.contract import BudgetExceeded, InvalidInput, Refused
 from confide.contract.kinds import kind
 from confide.service.work import Drafts, Opened, Task
 from confide.service.work.faults import Changed
-from service.kills.crowd import text_of
+from service.kills.participants import text_of
 from service.parts import Parts
 
 PEOPLE = 12

@@ -11,9 +11,9 @@ The class is public, and the same for all bidders. A bidder's record says which 
 True
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "bidders": ("Bidder", "BundleClass", "Population"),

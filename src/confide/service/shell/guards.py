@@ -99,7 +99,7 @@ def needs(role: Role) -> Callable[[Request], Operator]:
             raise HTTPException(403, f"this is for operators with the role {role.value!r}")
         return found
 
-    guard.audience = role.value  # type: ignore[attr-defined] # read by the test that tries every door
+    guard.audience = role.value  # type: ignore[attr-defined] # read by the test that tries every endpoint
     return guard
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.billboards import AuctionBillboard
-from confide.allocation.decoding import BundleWalk, Walk, walk, walk_bundle
+from confide.allocation.decoding import BundleReplay, Replay, replay, replay_bundle
 from confide.allocation.palloc import PAlloc
 from confide.allocation.scales import Points, Ranks, Scale
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
@@ -158,7 +158,7 @@ class AuctionWords(MethodWords):
     def story(
         self, market: Any, billboard: AuctionBillboard, names: Sequence[str], record: Any, index: int, said: Said
     ) -> list[str]:
-        hers = walk(record, index, billboard)
+        hers = replay(record, index, billboard)
         slots = billboard.rules.slots
         found = [_place(billboard, index)]
         for step, good in zip(hers.steps, hers.goods, strict=True):
@@ -174,7 +174,7 @@ class AuctionWords(MethodWords):
         return found
 
     def _end(
-        self, billboard: AuctionBillboard, names: Sequence[str], row: NDArray[np.float64], hers: Walk, index: int,
+        self, billboard: AuctionBillboard, names: Sequence[str], row: NDArray[np.float64], hers: Replay, index: int,
         said: Said,
     ) -> str:
         good, clearing = hers.latest, billboard.clearing
@@ -281,7 +281,7 @@ class BundleWords(AuctionWords):
     def story(
         self, market: PAlloc, billboard: AuctionBillboard, names: Sequence[str], record: Any, index: int, said: Said
     ) -> list[str]:
-        hers = walk_bundle(market.valuation.bidder(record, market.goods), index, billboard)
+        hers = replay_bundle(market.valuation.bidder(record, market.goods), index, billboard)
         slots = billboard.rules.slots
         found = [_place(billboard, index)]
         tried = set[int]()
@@ -305,7 +305,7 @@ def _place(billboard: AuctionBillboard, index: int) -> str:
             f"{index // billboard.rules.batch + 1:,} of each round.")
 
 
-def _ends(billboard: AuctionBillboard, names: Sequence[str], hers: BundleWalk, index: int) -> list[str]:
+def _ends(billboard: AuctionBillboard, names: Sequence[str], hers: BundleReplay, index: int) -> list[str]:
     found = list[str]()
     for good, seen in sorted(zip(hers.goods, hers.seen, strict=True)):
         age, clearing = int(billboard.final_counts[good]) - seen, billboard.clearing

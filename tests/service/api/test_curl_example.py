@@ -19,12 +19,12 @@ import pytest
 from missing import missing
 from service.clients import serving
 from service.parts import PASSWORD
-from service.web.walking import free_port
+from service.web.browsing import free_port
 
 GUIDE = Path(__file__).parents[3] / "docs" / "service.md"
 
 
-def walk() -> str:
+def example() -> str:
     """All commands of the section, in order."""
     section = GUIDE.read_text(encoding="utf-8").partition("### A campaign with curl\n")[2].partition("\n## ")[0]
     return "\n".join(re.findall(r"```bash\n(.*?)```", section, re.DOTALL))
@@ -34,15 +34,15 @@ def test_every_endpoint_of_the_example_exists(tmp_path: Path) -> None:
     """With its method, and with no field that it does not know."""
     with serving(tmp_path) as (app, _):
         schema = app.openapi()
-    doors = {re.sub(r"\{\w+\}", "*", path): methods for path, methods in schema["paths"].items()}
-    calls = [line for line in walk().splitlines() if "$api/" in line]
+    endpoints = {re.sub(r"\{\w+\}", "*", path): methods for path, methods in schema["paths"].items()}
+    calls = [line for line in example().splitlines() if "$api/" in line]
     assert len(calls) == 16
     for line in calls:
         path = re.search(r"\$api(/[\w/$.]+)", line)
         assert path is not None
         found = re.sub(r"\$\w+", "*", path[1]).replace("jobs/settle", "jobs/*")
         method = "put" if "-X PUT" in line else "post" if "-X POST" in line or " -d " in line else "get"
-        assert method in doors[f"/api/v1{found}"], line
+        assert method in endpoints[f"/api/v1{found}"], line
     names = {name for model in schema["components"]["schemas"].values() for name in model.get("properties", {})}
     taken = {word for line in calls for word in re.findall(r"\| get (\w+)", line)}
     assert taken | {"codes", "code", "text", "slots", "confirm", "values"} <= names
@@ -76,7 +76,7 @@ def test_the_curl_example_runs(home: Path, tmp_path: Path) -> None:
             except OSError:
                 assert server.poll() is None
                 time.sleep(0.1)
-        script = "set -euo pipefail\n" + walk().replace("localhost:8000", f"localhost:{port}")
+        script = "set -euo pipefail\n" + example().replace("localhost:8000", f"localhost:{port}")
         done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=participants, capture_output=True, text=True,
                               timeout=240, check=False)
     finally:
