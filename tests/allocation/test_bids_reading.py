@@ -168,9 +168,9 @@ def test_all_forms_and_what_is_typed_give_the_same_values(
                               scale=scale, roster=Roster(n), id="id"), n, 3)
     assert wide.values.tolist() == long.values.tolist()
     for i, row in enumerate(table):
-        hers = typed({good: str(cell) for good, cell in zip(GOODS, row, strict=True) if cell is not None}, goods=GOODS,
-                     scale=scale)
-        assert {good: value for good, value in enumerate(wide.row(i).tolist()) if value} == hers
+        own = typed({good: str(cell) for good, cell in zip(GOODS, row, strict=True) if cell is not None}, goods=GOODS,
+                    scale=scale)
+        assert {good: value for good, value in enumerate(wide.row(i).tolist()) if value} == own
 
 
 @pytest.mark.parametrize(("given_", "says"), [

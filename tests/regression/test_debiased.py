@@ -21,7 +21,7 @@ from confide.regression import (
     UniformNoise,
     plan,
 )
-from confide.regression.audited import PaidByHerOwnGroup, injected
+from confide.regression.audited import PaidByOwnGroup, injected
 from confide.regression.audited_behaviour import behaviour_rows, far_lies, own_score_row, range_row, wrong_signs
 from confide.regression.spectrum import ridge_shrinkage, ridge_shrinkage_error
 
@@ -141,7 +141,7 @@ def test_the_audit_measures_debiased_truth() -> None:
     rows = behaviour_rows(biased, seed=1, runs=4, types=12)
     plain = next(row for row in rows if row.promise.startswith("no lie"))
     assert gain.measured < plain.measured / 3  # type: ignore[operator]
-    assert own_score_row(injected(PaidByHerOwnGroup, ours), 1).flagged
+    assert own_score_row(injected(PaidByOwnGroup, ours), 1).flagged
     assert not far_lies(ours, 1) or wrong_signs(ours, 1)[0].flagged
 
 

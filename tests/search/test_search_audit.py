@@ -181,7 +181,7 @@ def test_every_public_stop_is_audited(kind: str, epsilon: float, threshold: floa
     assert len(report.controls) >= 3
 
 
-STRETCHED = [
+EXTREME = [
     {"stop": "smoothed", "largest_threshold": 0}, {"stop": "private", "largest_threshold": 0},
     {"stop": "smoothed", "statistic": Paths(2)}, {"stop": "private", "statistic": Walks(3), "degree_bound": 20},
     {"stop": "none", "statistic": CommonNeighboursMulti(), "stopping_target": None},
@@ -191,7 +191,7 @@ STRETCHED = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("some", STRETCHED, ids=str)
+@pytest.mark.parametrize("some", EXTREME, ids=str)
 def test_every_statistic_and_grid_is_audited(some: dict[str, Any]) -> None:
     plan = {"people": 10_000, "components": 3, "stopping_target": 30, "epsilon": 1.0, "degree_bound": 50} | some
     report = audit(audited.search(PTarget(**plan), 1))

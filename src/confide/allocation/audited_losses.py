@@ -24,7 +24,7 @@ from confide.allocation.audited_reach import reports_of
 from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.decoding import decode, decode_bundle, replay, replay_bundle
 from confide.allocation.duality import surpluses
-from confide.allocation.favourites import Leanings
+from confide.allocation.favourites import PublicBiases
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
@@ -224,11 +224,11 @@ def _of_scaling(
         return {}
     row = as_row(record, mechanism.goods)
     own = Valuations.of(row[None, :], people=1, goods=mechanism.goods)
-    lean = Leanings.of(billboard.public_seed, mechanism.spread)
+    biases = PublicBiases.of(billboard.public_seed, mechanism.spread)
     out: dict[StreamName, NDArray[np.int64]] = {}
     for r, path in enumerate(billboard.paths[:-1]):
         prices = np.ldexp(path.astype(np.float64), -20)
-        out["demand", r] = soft_demand(own, prices, mechanism.temperatures[r], lean, first=index)
+        out["demand", r] = soft_demand(own, prices, mechanism.temperatures[r], biases, first=index)
     asked = np.zeros(mechanism.goods, dtype=np.int64)
     wanted = mechanism.wanted(row, index, billboard)
     if wanted >= 0:

@@ -85,9 +85,9 @@ def parsed(campaign: Planned, identity: str, record: Mapping[str, str]) -> tuple
 
 def own_file(campaign: Planned, identity: str, record: Mapping[str, str], shown: PublicOutcome) -> dict[str, Any]:
     """One portable file with a participant's record and share: see `Campaign.own_file`."""
-    hers, index = parsed(campaign, identity, record)
+    own_record, index = parsed(campaign, identity, record)
     return {"format": 1, "content": campaign.file.digest, "id": identity, "index": index, "record": dict(record),
-            "share": dict(shown.mechanism.decode(hers, index, shown.billboard))}
+            "share": dict(shown.mechanism.decode(own_record, index, shown.billboard))}
 
 
 def withdraw(campaign: Planned, identity: str, store: Store | None = None) -> bool:

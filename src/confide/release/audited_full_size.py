@@ -173,7 +173,7 @@ def _pair(it: Mechanism, schema: Schema, seed: int) -> _Pair:
     small, workload = _fewer(it)
     n: int = small.records  # type: ignore[attr-defined]
     table = table_of(schema, n, seed=seed)
-    at, record = _stretched(table, workload)
+    at, record = _largest_move(table, workload)
     cells = table.cells.copy()
     cells[at] = record
     both: list[Any] = [table, Codes(schema=schema, cells=cells)]
@@ -213,7 +213,7 @@ def _each(it: Mechanism) -> int:
     return 1
 
 
-def _stretched(table: Codes, workload: Workload | None) -> tuple[int, Any]:
+def _largest_move(table: Codes, workload: Workload | None) -> tuple[int, Any]:
     """The position of the record to replace, and the new record. Among some candidates the pair that changes the most
     answers is chosen.
     """

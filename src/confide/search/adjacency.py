@@ -87,8 +87,8 @@ def adjacency(first: _Ranks, second: _Ranks, people: int) -> Lists:
 
         def settle(block: int) -> int:
             low, high = block << shift, min(people, (block + 1) << shift)
-            stretch = slice(int(ends[block]), int(ends[block + 1]))
-            return int(_settle(dealt[stretch], low, indices[stretch], indptr[low + 1 : high + 1]))
+            part = slice(int(ends[block]), int(ends[block + 1]))
+            return int(_settle(dealt[part], low, indices[part], indptr[low + 1 : high + 1]))
 
         kept = list(pool.map(settle, range(blocks)))
     np.cumsum(indptr, out=indptr)

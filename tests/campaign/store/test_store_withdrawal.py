@@ -228,7 +228,7 @@ def test_the_participants_own_values_are_erased(paid: bool, campaign: Campaign, 
     before, spent = life(store), store.ledger("town")
     gone: list[int] = []
     for slot in (0, 2, 2, 5):
-        her = store.subject(account("town"), name(slot))
+        subject = store.subject(account("town"), name(slot))
         assert campaign.withdraw(name(slot), store=store) is False
         gone.append(slot)
         after = life(store)
@@ -237,7 +237,7 @@ def test_the_participants_own_values_are_erased(paid: bool, campaign: Campaign, 
         assert (after.pack, after.payouts, after.debits, after.events) == (before.pack, before.payouts, before.debits,
                                                                           before.events)
         assert store.ledger("town") == spent
-        assert store.subject(account("town"), name(slot)) == her is not None
+        assert store.subject(account("town"), name(slot)) == subject is not None
         left = campaign.settled(store=store).shares["payment"].to_pylist()
         assert left == [None if each in gone else share for each, share in enumerate(shares)]
     again = campaign.settle(store=store)

@@ -59,9 +59,9 @@ def test_the_curl_example_runs(home: Path, tmp_path: Path) -> None:
         shim.chmod(0o700)
     (tmp_path / "login.json").write_text(json.dumps({"name": "ada", "password": PASSWORD}))
     (tmp_path / "password").write_text(PASSWORD)
-    (tmp_path / "hers").mkdir()
+    (tmp_path / "participant").mkdir()
     operators = {**os.environ, "CONFIDE_HOME": str(home), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    participants = {**operators, "CONFIDE_HOME": str(tmp_path / "hers")}  # her book is her own
+    participants = {**operators, "CONFIDE_HOME": str(tmp_path / "participant")}  # with a book of their own
     subprocess.run(["confide", "operators", "add", "ada", "--role", "admin", "--password-file", "password"],
                    cwd=tmp_path, env=operators, check=True, capture_output=True)
     port = free_port()
@@ -85,5 +85,5 @@ def test_the_curl_example_runs(home: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     for said in ("The ledger admits the campaign", "\nsettled\n", "Your share", "The pack is whole."):
         assert said in done.stdout, done.stdout
-    assert (tmp_path / "hers" / "own" / "reports.json").exists()
+    assert (tmp_path / "participant" / "own" / "reports.json").exists()
     assert not (home / "own").exists()  # and nothing of what she answered

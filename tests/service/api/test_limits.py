@@ -159,8 +159,8 @@ def test_a_caller_with_a_session_may_send_more(tmp_path: Path) -> None:
         draft = olga("POST", "/drafts", json={"text": kind("regression").template}, status=201)
         number = olga("POST", f"/drafts/{draft['number']}/open")["number"]
         code = olga("POST", f"/campaigns/{number}/invitations", json={"slots": [0]})["codes"][0]["code"]
-        hers = anybody.joined(code)
-        assert hers("PUT", "/mine/report", json={"values": {"x" * 70_000: "1"}}, status=422)["status"] == 422
+        participant = anybody.joined(code)
+        assert participant("PUT", "/mine/report", json={"values": {"x" * 70_000: "1"}}, status=422)["status"] == 422
 
 
 def test_an_answer_that_nobody_foresaw_has_all_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,9 +85,9 @@ def test_a_name_that_the_caller_made_up_is_not_repeated(tmp_path: Path) -> None:
         draft = olga("POST", "/drafts", json={"text": kind("bits").template}, status=201)["number"]
         olga("POST", f"/drafts/{draft}/open")
         (code,) = olga("POST", "/campaigns/1/invitations", json={"slots": [0]})["codes"]
-        her = anybody.joined(code["code"])
+        participant = anybody.joined(code["code"])
         for values in ({SECRET: 5}, {"report": "yes", SECRET: None}, {SECRET: "yes"}, {SECRET + "\0": "yes"}):
-            assert SECRET not in json.dumps(her("PUT", "/mine/report", json={"values": values}, status=422))
+            assert SECRET not in json.dumps(participant("PUT", "/mine/report", json={"values": values}, status=422))
 
 
 def test_malformed_bodies_are_answered_as_the_schema_says(tmp_path: Path) -> None:

@@ -188,11 +188,12 @@ def test_a_participant_is_asked_about_nobody_else(there: World) -> None:
     for endpoint, named in audiences(there.app).items():
         assert "participant" not in named or "{" not in endpoint
     store = there.app.state.parts.store
-    hers, neighbour, elsewhere = (there.by(token) for token in (
+    participant, neighbour, elsewhere = (there.by(token) for token in (
         there.roles["participant"], there.neighbours["same campaign"], there.neighbours["other campaign"]))
     before = rows_of(there.app)
-    assert [(mine["campaign"], mine["id"]) for mine in (each("GET", "/mine") for each in (hers, neighbour, elsewhere))
-            ] == [(there.open, "1"), (there.open, "2"), (there.settled, "1")]
+    assert [(mine["campaign"], mine["id"]) for mine in (
+            each("GET", "/mine") for each in (participant, neighbour, elsewhere))] == [
+            (there.open, "1"), (there.open, "2"), (there.settled, "1")]
     for query in ("?slot=0&campaign=1&id=1", "?number=1"):
         assert neighbour("GET", f"/mine{query}") == neighbour("GET", "/mine")
     for more in ({"slot": 0}, {"id": "1"}, {"campaign": there.settled}):
@@ -209,7 +210,7 @@ def test_a_participant_is_asked_about_nobody_else(there: World) -> None:
     assert neighbour("POST", "/mine/withdraw") == {"before_settlement": True}
     assert store.withdrawn(there.open) == {1: True}
     assert (store.report_of(there.open, 0), store.report_of(there.open, 1)) == (first, None)
-    assert hers("GET", "/mine")["handed_in"]
+    assert participant("GET", "/mine")["handed_in"]
 
 
 def test_who_may_look_is_shown_no_payment(there: World) -> None:

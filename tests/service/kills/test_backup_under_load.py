@@ -50,9 +50,9 @@ def logged_in_again(port: int, participants: Participants, people: Sequence[Pers
     anybody = Operator(port, "")
     operator = Operator(port, anybody("POST", "/login", {"name": "ada", "password": PASSWORD})["token"])
     for number in (participants.drawn, participants.typed):
-        hers = {person.slot: person for person in people if person.campaign == number}
-        for code in operator("POST", f"/campaigns/{number}/invitations", {"slots": sorted(hers)})["codes"]:
-            hers[code["slot"]].token = anybody("POST", "/join", {"code": code["code"]})["token"]
+        participant = {person.slot: person for person in people if person.campaign == number}
+        for code in operator("POST", f"/campaigns/{number}/invitations", {"slots": sorted(participant)})["codes"]:
+            participant[code["slot"]].token = anybody("POST", "/join", {"code": code["code"]})["token"]
     return operator
 
 

@@ -58,8 +58,8 @@ def test_kills_during_collection(tmp_path: Path, database_url: str) -> None:
         assert load.broken
         figures = check(store, participants)
         assert figures["told"] + figures["not told"] == len(participants.people)
-        hers = [each for each in load.acknowledged if each.campaign == participants.drawn][:40]
-        for person in hers:
+        participant = [each for each in load.acknowledged if each.campaign == participants.drawn][:40]
+        for person in participant:
             draw = person.other if person.acknowledged == person.values else person.values
             assert asyncio.run(put(tree.port, person.token, draw)) == 409
             assert asyncio.run(put(tree.port, person.token, person.acknowledged or {})) == 204

@@ -52,10 +52,10 @@ def test_what_was_begun_is_answered(workers: int, tmp_path: Path, database_url: 
     participants = gathered(home, database_url, waiting)
 
     async def hand_in(port: int) -> list[int]:
-        return await asyncio.gather(*(put(port, person.token, person.values) for person in hers))
+        return await asyncio.gather(*(put(port, person.token, person.values) for person in participant))
 
     with Store(database_url, home=Home(home)) as store, Tree(home, database_url, workers=workers) as tree:
-        hers = [each for each in participants.people if each.campaign == participants.drawn]
+        participant = [each for each in participants.people if each.campaign == participants.drawn]
         second = participants.people[1]
         assert asyncio.run(put(tree.port, second.token, second.values)) == 204  # it is warm
         second.sent.append(second.values)
@@ -71,7 +71,7 @@ def test_what_was_begun_is_answered(workers: int, tmp_path: Path, database_url: 
 
         assert asyncio.run(during()) == [204] * waiting
         assert tree.child.wait(AT_MOST) == 0
-        for person in hers:
+        for person in participant:
             person.sent.append(person.values)
             person.acknowledged = person.values
         assert check(store, participants)["told"] == waiting

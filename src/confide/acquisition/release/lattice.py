@@ -46,7 +46,7 @@ from confide.acquisition.release.losses import (
     ReleaseLosses,
     absentee_sigma,
     as_order,
-    covering_sigma,
+    covered_noise_std,
     exact_sum,
     plausible,
 )
@@ -549,7 +549,7 @@ def aggregate(
         raise Refused("nobody sent a message: there is nothing to publish")
     total = exact_sum(sent)
     missing = sum(s * s for s in contracts.noise_std[~here].tolist())
-    absent = covering_sigma(missing)
+    absent = covered_noise_std(missing)
     if absent:
         if noise is None:
             raise Refused("somebody who accepted a contract sent nothing", "give noise for the missing place, or abort")

@@ -345,7 +345,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
     def _measure_one_way(
         self, columns: NDArray[np.uint16], counts: NDArray[np.int64], sigma: float, stream: str, source: Noise,
-        tell: Progress | None,
+        progress: Progress | None,
     ) -> list[RawTable]:
         raw = []
         for j, size in enumerate(self.schema.sizes):
@@ -354,16 +354,16 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                 noisy = add_discrete_gaussian(source, table, noise_std=sigma, l2_sensitivity_squared=MOVED,
                                               stream=(stream, j), line=self._line(stream))
                 raw.append(RawTable((j,), noisy, sigma))
-            advance(tell, j + 1, len(self.schema.sizes))
+            advance(progress, j + 1, len(self.schema.sizes))
         return raw
 
-    def _scores(self, fit: _Fit, private: list[NDArray[np.int32]], tell: Progress | None) -> NDArray[np.int64]:
+    def _scores(self, fit: _Fit, private: list[NDArray[np.int32]], progress: Progress | None) -> NDArray[np.int64]:
         """The private scores of all candidates. Equal rows of the model are merged first, since there may be few
         distinct rows.
         """
         rows, weights = merged_columns(fit.model.rows, fit.model.weights, self.schema.sizes)
         return scores(rows, whole_weights(weights, self.records), self.candidates, fit.sizes, private,
-                      self.records, fit.split.sigma, self.seed, fit.batches, tell)
+                      self.records, fit.split.sigma, self.seed, fit.batches, progress)
 
     def _choose(self, scored: NDArray[np.int64], fit: _Fit, source: Noise) -> list[int]:
         """The choices of one batch. Each choice is a draw of the exponential mechanism from the candidates that the
@@ -506,12 +506,12 @@ class _Fit:
             start.setdefault((j,), np.full(size, 1.0 / size))
         self.model = Model(plan.schema.sizes, plan.population, plan.seed, start)
 
-    def learn(self, measured: list[RawTable], tell: Progress | None = None) -> None:
+    def learn(self, measured: list[RawTable], progress: Progress | None = None) -> None:
         self.raw += measured
         self.chosen += [table.columns for table in measured]
         self.batches += 1
         targets = consistent(self.raw, self.plan.records)
-        self.model.fit(targets, self.chosen, last=len(self.chosen) >= self.split.tables, tell=tell)
+        self.model.fit(targets, self.chosen, last=len(self.chosen) >= self.split.tables, progress=progress)
 
     def billboard(self) -> FittedMarginals:
         model = self.model
@@ -526,10 +526,10 @@ def _part(progress: Progress | None, start: int, end: int) -> Progress | None:
     if progress is None:
         return None
 
-    def tell(done: int, total: int | None) -> None:
+    def report(done: int, total: int | None) -> None:
         advance(progress, start + (end - start) * done // (total or 1), _WHOLE)
 
-    return tell
+    return report
 
 
 def _widths(given: Any) -> tuple[int, ...]:
