@@ -179,10 +179,10 @@ def test_a_selection_counts_by_whichever_cost_is_less() -> None:
 
 
 def test_an_answer_that_only_one_data_set_can_give() -> None:
-    def telling(values: list[float], noise: Noise) -> np.ndarray:
+    def speaking(values: list[float], noise: Noise) -> np.ndarray:
         return noise.channel([[4, 0], [1, 3]], np.array(values, dtype=int), stream="reports")
 
-    assert math.isinf(_audit(telling).measured)
+    assert math.isinf(_audit(speaking).measured)
 
 
 def test_the_number_of_items_and_the_table_must_be_public() -> None:

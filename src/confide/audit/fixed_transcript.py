@@ -28,7 +28,7 @@ from confide.audit.comparing import Loss, exceeds, promised_parameter
 from confide.audit.history_loss import UnreleasedIntermediate, belongs, exactly, history_loss, own_formulas
 from confide.audit.other_answers import kept_entries
 from confide.audit.report import AuditRow
-from confide.audit.side_channels import telling
+from confide.audit.side_channels import recorded_steps
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Privacy
 from confide.contract.renamed import renamed
@@ -222,7 +222,7 @@ def _shown(claim: Loss, measured: float, promised: float, laws: set[str]) -> flo
 
 def _once(run: Callable[[Any, Noise], Any], data: Any, noise: Noise, published: Published) -> tuple[bytes, Any]:
     """Published bytes of one run, and the progress that it reports if it is made by `run_with_steps`."""
-    with telling() as reported:
+    with recorded_steps() as reported:
         return published(run(data, noise)), reported
 
 

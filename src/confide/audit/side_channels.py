@@ -33,9 +33,9 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.given_noise import given
 from confide.tables.slot_rows import SlotRows
 
-__all__ = ["Failed", "SideChannelOutput", "run_with_steps", "settled_run", "side_channel_output", "telling"]
+__all__ = ["Failed", "SideChannelOutput", "recorded_steps", "run_with_steps", "settled_run", "side_channel_output"]
 
-# ---- telling
+# ---- steps
 
 _Steps = list[tuple[int, int | None]]
 _STEPS: ContextVar[_Steps | None] = ContextVar("steps", default=None)
@@ -55,11 +55,11 @@ def run_with_steps(mechanism: Mechanism, data: Any, noise: Any) -> Any:
 
 
 @contextmanager
-def telling() -> Iterator[_Steps]:
+def recorded_steps() -> Iterator[_Steps]:
     """Context around a run, which yields the list of progress reports that `run_with_steps` records in it, in order.
 
     Example:
-        >>> with telling() as steps:
+        >>> with recorded_steps() as steps:
         ...     pass
         >>> steps
         []
