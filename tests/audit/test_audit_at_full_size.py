@@ -11,10 +11,10 @@ import pytest
 
 from audit.test_audit_of_unpublished_answers import Board, Sound, privacy_row
 from confide.audit import AuditReport, Verdict, exact_bytes, mechanism_audit
-from confide.audit.crowd_paths import crowd_paths
 from confide.audit.full_size_pairs import LARGEST_PEOPLE, built, of_records, whole_pairs
 from confide.audit.mechanism_audit import audit_mechanism
 from confide.audit.pair_words import pair_words
+from confide.audit.population_paths import population_paths
 from confide.audit.thresholds import places, stepping
 from confide.contract import Relation
 from confide.privacy.noise import ForcedNoise
@@ -69,7 +69,7 @@ def test_where_a_run_of_many_begins_to_do_another_thing_is_found() -> None:
         return Counts(many=MANY).run(data, noise)
 
     assert list(stepping(run, TEN, MANY, Relation.REPLACE, 1)) == []
-    assert len(ran) == sum(len(places(path)) for path in crowd_paths(TEN, MANY, Relation.REPLACE)) == 21
+    assert len(ran) == sum(len(places(path)) for path in population_paths(TEN, MANY, Relation.REPLACE)) == 21
     assert max(ran) == MANY
 
 

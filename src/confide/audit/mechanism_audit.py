@@ -29,7 +29,7 @@ from confide.audit.sampler import sampler_audit
 from confide.audit.side_channels import Failed, settled_run, side_channel_output
 from confide.audit.thresholds import stepping
 from confide.audit.transcripts import Replay, Run, replay
-from confide.audit.worst_case_neighbours import CELLS, corners, crowds, interior, neighbours
+from confide.audit.worst_case_neighbours import CELLS, corners, interior, neighbours, sets_of_others
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Relation
 from confide.contract.kinds import Progress
@@ -396,13 +396,13 @@ def _decoded(
     """Row that compares the shares of a simulated run with separate decodings of them, and a control with one share
     altered after the run.
     """
-    others = crowds(roles, people)[1]
-    inside = interior(roles, seed)[: len(others)]
+    all_others = sets_of_others(roles, people)[1]
+    inside = interior(roles, seed)[: len(all_others)]
     if inside:
-        others[: len(inside)] = inside
-    crowd = SlotRows(np.arange(len(others)), others)
+        all_others[: len(inside)] = inside
+    others = SlotRows(np.arange(len(all_others)), all_others)
     alone = SlotRows(np.array([people - 1]), corners(roles)[0][None])
-    records = {int(slot): cells for batch in (crowd, alone)
+    records = {int(slot): cells for batch in (others, alone)
                for slot, cells in zip(batch.index, batch.cells, strict=True)}
     shown = sorted({*range(min(people, _DECODED)), people - 1})
     how = f"of {len(shown)} shares, how many differ from a decode apart"
@@ -413,7 +413,7 @@ def _decoded(
                    != written(share, schema) for slot, share in zip(shown, shares, strict=True))
 
     outcome, _ = side_channel_output(
-        lambda: settled_run([crowd, alone], RecordingNoise(Noise.simulated(seed)), mechanism))
+        lambda: settled_run([others, alone], RecordingNoise(Noise.simulated(seed)), mechanism))
     shares, _ = side_channel_output(lambda: [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown])
     found, _ = side_channel_output(lambda: differing(shares))
     for each in (outcome, shares, found):

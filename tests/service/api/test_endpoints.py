@@ -170,7 +170,7 @@ def test_over_tls_browsers_are_reported_to_stay_there(tmp_path: Path) -> None:
         assert "max-age" in anybody.client.get("/health/live").headers["strict-transport-security"]
 
 
-def test_a_host_beside_it_plants_no_session(tmp_path: Path) -> None:
+def test_a_neighbouring_host_sets_no_session(tmp_path: Path) -> None:
     """Over TLS cookies have names that browsers take from this very host alone; under other names nothing is read."""
     with serving(tmp_path, base_url="https://study.example") as (app, anybody):
         olga = anybody.logged_in("olga")
