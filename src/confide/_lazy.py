@@ -61,7 +61,7 @@ def exports(
         elif name in old:
             _warn_of_old_name(package, name, old[name])
             module, _, today = old[name].rpartition(".")
-            return getattr(import_module(module or package), today)  # not kept: the next caller is told, too
+            return getattr(import_module(module or package), today)  # not kept: the next caller is warned, too
         elif name in gone:
             _warn_of_old_name(package, name, gone[name])
             value = import_module(f"{package}.{name}")

@@ -229,7 +229,7 @@ def _drawn_at(factor: float) -> type[Any]:
     return Part
 
 
-# ---- audited walks
+# ---- audited replays
 
 _JOINTLY = "privacy: everything that others see, jointly"
 _FEW = f"{PEOPLE} made-up bidders"

@@ -157,7 +157,7 @@ def _of_bundles(
         goods, observed = decode_bundle(record, index, billboard), RecordingNoise(ForcedNoise([]))
         held = np.full((1, mechanism.largest_bundle), -1, dtype=np.int64)
         held[0, : len(goods)] = goods
-        plan.reported_of(own, billboard.prices, held, observed)  # her terms, rounded as the run does
+        plan.reported_of(own, billboard.prices, held, observed)  # the bidder's terms, rounded as the run does
         out["certificate",] = np.array([int(c) for c in observed.draws[0].center], dtype=np.int64)
     return out
 
@@ -368,7 +368,7 @@ class History:
             published: function from an outcome and the bidder's place to the bytes that others see.
         """
         before, after = self.parts(index), self._parts(index, other)
-        # Noise alone is less by what her other record adds, so that the released sums stay as they are.
+        # Noise alone is less by what the bidder's other record adds, so that the released sums stay as they are.
         answers = [replace(draw, value=draw.value - np.reshape(
             after[draw.stream] - before[draw.stream], draw.value.shape)) if _bare(draw) else draw
             for draw in self.draws]

@@ -64,7 +64,7 @@ __all__ = ["GRID", "WHOLE", "falling", "logarithm", "moved_prices", "prices_of",
 WHOLE = 1 << 16
 """Number of units in the demand of one whole bidder."""
 
-_ALONE = 2**20  # values that one thread is done with sooner than others can be told of
+_ALONE = 2**20  # values that one thread is done with sooner than others can be started
 
 _MOST = 2**30  # rows of a block: their units stay far below 2^53
 _NEVER = -1e300
@@ -142,7 +142,7 @@ def _soft(
                     gains[y] += public_bias(key, (first_place + i) * goods + named[first + y], spread)
         best = _largest(gains, count)
         if not best > _NEVER:
-            continue  # nothing is worth anything to her
+            continue  # nothing is worth anything to this bidder
         _exponentials(gains, count, best, rate, weights)
         scale = whole / (_total(weights, count) * (1.0 + np.exp(-best * rate)))
         for y in range(count):

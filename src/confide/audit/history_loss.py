@@ -150,7 +150,7 @@ def spent(events: Iterable[Event], claim: Loss) -> float:
     return _spent(together, claim)
 
 
-@lru_cache(maxsize=4096)  # a walk meets the same distances again and again
+@lru_cache(maxsize=4096)  # a replay meets the same distances again and again
 def _spent(events: tuple[Event, ...], claim: Loss) -> float:
     together = Accountant(events)
     if not isinstance(claim, PureDP | ApproxDP | GDP) and totals(together.spend).rho is None:

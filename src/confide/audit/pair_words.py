@@ -15,8 +15,8 @@ from confide.tables.slot_rows import SlotRows
 
 __all__ = ["pair_words", "record_words"]
 
-_KINDS = 3  # different records of the others that are told, at most
-_COLUMNS = 6  # of a record that are told
+_KINDS = 3  # different records of the others that are named, at most
+_COLUMNS = 6  # of a record that are named
 
 _Ints = NDArray[np.int64]
 

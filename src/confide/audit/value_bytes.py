@@ -118,7 +118,7 @@ def _beside(value: Any, above: tuple[int, ...]) -> list[bytes]:
 
 def _array(value: Any, above: tuple[int, ...]) -> list[bytes]:
     kind, plain = type(value).__name__, np.asarray(value)
-    if isinstance(value, np.ma.MaskedArray):  # what lies under the mask is told too
+    if isinstance(value, np.ma.MaskedArray):  # the values under the mask count too
         plain = np.asarray(value.data)
         return [*_numbers(plain, kind, above), *_numbers(np.ma.getmaskarray(value), "mask", above)]
     return _numbers(plain, kind, above)

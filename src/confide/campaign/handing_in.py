@@ -121,7 +121,7 @@ def hand_in(campaign: Planned, identity: str, values: Mapping[str, str], store: 
     from confide.campaign.store import Store
 
     file, plan = campaign.file, campaign.plan
-    slot, report = file.kind.submission(file.config, plan, identity, values)  # what is wrong is told before all else
+    slot, report = file.kind.submission(file.config, plan, identity, values)  # its errors come first
     with Store() if store is None else nullcontext(store) as there:
         known = there.find(file)
         # What was opened without a charge, as by a run that then met no file, takes no report that has to be charged.

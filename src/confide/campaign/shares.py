@@ -47,7 +47,7 @@ def stored_share(campaign: Planned, identity: str, store: Store | None = None) -
     file, kind, plan = campaign.file, campaign.kind, campaign.plan
     with existing(file) if store is None else nullcontext(store) as there:
         known = there.settled(file)
-        if campaign.held:  # the same for every id: whose record the custodian holds is not to be told
+        if campaign.held:  # the same for every id: whose record the custodian holds must not show
             outcome = stored_outcome(file, there)
             return kind.explain(plan, outcome, *campaign.record(identity))
         slot, gone = slot_of(file, identity), there.withdrawn(known.number)

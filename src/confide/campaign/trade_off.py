@@ -39,7 +39,7 @@ proportions stay.
 """
 
 _BEYOND = "the campaign's own [budget] does not admit it"
-_DELTA = 1e-6  # at which a loss is told as an epsilon, where the campaign's budget has no delta
+_DELTA = 1e-6  # at which a loss is stated as an epsilon, where the campaign's budget has no delta
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -241,7 +241,7 @@ def renames() -> tuple[Rename, ...]:
     house = import_module("confide")
     found, seen, public = set[Rename](), set[int](), list[tuple[str, Any]]()
     packages = [house, *_packages(house)]
-    for package in sorted(packages, key=lambda each: each.__name__.count(".")):  # the shortest public name is told
+    for package in sorted(packages, key=lambda each: each.__name__.count(".")):  # the shortest public name is listed
         place = package.__name__
         found |= {Rename(place, old, new) for old, new in RENAMED.get(place, {}).items()}
         for name in getattr(package, "__all__", ()):

@@ -97,7 +97,7 @@ __all__ = [
     "truth",
 ]
 
-# ---- audited walks
+# ---- audited replays
 
 _PAIRS = 16  # all there are
 
@@ -260,7 +260,7 @@ def draws_publicly(mechanism: Dude) -> bool:
 _NAME = "privacy: at its own size, everything that others see, jointly"
 _PATH = "privacy: at its own size, the path of prices"
 _FLAGS = 64  # times at which a flag may rise, up to which the law of when it does is computed
-_INJECTED = (0.05, 0.002)  # of the noise: each is one more walk
+_INJECTED = (0.05, 0.002)  # of the noise: each is one more replay
 
 
 class _Replay(NamedTuple):

@@ -300,7 +300,7 @@ def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
             lies = (lie(mechanism.program, truth, present[int(one)])
                     for one in draw.integers(0, len(present), _LIES))
             gains = [worth(mechanism, truth, board, said) - honest for said in lies]
-            # No report gives more than her favourite at the charged prices, so that bounds all lies there are.
+            # No report gives more than the favourite at the charged prices, so that bounds all lies there are.
             most = standing(mechanism, truth, board).most / (PRICE_UNIT * mechanism.program.scale)
             worst, asked = max(worst, most - honest, *gains), asked + len(gains)
     return AuditRow.at_most("truthfulness: the best lie on a path that stays as it is, against alpha",

@@ -87,7 +87,7 @@ def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> FullSize:
         schema: public columns of the campaign.
         seed: seed of the table and of the transcript.
     """
-    made = list[_Pair]()  # once, when it is walked
+    made = list[_Pair]()  # once, when it is replayed
 
     def rows(factor: float) -> list[AuditRow]:
         if not made:

@@ -79,7 +79,7 @@ def adjacency(first: _Ranks, second: _Ranks, people: int) -> Lists:
         tallies = np.zeros((workers, blocks), np.int64)
         loops = sum(pool.map(lambda k: int(_tally(*parts[k], shift, tallies[k])), range(workers)))
         ends = np.append(0, np.cumsum(tallies.sum(axis=0)))
-        # Each thread writes its own stretch of every block's stream.
+        # Each thread writes its own part of every block's stream.
         starts = ends[:-1] + np.cumsum(tallies, axis=0) - tallies
         dealt = np.empty(int(ends[-1]), np.int64)
         list(pool.map(lambda k: _deal(*parts[k], shift, starts[k], dealt), range(workers)))

@@ -82,7 +82,7 @@ ONE_RECORD = "one record"
 """Line of the charge for the message of one device."""
 
 _ROOM = 2.0**19
-_MARGIN = 1.0 + 2.0**-20  # of a sigma, so that the rounding of the others' weights costs nobody her level
+_MARGIN = 1.0 + 2.0**-20  # of a sigma, so that the rounding of the others' weights costs nobody their level
 _MERGED = Fraction(5, 2**896)  # what merging one more noise moves a log-probability, at most
 _NEAR = Fraction(1, 2**400)  # orders nearer to 1 than this are judged at 1 + 2^-400
 _WIDEST = int(LARGEST_SCALE)

@@ -82,7 +82,7 @@ _BETA = 0.05  # of the certificate
 _LINES = {"one-way": "one-way tables", "again": "one-way tables again", "choose": "choices of tables",
           "table": "chosen tables"}  # of the charge, by the first word of a draw's name
 _FOLLOWS = "what follows from them"
-_WHOLE = 1000  # parts of a run, of which progress is told
+_WHOLE = 1000  # parts of a run, of which progress is reported
 
 
 @renamed(n="records")
