@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,6 +54,10 @@ def _moved(name: str, sensitivity: Sensitivity) -> Fraction:
     """A declared sensitivity as an exact rational; 0 for a public center."""
     non_negative(name, sensitivity)
     return Fraction(sensitivity)
+
+
+def _shape(center: Any) -> tuple[int, ...]:
+    return np.shape(center)
 
 
 def add_discrete_laplace(
@@ -136,7 +141,7 @@ def add_laplace(
     """
     cost = _laplace("l1_sensitivity", noise_scale, l1_sensitivity, math.inf)
     source = pay(noise, cost, stream=stream, line=line, group=group)
-    return source.laplace(noise_scale, np.shape(center), stream=stream, center=center, grid=grid)
+    return source.laplace(noise_scale, _shape(center), stream=stream, center=center, grid=grid)
 
 
 def add_gaussian(
@@ -161,7 +166,7 @@ def add_gaussian(
     """
     cost = _gaussian(noise_std, l2_sensitivity_squared, math.inf, lattice=False)
     source = pay(noise, cost, stream=stream, line=line, group=group)
-    return source.gaussian(noise_std, np.shape(center), stream=stream, center=center, grid=grid)
+    return source.gaussian(noise_std, _shape(center), stream=stream, center=center, grid=grid)
 
 
 def add_missing_noise(
@@ -213,5 +218,5 @@ def add_vector_laplace(
     """
     cost = _laplace("l2_sensitivity", noise_scale, l2_sensitivity, math.inf)
     source = pay(noise, cost, stream=stream, line=line, group=group)
-    dimension, = np.shape(center)
+    dimension, = _shape(center)
     return source.vector_laplace(noise_scale, dimension, stream=stream, center=center, stretch=stretch, grid=grid)
