@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,20 +18,23 @@ from confide.privacy.accounting.accountant import CALCULATORS, KINDS, MADE_BY, A
 from confide.privacy.accounting.advanced import largest_step, theorem
 from confide.privacy.accounting.sums import root_down, spendable
 from confide.privacy.charge import Allowance, OnDevices, Unprotected, WithoutDraw
-from confide.privacy.device_odds import of_hundred
+from confide.privacy.device_odds import check_instructions, of_hundred
 from confide.privacy.divergences import approx_max_divergence, hockey_stick
 from confide.privacy.events import ApproxEvent, PureEvent, Repeated, ZCDPEvent
 from confide.privacy.filter import Cost, Filter
 from confide.privacy.groups import GroupLoss
 from confide.privacy.halting_law import LaplaceLaw, log_pattern
+from confide.privacy.ledger import Account, Charge, Ledger
 from confide.privacy.losses import GDP, ZCDP, ApproxDP, PureDP, RenyiDP
 from confide.privacy.meter import DrawCost
 from confide.privacy.noise import Noise, RecordingNoise
 from confide.privacy.noise.given_noise import anew, given
+from confide.privacy.report_book import ReportBook
 from confide.privacy.response import response_table
 from confide.privacy.selection import largest_law, report_noisy_max
 from confide.privacy.shares import decoded
 from confide.privacy.sparse_vector import SparseVector
+from confide.privacy.tree_bounds import quantile_bound, runs_needed
 from confide.privacy.tree_counter import TreeCounter
 
 PURE = PureEvent(epsilon=0.5, neighbours=Relation.REPLACE)
@@ -356,3 +361,76 @@ def test_a_noisy_maximum_of_monotone_scores_costs_half() -> None:
         report_noisy_max(scores, 1.0, 2, noise, monotone=monotone, stream="a")
         seen.append({draw.scale for draw in noise.draws})
     assert seen == [{Fraction(4)}, {Fraction(2)}]
+
+
+# ---- files, devices, and bounds of quantiles
+
+
+def test_a_charge_as_the_ledger_writes_it() -> None:
+    account = Account(name="survey", neighbours=Relation.REPLACE, audience=Audience.PUBLIC)
+    charge = Charge(account=account, events=(PURE,), delta=1e-6, budget=PureDP(2.0), subject_budget=PureDP(1.0))
+    assert charge.entry() == {"data_set": "survey", "delta": "1e-06", "events": [PURE.to_dict()]}
+    ledger = Ledger()
+    other = Account(name="other", neighbours=Relation.REPLACE, audience=Audience.PUBLIC)
+    ledger.register(account, ApproxDP(2.0, 1e-3), rule="zcdp")
+    ledger.register(other, PureDP(1.0))
+    assert (ledger.rule(account), ledger.rule(other)) == ("zcdp", "basic")
+
+
+RESPONSE: dict[str, object] = {"law": "response", "column": "report", "input": "answer", "answers": ["no", "yes"]}
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    ({"answers": ["no", ""], "epsilon": {"numerator": "1", "denominator": "1"}}, "an answer"),
+    ({"epsilon": {"numerator": "x", "denominator": "1"}}, "numerator"),
+    ({"epsilon": {"numerator": "1", "denominator": "y"}}, "denominator"),
+    ({"epsilon": {"numerator": "1", "denominator": "0"}}, "denominator is 0"),
+    ({"levels": {"worth": "", "epsilon": "0.1", "threshold": "1", "ceiling": "2"}}, "worth"),
+])
+def test_instructions_that_no_device_can_follow_are_refused_by_name(change: dict[str, object], words: str) -> None:
+    with pytest.raises(InvalidInput, match=words) as refused:
+        check_instructions({**RESPONSE, **change})
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(("runs", "gamma", "miss"), [(1000, 0.1, 0.01), (500, 0.05, 0.05), (90, 0.05, 0.01),
+                                                     (2000, 0.5, 0.001)])
+def test_the_order_statistic_that_bounds_a_quantile(runs: int, gamma: float, miss: float) -> None:
+    from scipy.stats import binom
+
+    rank = next(m for m in range(1, runs + 1) if binom.sf(m - 1, runs, 1.0 - gamma) <= miss)
+    shuffled = np.random.default_rng(1).permutation(runs)
+    assert quantile_bound(shuffled.tolist(), gamma, miss) == rank - 1
+    needed = runs_needed(gamma, miss)
+    assert quantile_bound(range(needed), gamma, miss) == needed - 1
+    with pytest.raises(InvalidInput, match=f"at least {needed} are needed"):
+        quantile_bound(range(needed - 1), gamma, miss)
+
+
+def test_a_book_names_itself_and_what_it_cannot_take(tmp_path: Path) -> None:
+    book = ReportBook(tmp_path / "reports.json")
+    for name, more in (("level", {"level": -1.0}), ("total", {"level": 1.0, "total": 0.0})):
+        with pytest.raises(InvalidInput, match=rf"^{name}:"):
+            book.report(person="17", bit="smokes", campaign="spring", draw=lambda: 1, **more)
+    assert book.report(person="17", bit="smokes", campaign="spring", level=0.5, draw=lambda: 1) == 1
+    assert book.spent("17", "smokes") == book.spent("17", "smokes", "")
+    assert book.spent("17", "smokes").level == 0.5
+    stored = json.loads(book.path.read_text("utf-8"))
+    assert set(stored) == {"format", "answers"}
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".lock"] == ["reports.json"]
+    book.path.write_text("{", "utf-8")
+    with pytest.raises(InvalidInput, match=r"^book:"):
+        book.answers()
+    book.path.write_text('{"format": 1, "answers": [{}]}', "utf-8")
+    with pytest.raises(InvalidInput, match=r"^book:"):
+        book.answers()
+
+
+def test_the_smallest_delta_of_an_approximate_loss_is_its_own() -> None:
+    loss = ApproxDP(0.5, 1e-6)
+    assert loss.epsilon_at(1e-6) == 0.5
+    assert math.isinf(loss.epsilon_at(math.nextafter(1e-6, 0.0)))
+    for epsilon in (0.1, 0.3, 0.4999):
+        exact = 1 - (1 - Fraction(1e-6)) * Fraction((1 + math.exp(epsilon)) / (1 + math.exp(0.5)))
+        found = loss.delta_at(epsilon)
+        assert found == pytest.approx(float(exact), rel=1e-9)
