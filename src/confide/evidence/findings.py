@@ -97,7 +97,7 @@ class Compared:
 
     Example:
         >>> where = in_words("Wu 2017, Theorem 5.5.3, line 4816")
-        >>> Compared(quantity="goods", published=None, ours=3.0, agreement="stands", origin=where).reported
+        >>> Compared(quantity="goods", published=None, ours=3.0, agreement="stands", origin=where).stated
         'statement holds'
     """
 
@@ -223,7 +223,7 @@ def bound(
         origin: origin of the bound; see `Compared`.
 
     Example:
-        >>> bound("pi", 3.14159, at_most=22 / 7, origin=OWN_COMPARISON).reported
+        >>> bound("pi", 3.14159, at_most=22 / 7, origin=OWN_COMPARISON).stated
         'bound holds: ours <= bound'
     """
     above = at_most is not None
@@ -250,7 +250,7 @@ def near(
         origin: origin of the number; see `Compared`.
 
     Example:
-        >>> near("pi", 3.14, 3.14159, within=0.01, origin=OWN_COMPARISON).reported
+        >>> near("pi", 3.14, 3.14159, within=0.01, origin=OWN_COMPARISON).stated
         'equal within 0.01'
     """
     same = abs(ours - published) <= within
@@ -273,7 +273,7 @@ def printed_digits(quantity: str, printed: str, ours: float, remark: str = "", *
         origin: place where the number is printed; see `Compared`.
 
     Example:
-        >>> printed_digits("e", "2.7", 2.71828, origin=as_printed("a book, page 1")).reported
+        >>> printed_digits("e", "2.7", 2.71828, origin=as_printed("a book, page 1")).stated
         'equal within rounding'
     """
     digits = len(printed.partition(".")[2])
