@@ -184,7 +184,7 @@ def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = Fals
         final: whether a round that is not final is refused.
 
     Raises:
-        Refused: there is no round, or a final one was asked for and the round is not final.
+        Refused: there is no round, or a final round was asked for and the round is not final.
         InvalidInput: the file was altered, or belongs to another campaign or installation.
     """
     kind, home = _kind(file), Home.default() if home is None else home

@@ -54,8 +54,7 @@ def names_missing(*groups: str, **where: str) -> Callable[[_Door], _Door]:
     Args:
         groups: arguments with the default None that are needed as well; "budget | error" means that one of the two is
             needed.
-        where: mapping from an argument to another argument that needs it; it counts as missing only if the other one is
-            given.
+        where: mapping from an argument A to another argument B that needs it; A counts as missing only if B is given.
 
     Example:
         >>> @names_missing("budget | error", people="error")

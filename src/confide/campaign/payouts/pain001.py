@@ -25,8 +25,8 @@ _EXCEPTIONS = {
 """Number of digits behind the decimal point of each currency that does not have two."""
 
 _NO_MONEY = {"XAD", "XAG", "XAU", "XBA", "XBB", "XBC", "XBD", "XDR", "XPD", "XPT", "XSU", "XTS", "XUA", "XXX"}
-"""Codes of ISO 4217 for metals, units of account and tests. These codes have no smallest coin, and no bank pays in
-them.
+"""Codes of ISO 4217 for metals, units of account and tests. Metals, units of account and tests have no smallest coin,
+and no bank pays in them.
 """
 
 

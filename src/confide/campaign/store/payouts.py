@@ -359,8 +359,8 @@ def reopen(connection: Connection, campaign: int) -> dict[int, int]:
     """Queue failed payouts again, for a new approval and export.
 
     Returns:
-        Mapping from a batch to the number of its entries that were queued again. None of the batches in the mapping can
-        be written again, since its file would be smaller.
+        Mapping from a batch to the number of its entries that were queued again. A batch with entries that were queued
+        again cannot be written again, since its file would be smaller.
     """
     failed = (s.payout.c.campaign_id == campaign, s.payout.c.state == "failed")
     rows = connection.execute(select(s.payout.c.batch, func.count()).where(*failed).group_by(s.payout.c.batch)

@@ -1,9 +1,9 @@
 """Sessions, in which one event pays for all draws of a primitive that works step by step.
 
 A tree counter or a sparse vector draws many numbers from a few laws, and a theorem about the primitive gives their
-joint cost. So a session is paid for when it is opened, and declares all draws that it may make: the law, the scale and
-the number of draws of each part. The theorem is evaluated at the scales that are later drawn. A draw cannot choose
-another scale, and is refused once the declared number is used up.
+joint cost. A session is paid for when it is opened, and declares all draws that it may make: the law, the scale and the
+number of draws of each part. The theorem is evaluated at the scales that are later drawn. A draw cannot choose another
+scale, and is refused once the declared number is used up.
 
 The module also contains `pay`, which pays for single draws on the meter of a run.
 """

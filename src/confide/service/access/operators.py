@@ -58,7 +58,8 @@ class Operators:
         return self._insert(name, role, {"password": _hashes.hash(password)})
 
     def admit(self, name: str, role: Role, *, issuer: str, subject: str) -> Operator:
-        """Add an operator with an identity at another service. Such an operator has no password at this service.
+        """Add an operator with an identity at another service. An operator whom another service identifies has no
+        password at this service.
 
         Args:
             name: name of the operator at this service.

@@ -2,9 +2,9 @@
 contracts reads.
 
 The first file has everybody's reports, from which the operator draws up contracts. After the contracts are final, the
-second file has the rows that devices made of records on these contracts. Rows are kept in the store, where they are
-erased like reports. A file exists only while it is read, in a folder of its reader, so that two simultaneous readers do
-not delete each other's file.
+second file has the rows that devices made of records on these contracts. The rows that people hand in are kept in the
+store, where they are erased like reports. A file exists only while it is read, in a folder of its reader, so that two
+simultaneous readers do not delete each other's file.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ class CampaignRounds:
     ) -> Round:
         """Draw up the next round from all reports, without those who have declined or withdrawn.
 
-        No report is accepted while the round is drawn up. Otherwise a participant's contract might not follow from
-        their stored report.
+        No report is accepted while the round is drawn up. If reports were accepted meanwhile, a participant's contract
+        might not follow from their stored report.
 
         Args:
             opened: the campaign.
@@ -127,7 +127,8 @@ class CampaignRounds:
         return found
 
     def report(self, opened: OpenedCampaign, slot: int, row: Mapping[str, Any]) -> None:
-        """Take a participant's report, from which their contract will be drawn up. A later report replaces it.
+        """Take a participant's report, from which their contract will be drawn up. A later report of the same
+        participant replaces the earlier one.
 
         Args:
             opened: the campaign.

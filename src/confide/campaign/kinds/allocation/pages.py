@@ -226,8 +226,8 @@ def _alone(plan: GoodsPlan) -> list[str]:
 
 
 def _second(plan: GoodsPlan) -> list[str]:
-    """Sentences on the gain from a second id, for an owner who uses only the better good and for one who can use all
-    goods.
+    """Sentences on the gain from a second id, for an owner who uses only the better good and for an owner who can use
+    all goods.
     """
     found = plan.second
     gain, alone = f"{found.gain:.3f} +- {found.error:.3f}", f"{found.alone:.3f} +- {found.alone_error:.3f}"
