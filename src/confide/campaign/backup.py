@@ -8,8 +8,8 @@ could publish a second outcome.
 A copy of an installation lacks all events in the original after the time of the copy. The copy's ledger lacks all later
 charges, and the copy still holds records that the original has erased since. Anybody who works on with a copy must know
 that it lacks later charges and still holds erased records, so `confide restore` prints both facts. A copy has no login
-sessions and no working invitation codes, since the original may have removed those people in the meantime. The copy
-settles or pays a campaign only after the operator has confirmed that the original did not: see `confirm`.
+sessions and no working invitation codes, since the original may have removed people in the meantime. The copy settles
+or pays a campaign only after the operator has confirmed that the original did not: see `confirm`.
 
 An archive is made in a private folder beside its place, and then linked there under a new name. Even in a folder that
 others may write to, no file or link of theirs is opened, followed, or replaced.

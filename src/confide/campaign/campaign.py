@@ -156,7 +156,7 @@ class Campaign:
 
     def check(self, progress: Progress | None = None) -> Check:
         """Look at the records before a run. The check charges nothing; the installation notes that somebody has looked
-        at the records. The result is private.
+        at the records. The result of the check is private.
 
         The result must not change the campaign: its promises do not cover bounds that follow from records.
         """
@@ -193,7 +193,8 @@ class Campaign:
             key: fingerprint of the operator's key, from the offer; a contract of another key is rejected.
             total: the largest allowed sum of levels of all reports on the bit, where it was reported before.
             largest: the level above which the participant's device draws nothing: in nats, or in units of rho
-                (zero-concentrated privacy) for a number with noise. The browser's program has the same limit.
+                (zero-concentrated privacy) for a number with noise. The program in the browser has the same limit on
+                the level.
             home: the installation that keeps the participant's book.
 
         Returns:
@@ -547,12 +548,12 @@ class Campaign:
             store: the store of the campaign.
 
         Returns:
-            Counts of payouts: "paid" and "failed" for those that changed their state, "known" for those that were in
-                the confirmed state before.
+            Counts of payouts: "paid" and "failed" for payouts that changed their state, "known" for payouts that were
+                in the confirmed state before.
 
         Raises:
             InvalidInput: the file cannot be understood, or contradicts an earlier answer of the bank; nothing is taken.
-                The message names the place.
+                The error message names the place of the fault.
         """
         from confide.campaign.payouts.export import import_confirmations
         with self._stored(store) as there:

@@ -100,7 +100,8 @@ def draw_up(
 
     Args:
         campaign: the campaign of a kind with contracts.
-        without: ids of participants who declined or stayed away, in addition to those left out of the earlier round.
+        without: ids of participants who declined or stayed away, in addition to participants who were left out of the
+            earlier round.
         again: ids that were left out of the earlier round and take part after all.
         progress: a function that receives the progress.
         home: the installation whose key signs; default `Home.default()`.

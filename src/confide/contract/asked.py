@@ -53,7 +53,7 @@ class Field:
         required: whether the field must be filled in.
 
     Raises:
-        InvalidInput: no such form, or `choices` that do not fit the form.
+        InvalidInput: the form is unknown, or `choices` do not fit the form.
 
     Example:
         >>> way = Field(column="way", label="How do you get to work?", form="choice", choices=("bus", "car"))

@@ -109,8 +109,8 @@ class Audience(StrEnum):
 
     @property
     def sees(self) -> frozenset[Audience]:
-        """The audiences that see no more than this one. A promise towards an audience also holds towards every audience
-        that sees no more.
+        """The audiences that see no more than the given audience. A promise towards an audience also holds towards
+        every audience that sees no more.
 
         Example:
             >>> sorted(Audience.OTHERS.sees), Audience.OTHERS in Audience.PUBLIC.sees
@@ -177,8 +177,8 @@ class Guarantee:
         claimable: False for a published claim that is false, which is kept for comparison only.
         note: one sentence about the scope of the guarantee.
         condition: the event under which the guarantee holds, if nobody can know the event before the run. A promise
-            under such a condition does not help a participant to decide about taking part. Facts that participants do
-            know do not belong in the condition.
+            under a condition that nobody can know does not help a participant to decide about taking part. Facts that
+            participants do know do not belong in the condition.
     """
 
     source: Source

@@ -130,7 +130,7 @@ class Check:
         missing_as: the value that a custodian's missing or unusable record counts as; empty if none is declared.
         own: the kind's own view of the records, in place of the usual tables.
         cells: mapping from a column to the faults in its cells, each a text with a count; the key "" is for whole rows.
-            A column without faults in its cells, or without cells, has no entry.
+            A column that the file lacks has no entry.
         asked: the number of invited people who are asked for a record; None if all are asked.
     """
 
@@ -169,8 +169,8 @@ class Kind(Protocol):
     `asked` is the form of one participant, or empty if a custodian holds the data. Texts that pass the form are
     accepted by `submission`, or by `private` if the participant's own device draws the report. Texts that pass the form
     may still break a rule on several fields together, which the note of one of the fields states. `files` lists the
-    files and folders that the campaign file names, as pairs of a key, such as "data.source", and its value. The list
-    includes sources that are no paths.
+    files and folders that the campaign file names, as pairs of a key, such as "data.source", and its value. The list of
+    files includes sources that are no paths.
 
     If a custodian holds the data, nobody has a share. `record` and `parse_record` then return None and 0 for every id,
     so that `explain` does not disclose whose record is in the data, and `collect` returns `HeldData`.
@@ -295,9 +295,9 @@ class PausingKind(Kind, Protocol):
     attempts came to an end. The noise of a secure run is therefore kept on disk until the outcome is published.
 
     `journal` is the folder in which the noise is kept, relative to the campaign file's folder and accessible to its
-    owner alone. The method `play` carries out the run. The argument `keep` of `play` is a private folder of this
-    campaign for data that the next attempt needs. `keep` is None for a study, and the folder is removed after the
-    publication. A run that has to wait raises `Refused`, and says what it waits for.
+    owner alone. The method `play` carries out the run of the mechanism. The argument `keep` of `play` is a private
+    folder of this campaign for data that the next attempt needs. `keep` is None for a study, and the folder is removed
+    after the publication. A run that has to wait raises `Refused`, and says what it waits for.
 
     The length of the wait may depend on the records, so the event of the publication has no date. `publish_on` is a day
     that is fixed in advance, before which the outcome of a finished run is not published, or None.
@@ -481,7 +481,7 @@ def kind(name: str) -> Kind:
     """The kind with a given name.
 
     Raises:
-        InvalidInput: no such kind; names the nearest one.
+        InvalidInput: no kind has this name; names the nearest kind.
     """
     entries = _ours() if name in _ours() else _entries()
     if name not in entries:
@@ -533,7 +533,7 @@ def may_wait(name: str) -> bool:
 
 
 def _most_likely() -> Iterator[str]:
-    """The names of all kinds, first those already imported, because importing all kinds takes seconds."""
+    """The names of all kinds, first the kinds already imported, because importing all kinds takes seconds."""
     ours = _ours()
     yield from sorted(ours, key=lambda name: (ours[name].module not in sys.modules, name))
     yield from (name for name in _entries() if name not in ours)

@@ -22,8 +22,8 @@ _SENTENCE = re.compile(r"\.(\s|$)|;\s")
 
 
 class MissingArguments(InvalidInput, TypeError):
-    """The arguments that a call needs and lacks. The error is also a `TypeError`, like Python's own error for such a
-    call.
+    """The arguments that a call needs and lacks. The error is also a `TypeError`, like Python's own error for a call
+    without arguments that it needs.
 
     Args:
         missing: the missing arguments; an entry with several names means that one of them is needed.

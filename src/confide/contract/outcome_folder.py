@@ -143,7 +143,7 @@ def rebuild(files: Mapping[str, bytes], shares: bytes) -> dict[str, Any]:
     """The fields of a released outcome, from its public files and its shares.
 
     Raises:
-        InvalidInput: the contents are not those that an outcome writes.
+        InvalidInput: the contents are not the contents that an outcome writes.
     """
     return {**public_parts(files), "shares": table_from_bytes(shares)}
 

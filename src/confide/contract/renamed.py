@@ -296,7 +296,7 @@ def by_position_before(*names: str, first: int = 1) -> Callable[[_Door], _Door]:
     """Decorator with which a function accepts keyword-only arguments by position, as in earlier versions.
 
     Args:
-        names: the names of all arguments that could once be passed by position, in that order, including those that
+        names: the names of all arguments that could once be passed by position, in that order, including arguments that
             still can.
         first: the number of arguments that still can be passed by position. The first argument is the class, or the
             object that is planned for.

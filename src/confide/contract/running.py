@@ -5,7 +5,7 @@ passed, a mechanism could have a branch that only settlement takes, and that no 
 mechanism escapes the audit, records come as `Batches` both in a settlement and in the audit of any mechanism, wherever
 they are read or simulated.
 
-`written` turns shares into text, so that the shares in a run's table can be compared with those that participants
+`written` turns shares into text, so that the shares in a run's table can be compared with the shares that participants
 decode.
 """
 
@@ -221,7 +221,7 @@ def as_data(collection: Collection) -> Any:
     """The input of a run, made from a collection.
 
     Args:
-        collection: the result of a kind's `collect`; a custodian's table is read by this call.
+        collection: the result of a kind's `collect`; a custodian's table is read at this point.
     """
     data = collection.data
     if isinstance(data, Submissions):

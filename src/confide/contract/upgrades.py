@@ -26,7 +26,7 @@ _PRINTED = {
     "PrintedTruthfulRegression": "cummings_2015", "PrintedRidge": "cummings_2015",
 }
 """Mapping from the wire name of a mechanism as printed in a source to the package of `confide.evidence` that has it. No
-family of mechanisms has a class of its own for such a printed mechanism.
+family of mechanisms has a class of its own for a mechanism as printed in a source.
 """
 
 _SETTINGS = {

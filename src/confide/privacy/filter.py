@@ -222,6 +222,7 @@ class Filter:
 
 
 def _shown(rest: Fraction, of: Fraction) -> float:
-    """The rest of a budget's part in the form that a reader sees: 0 where the rest is below `_ROUNDING` times the part.
+    """The rest of a budget's part in the form that a reader sees: 0 where the rest is below `_ROUNDING` times the
+    part.
     """
     return float(rest) if rest >= _ROUNDING * of and rest > 0 else 0.0

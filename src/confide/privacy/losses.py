@@ -527,7 +527,7 @@ class RenyiDP:
 
     def delta_at(self, epsilon: float) -> float:
         """The delta proved at epsilon: exp((a-1)(D - epsilon)) (1-1/a)^a / (a-1), where a is the order and D the loss's
-        own epsilon, rounded up. The function is the inverse of `epsilon_at`.
+        own epsilon, rounded up. `delta_at` is the inverse of `epsilon_at`.
         """
         epsilon = non_negative("epsilon", epsilon)
         if self.epsilon == 0:

@@ -124,7 +124,7 @@ epsilon 1 spent before
             group: for a line of parallel groups, the group of people whose records the draws are about.
 
         Raises:
-            InvalidInput: no such line.
+            InvalidInput: the charge has no line of the given name.
             Overspent: the draws cost more than the line has left.
         """
         with self._lock:

@@ -70,7 +70,7 @@ class Spent:
     """The loss that several reports together may cause.
 
     Args:
-        level: the sum of the levels.
+        level: the sum of the privacy levels of the reports.
         notion: "epsilon" if all reports are pure, otherwise "rho", in which a pure report counts as epsilon^2/2.
     """
 

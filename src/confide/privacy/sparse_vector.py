@@ -66,8 +66,8 @@ class SparseVector:
     On the integers the same proof holds with sums in place of integrals. "continuous" noise is added and rounded on one
     grid, and Delta is rounded up to that grid. The threshold's rounded noise shifts by a multiple of the grid, and the
     answer's noise by any real number. The proof of privacy therefore holds for every threshold and all answers, as long
-    as sums stay below 2^53 units of the grid, where doubles are exact. Scales are limited such that larger noise has
-    probability below 2^-184. Only the index at which the mechanism halts may be published.
+    as sums stay below 2^53 units of the grid, where doubles are exact. Scales of the noise are limited such that larger
+    noise has probability below 2^-184. Only the index at which the mechanism halts may be published.
 
     Args:
         threshold: public threshold T; a whole number with |T| <= 2^62 in the discrete law, and |T| <= 2^(52 - grid) in
@@ -321,8 +321,8 @@ class SparseVector:
     def halting_law(self, answers: ArrayLike) -> NDArray[np.float64]:
         """The probabilities of halting at each answer, and of never halting.
 
-        The probabilities are exact to about 1e-12. For the continuous law the probabilities are those before rounding
-        to the grid. The rounding changes a probability by less than 2^(1 - grid)/scale for each answer.
+        The probabilities are exact to about 1e-12. For the continuous law the probabilities are the probabilities
+        before rounding to the grid. The rounding changes a probability by less than 2^(1 - grid)/scale for each answer.
 
         Args:
             answers: the answers, shape (k,); whole numbers in the discrete law.

@@ -2,7 +2,7 @@
 
 A process that has to end accepts no new requests, answers the requests that it has begun, and stores received reports.
 The process leaves its job to another process, which resumes it. A process whose supervisor has died ends gracefully,
-too.
+like any process that has to end.
 
 The sockets are opened before the service reports that it serves, so that an occupied port is reported at once.
 """

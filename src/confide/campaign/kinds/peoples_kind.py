@@ -142,7 +142,8 @@ class PeoplesKind:
         next(iter(self.read(config, plan, source, roster=self.roster(config), rejected={}, counted=[], rows=1)), None)
 
     def tolerated(self, config: Any) -> int | None:
-        """The number of lies and empty slots that the promises allow for; None where the promises need no such limit.
+        """The number of lies and empty slots that the promises allow for; None where the promises need no
+        such limit.
         """
         return None
 

@@ -176,8 +176,8 @@ def import_confirmations(campaign: Planned, store: Store, path: str | os.PathLik
         path: CSV of reference and status, or pain.002.
 
     Returns:
-        Counts of payouts: "paid" and "failed" for those that changed their state, "known" for those that were in the
-            confirmed state before.
+        Counts of payouts: "paid" and "failed" for payouts that changed their state, "known" for payouts that were in
+            the confirmed state before.
     """
     return _confirmed(campaign, store, partial(read_confirmations, path))
 

@@ -98,7 +98,7 @@ class Collecting(Transactions):
 
         Raises:
             Refused: the campaign is not open, this participant has withdrawn, or they have handed in another draw.
-            InvalidInput: the campaign has no such slot.
+            InvalidInput: the campaign has no slot of this number.
         """
         (problem,) = self.submit_many(campaign, [(slot, report)], phase=phase, once=once)
         if problem is not None:
@@ -151,7 +151,7 @@ class Collecting(Transactions):
         Raises:
             Refused: the campaign is in another state, its settlement was requested, this participant has withdrawn, or
                 they have handed in another row.
-            InvalidInput: the campaign has no such slot.
+            InvalidInput: the campaign has no slot of this number.
         """
         with self._locked(campaign) as (connection, known):
             asked = select(t.job.c.id).where(t.job.c.campaign_id == campaign, t.job.c.task == "settle")
@@ -256,7 +256,7 @@ class Collecting(Transactions):
             Whether the participant withdrew before the publication.
 
         Raises:
-            InvalidInput: the campaign has no such slot.
+            InvalidInput: the campaign has no slot of this number.
         """
         with self._locked(campaign) as (connection, known):
             check_slot(slot, known)
@@ -306,7 +306,7 @@ class Depositing(Transactions):
 
         Raises:
             Refused: the settlement has begun, and the payouts follow from the deposits that were noted before.
-            InvalidInput: the campaign has no such slot; nothing is noted.
+            InvalidInput: the campaign has no slot of this number; nothing is noted.
         """
         with self._locked(campaign) as (connection, known):
             if known.state not in _BEFORE and (received or known.state is not State.CANCELLED):

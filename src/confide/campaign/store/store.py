@@ -396,7 +396,7 @@ class Store(Collecting, Depositing, PayingOut):
             return tuple(connection.execute(names).scalars())
 
     def charged(self, data_set: str | None = None) -> frozenset[int]:
-        """The numbers of all charged campaigns, or of those charged to one data set."""
+        """The numbers of all charged campaigns, or of the campaigns charged to one data set."""
         query = select(s.debit.c.campaign_id).join(s.scope, s.scope.c.id == s.debit.c.scope_id)
         with self._database.reading() as connection:
             return frozenset(connection.execute(

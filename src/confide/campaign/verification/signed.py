@@ -134,7 +134,8 @@ def charge_of(chain: Sequence[Entry]) -> Entry:
 
 
 def events(chain: Sequence[Entry], note: Mapping[str, Any]) -> str:
-    """Check that the events are the events of a campaign that was charged once, and then published the signed result.
+    """Check that the events are the events of a campaign that was charged once, and then published the
+    signed result.
     """
     position = broken_at(chain)
     if position is not None:

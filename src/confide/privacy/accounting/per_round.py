@@ -6,16 +6,16 @@ round i under one of the two data sets lies in an interval of length w_i and has
 Hoeffding, the total loss exceeds the sum of the drifts by sqrt(ln(1/slack)/2 sum w_i^2) with probability at most the
 slack. The width and the drift of one round are proved as follows:
 
-- epsilon-DP: the loss lies in [-epsilon, epsilon]. Binary randomised response dominates every such pair of laws. The
-  mean loss is a Kullback-Leibler divergence, so it is at most the divergence of binary randomised response: (2p - 1)
-  epsilon = epsilon tanh(epsilon/2), with p = e^epsilon/(1 + e^epsilon). The published bound on the drift, epsilon
-  (e^epsilon - 1), is larger.
+- epsilon-DP: the loss lies in [-epsilon, epsilon]. Binary randomised response dominates every pair of laws with losses
+  in [-epsilon, epsilon]. The mean loss is a Kullback-Leibler divergence, so it is at most the divergence of binary
+  randomised response: (2p - 1) epsilon = epsilon tanh(epsilon/2), with p = e^epsilon/(1 + e^epsilon). The published
+  bound on the drift, epsilon (e^epsilon - 1), is larger.
 - bounded range (exponential mechanism): the loss varies by at most epsilon over the outcomes. The interval of the loss,
   whose position may depend on the past, therefore has length epsilon instead of 2 epsilon. The Rényi divergence of
   order a is at most a epsilon^2/8. The mean loss is the limit of the Rényi divergence at order 1, so it is at most
   epsilon^2/8.
-- k-ary randomised response: the interval is as for epsilon-DP, and the mean is
-  epsilon (e^epsilon - 1)/(e^epsilon + k - 1).
+- k-ary randomised response: the interval is as for epsilon-DP, and the mean is epsilon (e^epsilon - 1)/(e^epsilon + k -
+  1).
 - (epsilon, delta)-DP: the mechanism is dominated by a mechanism that reveals everything with probability delta, and is
   epsilon-DP with probability 1 - delta; the deltas are added.
 

@@ -72,8 +72,8 @@ class JournalNoise(PassingNoise):
         InvalidInput: the source is no noise; the file is readable by others, is no journal, or was begun with another
             kind of source; the file exists, or is missing, contrary to `existing`; or the journal is cut off, or is an
             older copy, contrary to `sealed`.
-        StoreFailed: another process holds the journal, the file is damaged, or nothing can be written. After such a
-            failure, the draw is not handed out.
+        StoreFailed: another process holds the journal, the file is damaged, or nothing can be written. After a failure
+            of the journal, the draw is not handed out.
 
     Source: spec targeted_search 9 (service), trap 3; design 10.4.
 

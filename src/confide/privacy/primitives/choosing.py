@@ -93,8 +93,8 @@ def draw_through(
         noise: the noise of the run, or of a device.
         table: (m, k) public weights in whole numbers, where all rows have the same sum.
         inputs: (n,) row numbers, private.
-        epsilon: the largest log ratio between the rows of two neighbours, in nats, rounded up. The default is computed
-            from the table, over all pairs of rows.
+        epsilon: the largest log ratio between the rows of two neighbours, in nats, rounded up. The default of `epsilon`
+            is computed from the table, over all pairs of rows.
         stream: name of the draws.
         line: the line of the charge that pays.
 

@@ -45,7 +45,7 @@ def pay(
         group: for a line of parallel groups, the group of people whose records the draws are about.
 
     Raises:
-        InvalidInput: no noise, or no such line.
+        InvalidInput: the argument is no noise, or the charge has no line of the given name.
         Overspent: the line has less left than the draws cost. Nothing was drawn.
     """
     source = as_noise(noise)
@@ -95,7 +95,7 @@ def open_session(
         line: the line of the charge that pays.
 
     Raises:
-        InvalidInput: no noise, or no such line.
+        InvalidInput: the argument is no noise, or the charge has no line of the given name.
         Overspent: the line has less left than the session costs. Nothing was drawn.
     """
     source = as_noise(noise)

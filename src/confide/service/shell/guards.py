@@ -39,8 +39,8 @@ PartsOf = Annotated[Parts, Depends(_parts_of)]
 
 
 def cookie_name(request: Request, cookie: str) -> str:
-    """The name of a cookie. Over TLS the cookie's name begins with `__Host-`: browsers accept such a cookie only from
-    this very host, and from no other host of the same site.
+    """The name of a cookie. Over TLS the cookie's name begins with `__Host-`: browsers accept a cookie of this name
+    only from this very host, and from no other host of the same site.
 
     Args:
         request: request of the caller.

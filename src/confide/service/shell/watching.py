@@ -45,7 +45,7 @@ class Metrics:
     """Counts for Prometheus, of one process, or of all processes that count together if `TOGETHER` is set before they
     start.
 
-    Of the requests of participants, only those that fail through a fault of the service are counted.
+    Of the requests of participants, only requests that fail through a fault of the service are counted.
     """
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Metrics:
 
 
 class Watched:
-    """Log and count every request, except those of participants.
+    """Log and count every request, except the requests of participants.
 
     Args:
         app: next application.

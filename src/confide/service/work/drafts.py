@@ -103,7 +103,7 @@ class Drafts:
         self._kept: OrderedDict[tuple[str, bytes], _Planned] = OrderedDict()
 
     def new(self, text: str, operator: int, name: str = "") -> Draft:
-        """Begin a draft. The text may still be an incomplete campaign file.
+        """Begin a draft. The text of a draft may still be an incomplete campaign file.
 
         Args:
             text: text of the campaign file.

@@ -196,7 +196,7 @@ class ParticipantActions:
             values: mapping from column to text, as in their form; if their device draws the report, the drawn row.
 
         Raises:
-            InvalidInput: the values cannot be used. The message is for the participant alone.
+            InvalidInput: the values cannot be used. The error message is for the participant alone.
             Refused: nothing is asked now, the participant takes no part, or another draw of theirs was handed in
                 before.
         """
@@ -291,7 +291,7 @@ class ParticipantActions:
         Raises:
             Refused: the campaign is not settled, or is cancelled; the participant has withdrawn; or their record was
                 erased and none is given.
-            InvalidInput: the record cannot be used. The message is for the participant alone.
+            InvalidInput: the record cannot be used. The error message is for the participant alone.
         """
         opened = self._opened.get(who.campaign)
         campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]

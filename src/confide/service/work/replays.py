@@ -31,7 +31,7 @@ _NO_ANSWER_YET = 0  # in the place of a status
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer that was given.
+    """The stored answer to an earlier request.
 
     Args:
         status: HTTP status.

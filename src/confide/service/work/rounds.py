@@ -84,7 +84,7 @@ class CampaignRounds:
         self, opened: OpenedCampaign, without: Sequence[str] = (), *, again: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> Round:
-        """Draw up the next round from all reports, without those who have declined or withdrawn.
+        """Draw up the next round from all reports, without participants who have declined or withdrawn.
 
         No report is accepted while the round is drawn up. If reports were accepted meanwhile, a participant's contract
         might not follow from their stored report.
@@ -191,8 +191,8 @@ class CampaignRounds:
 
     @contextmanager
     def records(self, opened: OpenedCampaign) -> Iterator[Campaign]:
-        """Context with the campaign as it is settled. Inside the context, the campaign's file holds the rows that were
-        handed in on the contracts.
+        """Context manager that gives the campaign in the form in which it is settled. Inside the context, the
+        campaign's file holds the rows that were handed in on the contracts.
         """
         kind, file = contract_kind(opened), opened.campaign.file
         columns = list(kind.row(file.config, opened.identities[0], None))
@@ -234,8 +234,8 @@ class CampaignRounds:
 
 
 def _with_files_in(folder: Path, campaign: Campaign) -> Campaign:
-    """The same campaign, with relative paths that start at another folder. The campaign's content, and so its plan,
-    stays the same.
+    """The same campaign, with relative paths that start at another folder. The content of the campaign, and therefore
+    its plan, stays the same.
     """
     moved = Campaign(replace(campaign.file, path=folder / campaign.file.path.name), campaign.home)
     vars(moved)["plan"] = campaign.plan  # where the property keeps it

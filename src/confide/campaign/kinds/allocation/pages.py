@@ -126,7 +126,7 @@ def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:
 
 
 def _points(plan: GoodsPlan) -> str:
-    """A clause that converts the scale from 0 to 1 into points; empty where both are the same."""
+    """A clause that converts the scale from 0 to 1 into points; empty where the two scales are equal."""
     unit, lowest = plan.scale.unit, getattr(plan.scale, "lowest", 0.0)
     counted = f", counted from {lowest:g}" if lowest else ""
     return "" if unit == 1.0 else f", where 1 stands for {unit:.6g} points{counted}"

@@ -1,4 +1,4 @@
-"""The tables that the campaign files of the three kinds of bits share, and the plan of such a campaign; all of it is
+"""The tables that the campaign files of the three kinds of bits share, and the plan of a campaign of bits; all of it is
 public.
 """
 
