@@ -143,7 +143,7 @@ class Running(ABC):
         counter: public parameters of the counters of bids.
         noise: source of the noise.
         stream: first word of the draws' names.
-        stepwise: whether each release is drawn around its true sums. If left out, True for runs with few releases.
+        stepwise: whether each release is drawn around its true sums. The default is True for runs with few releases.
         session: session that pays for the noise. If left out, a session is opened on the line `COUNTS`.
     """
 
@@ -282,8 +282,8 @@ def _play(
     seen: _Integers, latest: NDArray[np.int32], bids: NDArray[np.int32], sums: _Integers, noisy: _Integers,
     published: _Integers, prices: _Reals, changes: _Integers,
 ) -> int:
-    """Play some slots of a round, one release a slot. Returns the number of changes of counts, which are written to
-    `changes`, shape (.., 3).
+    """Play some slots of a round, with one release after each slot. Returns the number of changes of counts, which are
+    written to `changes`, shape (.., 3).
     """
     goods, people = len(prices), len(held)
     increments, before = np.zeros(goods, dtype=np.int64), np.empty(goods, dtype=np.int64)

@@ -139,9 +139,10 @@ def tight_reserve(counter: TreeCounter, failure_probability: float, *, stopping:
 
         max(0, max_t noise_t) - noise_N <= m - 1
 
-    Whatever was bid, a good then has at most s' holders plus the left-hand side, where s' is the effective supply. The
-    law of the noise does not depend on the bids. Noise at a release that depends on the data has another law. Where a
-    run may end early, the left-hand side is therefore the maximum over t of max(0, max_{u <= t} noise_u) - noise_t.
+    Whatever bids were made, a good then has at most s' holders plus the left-hand side of the inequality, where s' is
+    the effective supply. The law of the noise does not depend on the bids. The noise at a release has another law if
+    the choice of the release depends on the data. Where a run may end early, the left-hand side is therefore the
+    maximum over t of max(0, max_{u <= t} noise_u) - noise_t.
 
     The law is simulated with public randomness, and m uses an upper confidence bound of the quantile. If the simulation
     would take more than 2^27 draws, m comes from a Chernoff bound, which is some 30% larger.

@@ -12,7 +12,7 @@ largest loss, as a share of the promised one, says how much smaller the noise co
 
 Tiny markets are audited on neighbouring data sets along one common transcript, in three ways, none of which samples:
 
-- The run on a neighbour with the same noisy answers must publish the same to all others.
+- The run on a neighbouring data set with the same noisy answers must publish the same to all other bidders.
 - The loss along the transcript, from the true sums of both runs, must be within the charge of each part.
 - The same loss is computed from the bidder's own replay of the billboard, which needs no second run.
 """
@@ -372,8 +372,8 @@ def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pair
 def blocks(mechanism: Market, seed: int = 0) -> list[Examined]:
     """Audits by own replays for a mechanism that draws its noise in blocks, as campaigns with many releases do.
 
-    The mutants never add that noise, or draw too little of it. The list is empty for a mechanism that never draws its
-    noise in blocks.
+    The mutants of this audit never add the noise that was drawn in blocks, or draw too little of it. The list is empty
+    for a mechanism that never draws its noise in blocks.
 
     Args:
         mechanism: tiny mechanism.
@@ -405,8 +405,8 @@ def _has_blocks(mechanism: Market, seed: int) -> bool:
 def crafted_row(mechanism: Market) -> AuditRow:
     """Compare the promise with the log ratio of a transcript that attains it.
 
-    One bidder wants good 0, or good 1 in the neighbouring data set. No other bidder wants any good. The noise is at
-    least 0 on good 0 and at most 0 on good 1.
+    One bidder wants good 0, or good 1 in the neighbouring data set. No other bidder wants any good. In the audited
+    history the noise is at least 0 on good 0 and at most 0 on good 1.
 
     Args:
         mechanism: `CRAFTED`, or a mutant of it.
@@ -499,8 +499,8 @@ def releases(mechanism: Market) -> Examined:
     """Check that the cost of all releases of a run equals the cost by the named parameters, neither more nor less.
 
     The mutants spend twice the budget, or release more than their parameters pay for. With truncation, all releases are
-    charged together as one release at the promised cost. The parts of that release are then compared with the budget
-    that they share.
+    charged together as one release at the promised cost. The parts of the truncated release are compared with the
+    budget that they share.
 
     Args:
         mechanism: mechanism without a fault.

@@ -342,8 +342,9 @@ def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = 
 
         e^epsilon/(1 + e^epsilon)
 
-    whatever was guessed about the other bits. So a binomial variable with that success probability dominates the number
-    of right guesses. Where the probability is near 1, the audit shows nothing, and its row says so.
+    whatever was guessed about the other bits. So the number of right guesses is dominated by a binomial variable with
+    success probability e^epsilon/(1 + e^epsilon). Where the probability is near 1, the audit shows nothing, and its row
+    says so.
 
     Args:
         mechanism: mechanism whose rules run. The market with spies replaces the mechanism's sizes.

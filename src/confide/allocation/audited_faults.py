@@ -121,7 +121,7 @@ class MarksTheShares(_Matching):
 
 
 def _wanting(data: Any) -> int:
-    """How many want anything."""
+    """Number of bidders who want any good."""
     rows = np.asarray(data)
     return int(rows.reshape(len(rows), -1).any(axis=1).sum())
 

@@ -322,9 +322,9 @@ class History:
         not explain.
 
         The true sums are compared with the sum of all bidders' own parts. The published counts are compared with the
-        counts that follow from the bidders' parts and the drawn noise. The amount is 0 if records and noise explain
-        everything. Noise drawn around zero comes without true sums, and then only the counts show whether the noise was
-        added.
+        counts that follow from the bidders' parts and the drawn noise. The unexplained amount is 0 if records and noise
+        explain all sums and counts. Noise drawn around zero comes without true sums, and then only the counts show
+        whether the noise was added.
         """
         total: dict[Any, Any] = {}
         for index in range(self.mechanism.people):
@@ -360,7 +360,7 @@ class History:
         return int(np.abs(counts - board.counts(np.arange(1, board.steps + 1)).T).sum())
 
     def retold(self, index: int, other: Any, published: Callable[[Any, int], bytes]) -> bool:
-        """Whether others see the same when a bidder's record is replaced and every release stays the same.
+        """Whether all other bidders see the same when a bidder's record is replaced and every release stays the same.
 
         Args:
             index: bidder's place.
@@ -430,11 +430,11 @@ def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int
         values: valuations of all bidders, in the mechanism's form.
         index: place of the bidder whose record changes, from 0.
         other: that bidder's record in the neighbouring data set; None for no record. If neighbours differ by presence,
-            the record or the other record must be all zeros.
+            one of the two records must be all zeros.
         seed: seed of the noise.
 
     Returns:
-        The loss in nats. For a mechanism with pure privacy it is at most epsilon, whatever the seed.
+        The loss in nats. For a mechanism with pure privacy the loss is at most epsilon, whatever the seed.
 
     Raises:
         InvalidInput: no such place, or two records that are no neighbours.

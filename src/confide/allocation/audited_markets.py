@@ -60,7 +60,7 @@ class Step:
     Args:
         values: valuations of all bidders, shape (n, k), or records of the valuation's class, shape (n, ...).
         index: place of the row that changes.
-        other: that row in the neighbouring data set.
+        other: the changed row as it is in the neighbouring data set.
     """
 
     values: NDArray[np.float64]
@@ -83,8 +83,8 @@ def of_rows(mechanism: _Auction, goods: int) -> _Auction:
     """The auction for bidders whose record is a row of values. Bundles of another class become capped sums of the best
     goods.
 
-    The largest number of bids and reports of one bidder is the same under every class. Only the cells of the final
-    clearing may count several copies in some classes.
+    The largest number of bids and reports of one bidder is the same under every class. In some classes of valuations
+    the cells of the final clearing may count several copies per bidder; no other count may.
 
     Args:
         mechanism: auction with valuations of any class.
@@ -132,8 +132,8 @@ def _(mechanism: PMatch | PAlloc) -> PMatch | PAlloc:
 
 
 def counted(mechanism: Market) -> PAlloc | None:
-    """A tiny auction whose bidders value only the number of their goods, if the campaign's bidders do. Other campaigns
-    give None.
+    """A tiny auction whose bidders value only the number of their goods, if the campaign's bidders value only that
+    number. Other campaigns give None.
 
     Separate code plays auctions in which only the number of goods matters, so these auctions are audited separately.
 

@@ -103,7 +103,7 @@ class AuctionBillboard(AnyBillboard):
 
         Args:
             steps: numbers of the releases, shape (s,); 0 stands for the time before the first release.
-            goods: goods of interest, shape (g,). If left out, all goods.
+            goods: goods of interest, shape (g,). If left out, the counts of all goods are returned.
 
         Returns:
             Published counts, shape (s, g).

@@ -249,7 +249,9 @@ class Crowd(Protocol):
         ...
 
     def best(self, supply: tuple[int, ...], prices: NDArray[Any]) -> tuple[float, bool]:
-        """The best welfare, and whether it is exact. If not, the number is an upper bound."""
+        """The best welfare, and whether it is exact. If the best welfare is not exact, the number is an upper bound of
+        it.
+        """
         ...
 
     def baselines(self, supply: tuple[int, ...], seed: int) -> list[Compared]:

@@ -129,13 +129,13 @@ class BundleWalk:
     clearing.
 
     Args:
-        goods: goods that the bidder holds, in the order in which they were won. They may include goods that were outbid
-            since the bidder last dropped goods.
+        goods: goods that the bidder holds, in the order in which they were won. The list may include goods that were
+            outbid since the bidder last dropped goods.
         seen: published count of each held good just before the bid on it.
         steps: releases of the bids, from 1.
         bid_on: goods of the bids.
-        reports: rounds after which the bidder reported that they would bid once more. Empty in auctions without
-            reports.
+        reports: rounds after which the bidder reported that they would bid once more. The list is empty in auctions
+            without reports.
     """
 
     goods: tuple[int, ...]

@@ -18,7 +18,8 @@ For bidders who want b goods with additive values, `exact_sums` computes the bou
 
     OPT <= sum_j s_j p_j + sum_i (sum of the b largest of max(0, v_ij - p_j))
 
-exactly: it keeps every difference as two doubles, which are exact together, sums all of them exactly, and rounds once.
+exactly: every difference is kept as two doubles that are exact together, and the sum of all differences is rounded only
+once.
 
 Source: spec allocation 4.2 and 5.
 """

@@ -1,7 +1,7 @@
 """The end of an auction: the public test that may end it before its last round, and the final clearing.
 
-*Halting.* A fixed number of rounds costs nothing and is the usual choice. A look at the published counts costs nothing
-either: it ends the auction when few new bids were counted. A count of the outbid holders, or of the bidders, needs a
+*Halting.* A fixed number of rounds costs nothing and is the usual choice. A test of the published counts costs nothing
+either, and ends the auction when few new bids were counted. A count of the outbid holders, or of the bidders, needs a
 counter of its own that releases once a round. A test that asks only whether outbid holders are few uses sparse vector,
 whose cost does not grow with the number of rounds.
 
@@ -160,7 +160,7 @@ class HaltingTest:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Published running counts of the reports. Empty for rules without a counter."""
+        """Published running counts of the reports. The array is empty for halting rules without a counter."""
         return np.array(self._counts if self._running is not None else [], dtype=np.int64)
 
     def ends(self, *, bids: int, unsatisfied: int, published: int) -> bool:

@@ -99,7 +99,7 @@ def regret(increment: float, *, supply: int = 1, cut: int | None = None) -> floa
 
     Returns:
         The regret, which is alpha without a clearing: at most s' bids were counted after a holder's bid, so the good's
-            price rose at most once. After a final clearing it is alpha ceil(cut/s').
+            price rose at most once. After a final clearing the regret is alpha ceil(cut/s').
 
     Example:
         >>> regret(0.1), regret(0.1, supply=100, cut=130), regret(0.1, supply=100, cut=-1)
@@ -222,8 +222,8 @@ class EquilibriumPromises(Declared):
 
     @property
     def feasible(self) -> bool:
-        """Whether statement 1 keeps the number of holders of every good within its supply. It does so if the reserve m
-        is at least 2E.
+        """Whether statement 1 keeps the number of holders of every good within its supply. The number of holders stays
+        within the supply if the reserve m is at least 2E.
         """
         return self.reserve >= 2 * self.off
 
@@ -396,9 +396,9 @@ def most_unsold(auction: PAlloc, error: float | None = None) -> int:
     2E + g, for reserve m, error E and batches of g bidders.
 
     Let pub(b) and true(b) be the published and the true count of good j after batch b, pub_end and true_end the final
-    counts, and N_j the number of holders. The holders are the bids from batch b0 on, the first with pub(b0 - 1) >=
-    pub_end - s'. The price of the good is positive, so its final published count pub_end is at least its effective
-    supply s'. There are two cases:
+    counts, and N_j the number of holders. Let b0 be the first batch with pub(b0 - 1) >= pub_end - s'. The holders are
+    the bids from batch b0 on. The price of the good is positive, so its final published count pub_end is at least its
+    effective supply s'. There are two cases:
 
     - If b0 = 1, then N_j >= pub_end - E.
     - Otherwise true(b0 - 1) <= true(b0 - 2) + g < pub_end - s' + E + g, so N_j = true_end - true(b0 - 1) > s' - 2E - g.
@@ -428,12 +428,13 @@ def bundle_welfare_bound(
         SW >= OPT - alpha H - U - sum over j of p_j beta
 
     where H is the number of held goods, U the number of unsatisfied bidders, p_j the price of good j, and beta =
-    `most_unsold`. Without noise and with g = 1 the last sum is 0.
+    `most_unsold`. Without noise and with g = 1 the sum of p_j beta is 0.
 
-    Proof. By gross substitutes, a bidder's held goods S_i are part of a most-preferred bundle at effective prices: the
-    price at winning for held goods, and the current price for all others. A good that is still held after outbid goods
-    are dropped costs at most alpha more at current prices. Let O_i be the bidder's bundle in the optimum. A satisfied
-    bidder, who would add no good, is within alpha |S_i| of their best:
+    Proof. By gross substitutes, the goods S_i that a bidder holds are part of a most-preferred bundle at effective
+    prices. The effective price of a held good is its price at winning, and that of each other good is its current
+    price. A good that is still held after outbid goods are dropped costs at most alpha more at current prices. Let O_i
+    be the bidder's bundle in the optimum. A satisfied bidder, who would add no good, is within alpha |S_i| of their
+    best:
 
         v_i(S_i) - p(S_i) >= v_i(O_i) - p(O_i) - alpha |S_i|
 

@@ -243,7 +243,7 @@ class PriceGadgets:
         return _rows(wanted, np.ones(self.people), self.goods)
 
     def recovered(self, prices: ArrayLike) -> float:
-        """The share of bits that prices reveal. A bit that they do not show counts as one half.
+        """The share of bits that prices reveal. A bit that the prices do not show counts as one half.
 
         The prices show a bit if one price of its gadget is above 1/2 and the other is not.
 

@@ -5,12 +5,12 @@ Both mechanisms keep the same promise of privacy. The two mechanisms were measur
 copies of each, and 400 to 40,000 copies times epsilon (the table of `settings`). `SinkhornMatch` was better by .2 of
 the optimum at 400 copies times epsilon, and by .06 at 4,000. At 40,000 there is next to no noise, and `SinkhornMatch`
 loses welfare by its lottery and its biases. At 40,000 the two mechanisms are even, except for 100 goods with 400 copies
-each, where `PMatch` was better by .02. With charged prices `SinkhornMatch` is better by more, .25 and .1, because all
-its bidders ask at the prices that they pay. `PMatch` is the published auction. `PMatch` supports other laws of noise
-and halting rules, and its holders are counted, not drawn by lot.
+each, where `PMatch` was better by .02. With charged prices the lead of `SinkhornMatch` is larger: .25 at 400 copies
+times epsilon, and .1 at 4,000. All of its bidders ask at the prices that they pay. `PMatch` is the published auction.
+`PMatch` supports other laws of noise and halting rules, and its holders are counted, not drawn by lot.
 
-Goods handed out without asking anybody are worth .5 to .65 of the optimum on these instances. With 20 goods of 800
-copies, PMatch falls below that baseline at about 250 copies times epsilon, and SinkhornMatch at about 100.
+Goods handed out without asking anybody are worth .5 to .65 of the optimum on the measured instances. With 20 goods of
+800 copies, PMatch falls below that baseline at about 250 copies times epsilon, and SinkhornMatch at about 100.
 
 Source: spec allocation 4.3; predictions are simulations, not guarantees.
 """
@@ -92,8 +92,8 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         alike: predicted share of the optimum when all people value the goods alike, so that prices cannot tell them
             apart.
         other: the other mechanism, ready to run, if it was compared.
-        passed_over: predictions of the other mechanism on the same populations, if it was compared. These predictions
-            are also computed when options force a `PMatch` that charges prices.
+        passed_over: predictions of the other mechanism on the same populations, if it was compared. The predictions of
+            the other mechanism are also computed when options force a `PMatch` that charges prices.
         refused: reason why the other mechanism was not compared, or was refused; empty if it was compared.
         draws: number of draws of noise, k for each release.
         seconds: rough time of a secure run: 8 microseconds for each draw of noise, and the computation on the values on
@@ -286,8 +286,8 @@ def plan(
 
     Raises:
         InvalidInput: a number out of range, or options that no mechanism has.
-        Refused: a market without hope: on synthetic bidders of some kind it does no better than handing out goods to
-            the same bidders without asking anybody. The message names an epsilon, or a supply, that would suffice.
+        Refused: the mechanism does no better, on synthetic bidders of some kind, than handing out goods to the same
+            bidders without asking anybody. The message names an epsilon, or a supply, that would suffice.
 
     Example:
         >>> advised = plan(5_000, 5, 800, epsilon=1.0)
@@ -352,7 +352,7 @@ def _kinds(mechanism: str, options: Mapping[str, Any]) -> list[type[_Advised]]:
 def _recommended(
     kinds: list[type[_Advised]], epsilon: float, sizes: Mapping[str, Any]
 ) -> tuple[list[_Advised], str]:
-    """The mechanisms that can run at the given sizes, and the reason why another one cannot."""
+    """The mechanisms that can run at the given sizes, and the reason why a missing mechanism cannot run."""
     found: list[_Advised] = []
     refused = ""
     for kind in kinds:

@@ -24,7 +24,9 @@ _Problems = NDArray[np.int8]
 
 
 class Scale(Protocol):
-    """A public rule from answers to values. Values have 24 bits, and are the same on every device and in every run."""
+    """A public rule that turns answers into values. Values have 24 bits, and are the same on every device and in every
+    run.
+    """
 
     def problems(self, numbers: _Reals) -> _Problems:
         """The problem of each of z numbers: FINE, INFINITE or OUTSIDE (`confide.tables.roles`), shape (z,)."""

@@ -121,8 +121,8 @@ good's worth, cost more welfare if they are charged. With SinkhornMatch charging
 """
 
 _RESERVED = (0.02, 0.03, 0.05, 0.1, 0.15)
-"""Share of the optimum that each rung loses even without noise. With a reserve in place of the clearing, the error is
-lost too.
+"""Share of the optimum that each rung loses even without noise. If a reserve replaces the clearing, a share equal to
+the error is lost too.
 """
 
 _CHARGED_RESERVED = (0.03, 0.05, 0.1, 0.15, 0.23)
@@ -295,8 +295,8 @@ supply). The pair (x, y) gives bundles of x times the number of copies for each 
 """
 
 _RESERVED_FOR_BUNDLES = (0.02, 0.04, 0.05, 0.08, 0.15, 0.15)
-"""Rough share of the optimum that each rung for bundles loses even without noise. With a reserve in place of the
-clearing, the error is lost too.
+"""Rough share of the optimum that each rung for bundles loses even without noise. If a reserve replaces the clearing, a
+share equal to the error is lost too.
 """
 
 

@@ -29,8 +29,8 @@ reserve.
 Proof. Fix theta in (0, 1/b). Let H = P[Z >= 0] + E[e^(-theta Z); Z < 0] and A = theta (s + 1) - ln(H/beta). If A is not
 positive, the rate is 0. If A is positive, the rate is the largest q in [0, 1] with y kappa <= A, where kappa = ln(1 + q
 (e^theta - 1)), so that 0 <= kappa <= theta. Let N be the number of bidders who get the good. Given Z = z, ln E e^(theta
-N) = D kappa = y kappa - z kappa. The last expression is at most A if z >= 0, and at most A + theta |z| if z < 0. Over
-Z, E e^(theta N) <= e^A H, hence P[N >= s + 1] <= e^(A - theta (s + 1)) H = beta.
+N) = D kappa = y kappa - z kappa. The sum y kappa - z kappa is at most A if z >= 0, and at most A + theta |z| if z < 0.
+Over Z, E e^(theta N) <= e^A H, hence P[N >= s + 1] <= e^(A - theta (s + 1)) H = beta.
 
 Rates are computed in ball arithmetic and rounded down to a multiple of 2^-32, so they are the same on every machine.
 
@@ -243,8 +243,8 @@ def moved_prices(
     In this formula p_j is the price of good j, D_j its demand and s_j its supply. S is the sum of supplies and D the
     sum of demands, so n - S and n - D of the n bidders go without a good by supply and by demand. The second logarithm
     is the same for all goods, and scales the bidders who go without. A good with price 0 that is not sold out counts in
-    S with its demand instead of its supply. Each quotient is raised to at least 1/5, and the second is reduced to at
-    most 5. If there is enough for all bidders, the second quotient is 1.
+    S with its demand instead of its supply. Both quotients are raised to at least 1/5, and the second quotient is
+    reduced to at most 5. If there is enough for all bidders, the second quotient is 1.
 
     Args:
         path: prices before the round, in units of 2^-20, shape (k,).

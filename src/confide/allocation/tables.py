@@ -125,11 +125,12 @@ def read_wide(
     Args:
         source: table to read.
         goods: names of the goods, which are those of the columns.
-        scale: public rule from answers to values.
+        scale: public rule that turns answers into values.
         roster: public list of ids.
         id: name of the column that holds the id, or "row": the i-th row belongs to the i-th id of the list. Of several
             rows with the same id the first counts.
-        rejected: mapping that receives id -> reason, as in `confide.tables.read_records`. Only the operator may see it.
+        rejected: mapping that receives id -> reason, as in `confide.tables.read_records`. Only the operator may see the
+            mapping.
         rows: largest number of rows in a batch; it affects only speed.
 
     Raises:
@@ -200,7 +201,8 @@ def read_long(
     good: str = "good", value: str = "value", unlisted: Literal["reject", "ignore"] = "reject",
     rejected: MutableMapping[str, str] | None = None, counted: list[int] | None = None,
 ) -> Iterator[Rows]:
-    """Read a table with a line for each person and good once. A good without a line is worth 0.
+    """Read a table that has one line for each pair of person and good, in a single pass. A good without a line is worth
+    0.
 
     All lines are held in memory together, since the lines of one person may stand anywhere in the table.
 
@@ -262,7 +264,7 @@ class _Lines(NamedTuple):
 
     @property
     def again(self) -> NDArray[np.bool_]:
-        """Whether each line has the same person and good as the line before. The lines must be joined."""
+        """Whether each line has the same person and good as the line before. The lines must have been joined before."""
         return np.append(False, (self.who[1:] == self.who[:-1]) & (self.which[1:] == self.which[:-1])
                          & (self.which[1:] >= 0))[: len(self.who)]
 
@@ -348,8 +350,8 @@ def typed(given: Mapping[str, str], *, goods: Sequence[str], scale: Scale) -> di
         scale: public rule from answers to values.
 
     Raises:
-        InvalidInput: a name that is no good of the campaign, or an answer that the campaign cannot use. The message is
-            for the person alone.
+        InvalidInput: a name that is no good of the campaign, or an answer that the campaign cannot use. The error
+            message is for the person alone.
 
     Example:
         >>> from confide.allocation.scales import Ranks

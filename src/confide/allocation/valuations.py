@@ -73,10 +73,10 @@ class Valuations:
         """Check the valuations of n public slots.
 
         Args:
-            data: dense numbers of shape (n, k), or a scipy sparse array or matrix of that shape. Also a pandas or
-                Polars frame, an Arrow table, a mapping, a file or a query with a column for each good, in the order of
-                the goods. Also `Valuations`, or the batches of `confide.allocation.tables.Rows` that a campaign
-                collects.
+            data: dense numbers of shape (n, k), or a scipy sparse array or matrix of that shape. A pandas or Polars
+                frame, an Arrow table, a mapping, a file or a query is also accepted, with a column for each good, in
+                the order of the goods. Also `Valuations`, or the batches of `confide.allocation.tables.Rows` that a
+                campaign collects.
             people: number n of slots.
             goods: number k of goods.
             clip: whether values outside [0, 1] are moved to the nearest end. A row with a value that is not finite

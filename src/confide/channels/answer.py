@@ -340,8 +340,8 @@ def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | N
         names: names of the letters; the numbers of the letters if left out.
         outputs: names of the outputs of one row; if left out and there are as many outputs as letters, the names of the
             letters.
-        groups: number of independent copies of these rows, such as households, that a survey asks. Errors of the
-            survey's estimates fall with this number; levels and risk are those of one copy.
+        groups: number of independent copies of these rows, such as households, that a survey asks. The errors of the
+            survey's estimates fall as the number of groups grows; levels and risk refer to a single copy.
 
     Returns:
         An answer with `.report`, `.risk`, `.sections()` for a page, and `.to_dict()`.

@@ -186,9 +186,9 @@ def kernel_level(prior: Prior) -> float:
 
 
 def _least_by_cells(table: NDArray[np.float64], letters: int, rows: int, low: float) -> float:
-    """The least feasible level of a full vector. The search takes the worst cell at a level and finds the level at
-    which this cell alone is feasible, which is cheap; it repeats until no cell is negative. So a few sweeps over the
-    vector suffice, where bisection needs one sweep for each bit.
+    """The least feasible level of a full vector. At each level the search finds the most negative cell, and then the
+    level at which this one cell is 0, which is cheap. The search ends when no cell is negative. So a few sweeps over
+    the vector suffice, where bisection needs one sweep for each bit.
     """
     level, step = max(0.0, low, _STEP), _STEP
     while True:

@@ -97,8 +97,8 @@ class AttackRisk:
         hits: the best rate of hits at each rate of false alarms, over all pairs of neighbours.
         exact: whether advantage and hits are exact; if not, they are upper bounds from differential privacy.
         level: the channel's differential privacy, in nats.
-        others_unknown: success of an attacker who knows no other row. The entry is None for independent rows, where
-            other rows do not matter, and for more than 256 databases.
+        others_unknown: success of an attacker who knows no other row. `others_unknown` is None for independent rows,
+            where other rows do not matter, and for more than 256 databases.
     """
 
     guess_before: float

@@ -68,9 +68,9 @@ def survey_shares(
 ) -> ShareEstimate:
     """Unbiased shares of the true answers from randomised reports, with standard errors.
 
-    Each person reports once, independently of all others, and the number of people is fixed before the survey. With as
-    many kinds of reports as answers, there is one linear unbiased estimate. With more kinds of reports, the estimate is
-    the one with the least errors under the prior. For randomised response at an epsilon,
+    Each person reports once, independently of all others, and the number of people is fixed before the survey. If there
+    are as many kinds of reports as kinds of answers, exactly one linear unbiased estimate exists. With more kinds of
+    reports, the estimate is the one with the least errors under the prior. For randomised response at an epsilon,
     `confide.privacy.estimated_shares` gives the same estimate.
 
     Args:
@@ -162,8 +162,8 @@ def group_errors(
         prior: prior of the rows of one group. Independent rows are people who are drawn one by one, from the average
             law.
         groups: number of independent groups, >= 1.
-        sampling: True for shares of a population. False for shares among these people, where the randomisation is the
-            only source of error.
+        sampling: True for shares of a population. False for shares among the people who reported, where the
+            randomisation is the only source of error.
 
     Returns:
         Standard errors, shape (m,); infinity where no number of reports determines the share.

@@ -214,8 +214,8 @@ class PathBillboard(Billboard):
 
     @property
     def charged_prices(self) -> NDArray[np.int64]:
-        """Average prices of the main rounds, rounded to whole units, shape (k,). Payments use these prices, and so does
-        the search for a participant's favourite.
+        """Average prices of the main rounds, rounded to whole units, shape (k,). The average prices of the main rounds
+        are charged, and a participant's favourite is the best response to them.
         """
         return np.rint(self.price_sums / self.rounds).astype(np.int64)
 

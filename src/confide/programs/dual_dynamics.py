@@ -243,7 +243,7 @@ def noisy(
         law: law of the noise.
         stream: name of the draw.
         squared_l2_sensitivity: squared l2 sensitivity of the numbers, in loads.
-        line: line of the charge that pays.
+        line: name of the line of the charge that pays for the noise.
     """
     if law == "discrete_gaussian":
         return add_discrete_gaussian(noise, exact, noise_std=Fraction(noise_std) * LOAD_UNIT, stream=stream,

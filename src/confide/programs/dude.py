@@ -342,7 +342,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @property
     def _inexact(self) -> float:
-        """Largest total loss of all responses against the best ones."""
+        """Largest value that all responses together lose against best responses."""
         return self.program.people * self.program.oracle_error
 
     @abstractmethod

@@ -2,9 +2,9 @@
 privacy protection.
 
 HiGHS solves the program of all records and proposes prices. Where that program would be too large, prices come from
-rounds without noise. Neither source is trusted. The actions that are best near those prices are mixed. The mixture's
-exact value is a lower bound of the optimum, and the exact dual value of the prices is an upper bound. New prices are
-tried until both bounds meet.
+rounds without noise. Neither source is trusted. The lower bound comes from a mixture of the actions that are best near
+the proposed prices. The mixture's exact value is a lower bound of the optimum, and the exact dual value of the prices
+is an upper bound. New prices are tried until both bounds meet.
 
 Source: spec convex_programs 8 (`Exact.solve`).
 
@@ -177,7 +177,7 @@ class Mixture:
 
     @property
     def feasible(self) -> bool:
-        """Whether no row exceeds its supply, exactly."""
+        """Whether no load exceeds its supply, by exact arithmetic."""
         return not any(self.excess)
 
 
@@ -350,8 +350,8 @@ class ExactOptimum:
     """The optimum between two bounds, and a solution. It is not private: for studies, and for an operator's own eyes.
 
     Args:
-        value: exact value of the solution, rounded down. The optimum is at least this value.
-        upper: exact dual value of the prices, rounded up. The optimum is at most this value.
+        value: exact value of the solution, rounded down. The optimum of the program is at least this value.
+        upper: exact dual value of the prices, rounded up. The optimum of the program is at most this value.
         gap: upper - value, rounded up.
         prices: (k,) duals of the coupling rows, on the grid.
         load: (k,) load of the solution.

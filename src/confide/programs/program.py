@@ -234,8 +234,8 @@ class Program(Declared, ABC):
 
     @property
     def always_answered(self) -> bool:
-        """Whether each response is within `oracle_error` of the best one. If false, a response may be null where a
-        solver proves none.
+        """Whether each response is within `oracle_error` of the best one. If false, a response is null where the solver
+        proves no response to be that good.
 
         Promises about the gain of a single participant need responses within `oracle_error`; privacy and supplies do
         not.
@@ -303,8 +303,8 @@ class Program(Declared, ABC):
         return 0.0
 
     def public_parts(self, prices: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
-        """Value and (k,) load of each independently chosen part of the public block. Together the parts are the whole
-        block.
+        """Value and (k,) load of each independently chosen part of the public block. The sum of all parts is the whole
+        public block.
 
         Args:
             prices: (k,) prices in units of price.

@@ -66,8 +66,8 @@ class RoundDude(Dude[FlagBillboard]):
 
     Participants are served in the order of their places, in batches. A row's flag rises once its delivered load plus
     noise is near its supply. A participant in a later batch who would add to a row with a raised flag receives nothing.
-    No row ends above its supply, with probability 1 - beta, or with certainty if there are stops. Shares have one
-    column, "action", as `program.describe` has it.
+    No row ends above its supply, with probability 1 - beta, or with certainty if there are stops. The table of shares
+    has one column, "action", in the form of `program.describe`.
 
     A participant with a late place is more likely to receive nothing. Places are public, and must not depend on the
     records.

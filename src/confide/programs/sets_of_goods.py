@@ -161,7 +161,7 @@ def one_worth(record: Any, choices: int) -> WorthRecords:
 
 
 def two(name: str, data: Any, first: str, second: str) -> tuple[Any, Any]:
-    """Both tables of a pair.
+    """Both tables of a pair, such as a tuple of goods and values.
 
     Args:
         name: name of the field.

@@ -62,8 +62,8 @@ class Layout:
 
 
 def layout(program: Program) -> Layout:
-    """Layout of a family's records in cells: their number, which is the same for everybody, and the conversion of a
-    table of cells to data that the program reads.
+    """Layout of a family's records in cells: number of cells, which is the same for everybody, and conversion of a
+    table of cells to the data that the program reads.
 
     Args:
         program: program of a family with records that are rows of numbers.
@@ -328,7 +328,7 @@ def table_lines(field_name: str, text: str, heading: tuple[str, ...]) -> list[tu
 
 
 def pairs(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of all pairs of a first and a second name. The second name changes faster.
+    """Names of all pairs of a first and a second name. The second name changes faster from one pair to the next.
 
     Args:
         first: first names.

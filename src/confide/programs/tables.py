@@ -1,10 +1,10 @@
 """Records from tables, with one row for each slot. Each row is judged alone.
 
-A row with a number outside its public range is bad. A row with another number of cells, or with cells that are no
-numbers, is also bad. For the holder of the table a bad row is refused, by its number. In a release a bad row counts as
-the null record, since no output that others see may reveal that the row is bad. The number of rows is public, and so
-are the shape and the type of an array, which are the same for all rows. Rows of a list are read one after the other,
-for any content, so that an unusual row is treated like the rest.
+A row with a number outside its public range is bad. A row of a table is also bad if it has a wrong number of cells, or
+cells that are no numbers. For the holder of the table a bad row is refused, by its number. In a release a bad row
+counts as the null record, since no output that others see may reveal that the row is bad. The number of rows is public,
+and so are the shape and the type of an array, which are the same for all rows. Rows of a list are read one after the
+other, for any content, so that an unusual row is treated like the rest.
 
 The module also calls methods of objects that come from participants. An error that an object raises is contained and
 stops nobody else.

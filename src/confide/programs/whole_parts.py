@@ -316,7 +316,8 @@ class AuditedBillboard(PathBillboard):
 
 
 def packing_only(program: Program, what: str) -> None:
-    """Refuse a program in which a participant cannot receive nothing, or in which that may violate another row.
+    """Refuse a program in which a participant cannot receive nothing, or in which a participant with nothing may
+    violate another row.
 
     Args:
         program: program to check.

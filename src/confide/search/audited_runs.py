@@ -126,8 +126,8 @@ def transcript_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
 def telling_epsilon(mechanism: PTarget, runs: int = RUNS) -> float:
     """The epsilon at which noise of half the scale changes the lists of the small network most visibly.
 
-    At the campaign's own epsilon the noise may drown the few contacts of the small network. Halving the noise would
-    then change nothing that thousands of runs could show.
+    At the campaign's own epsilon the noise may drown the few contacts of the small network. If the noise drowned these
+    contacts, halving the noise would change nothing that thousands of runs could show.
 
     Args:
         mechanism: mechanism whose law follows from its parameters.

@@ -44,8 +44,8 @@ class DegreeBoundViolated(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Dropped:
-    """Numbers of lines that were left out of a graph. Only the operator may see the numbers, since they describe
-    private lines.
+    """Numbers of lines that were left out of a graph. Only the operator may see these numbers of lines, since the lines
+    are private.
 
     Args:
         self_loops: number of lines from a person to the same person.

@@ -56,7 +56,8 @@ MOST_IN_SCALES = 2.0**12
 """Largest score, in noise scales, at which a noisy value is within 2^-40 scales of the ideal one (spec targeted_search
 3.2).
 
-Compare a public bound on the scores with it. A check of the scores themselves would reveal something about them.
+A public bound on the scores is to be compared with this number. A check of the scores themselves would reveal something
+about them.
 """
 
 
@@ -74,8 +75,8 @@ def wins_over(kind: NoiseKind, gap: ArrayLike, scale: float) -> NDArray[np.float
     """Probability Q that one item's noise exceeds another item's independent noise by more than a gap.
 
     An item whose score is `gap` below another item's score comes first with probability Q. With discrete noise there
-    are ties, and the item that is behind wins the ties. The item also wins ties against the fake target, which comes
-    last among equals. With the other kinds ties have probability 0.
+    are ties, and the item that is behind wins the ties. In a tie with the fake target the item also wins, because the
+    fake target comes last among equals. With the other kinds ties have probability 0.
 
     Args:
         kind: kind of the noise.
@@ -116,7 +117,7 @@ def steepest_win(kind: NoiseKind, scale: float) -> float:
     """The largest change of `wins_over` for one unit of gap: 1/(4b) for Laplace, 1/(2b) for exponential and 1/(4b) for
     Gumbel noise of scale b.
 
-    For discrete noise, with whole units, it is P(N1 = N2) for two independent noises N1 and N2.
+    For discrete noise, with whole units, the largest change is P(N1 = N2) for two independent noises N1 and N2.
 
     Raises:
         InvalidInput: an unknown kind, or a scale that is not positive.
@@ -292,8 +293,8 @@ def nodes_between(kinks: _Array, count: int) -> tuple[_Array, _Array]:
 
     Args:
         kinks: positions of the kinks, in units of the scale.
-        count: number of competing items. Beyond the last kink, pieces are added until none of the items is likely
-            there.
+        count: number of competing items. The pieces of the integral extend so far beyond the last kink that the noise
+            of any item is unlikely to lie higher.
     """
     kinks = np.unique(kinks)
     low, high = float(kinks[0]), float(kinks[-1])

@@ -103,7 +103,7 @@ class SeedNotTargeted(InvalidInput):
     target.
 
     Args:
-        problem: problem of the seed, for the message.
+        problem: description of the seed's problem, for the error message.
     """
 
     def __init__(self, problem: str = "a seed is not targeted") -> None:
@@ -347,7 +347,8 @@ class Statuses:
         """Ask the oracle about some vertices, and record its answers.
 
         Raises:
-            OracleUnavailable: an oracle that gives no answer about one of the vertices. The other answers are recorded.
+            OracleUnavailable: an oracle that gives no answer about one of the vertices. The answers about all other
+                vertices are recorded.
         """
         vertices = self._graph.ids_of(indices)
         if self._many is not None:

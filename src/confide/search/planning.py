@@ -218,7 +218,7 @@ class SearchPlan(Plan[PTarget]):
     def gives_up(self) -> float | None:
         """Expected number of people examined before a search gives up, if all values are 0 and it can find nobody.
 
-        The number is None if the search never gives up.
+        The expected number is None if the search never gives up.
         """
         it = self.mechanism
         if it.stop == "none":

@@ -2,8 +2,8 @@
 
 The module also writes notes about a search into a journal of noise: the search that the journal belongs to, and the
 calls that have begun. The random numbers of a noisy order identify neither the noise scale nor the graph. So the
-journal names its search before the first draw, and each call before that call's draws. The journal is private, and so
-are these notes.
+journal names its search before the first draw, and each call before that call's draws. The journal of noise is private,
+and so are the notes in it.
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ class PublicRelease(Billboard):
             people: number n of people.
 
         Raises:
-            InvalidInput: a part that contradicts the parameters or other parts. The message names it.
+            InvalidInput: a part that contradicts the parameters or other parts. The error message names the
+                contradicting part.
         """
         if self.people != people:
             raise InvalidInput("billboard.people", f"is {self.people:,}", f"must be {people:,}")
@@ -193,7 +194,8 @@ class SearchCertificate(Certificate):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CappedOutcome(SimulatedOutcome[PublicRelease, SearchCertificate]):
-    """The outcome of a search with a query cap, under any noise. Such an outcome is for studies, and never a release.
+    """The outcome of a search with a query cap, under any noise. The outcome of a capped search is for studies, and is
+    never a release.
 
     The point at which the search was cut off reveals protected contacts without any bound. So `release_safe` is False,
     nothing is promised, `billboard.epsilon_spent` is infinite, the provenance names the cap, and no campaign settles
@@ -205,8 +207,8 @@ class OperatorLog:
     """A log that only the operator of a search may see: the examined vertices, the times of examinations, and the
     thresholds.
 
-    Pass an empty log to `run(..., log=)`. The search fills it as it proceeds. The privacy promise covers nothing in the
-    log.
+    Pass an empty log to `run(..., log=)`. The search fills the log as it proceeds. The privacy promise covers nothing
+    in the log.
 
     Attributes:
         targeted: whether each of the q examined vertices was a target, shape (q,).
@@ -299,7 +301,7 @@ def graph_digest(graph: Graph) -> str:
 
 
 def keep_search(noise: Noise, parameters: Any, graph: Graph, seeds: NDArray[np.int64]) -> None:
-    """Note in a journal which search it belongs to. Noise without a journal gets no note.
+    """Note in a journal which search it belongs to. If the noise has no journal, no note is written.
 
     Args:
         noise: source of noise of the run.

@@ -253,7 +253,8 @@ class Witness:
 
     @cached_property
     def loss(self) -> float:
-        """The largest |log ratio| of the outcome (t1 first, second threshold x) between the two graphs.
+        """The largest |log ratio| between the two graphs of the probabilities of one outcome: t1 is found first, and
+        the second threshold is x.
 
         Example:
             >>> bad, good = Witness(printed=True), Witness(printed=False)
@@ -272,7 +273,7 @@ def limit_loss(bridged: int, scale: float, at_most: float) -> float:
     """The log ratio between the witness's two graphs in the limit of infinitely many strangers, for the event that t1
     is first and F(its noise) < at_most, where F is the distribution function of the noise.
 
-    The log ratio grows as `at_most` falls. For `at_most` up to 1/2 it is k'/b = k' epsilon/4.
+    The log ratio grows as `at_most` falls. For `at_most` up to 1/2 the log ratio is k'/b = k' epsilon/4.
 
     Args:
         bridged: number k' >= 1 of hidden targets that the contact i knows in the second graph.

@@ -182,8 +182,9 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         size without one.
 
         A person's new contacts may lift the degree of another person in the group above the bound, as long as that
-        person's old contacts are still there. So the steps first remove the contacts of all but one person, then change
-        those of the last person, and then add the new contacts of the others.
+        person's old contacts are still there. The steps between neighbours therefore remove the old contacts of all but
+        one person first, change the contacts of the last person next, and add the new contacts of the other people at
+        the end.
         """
         return size if self.degree_bound is None else 2 * size - 1
 
@@ -259,7 +260,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
 
         Args: as in `start`; and
             progress: function that is called when the search has ended. The course of a search depends on contacts, so
-                nothing else is reported.
+                the number of calls and the components found so far are not reported.
 
         Raises:
             SeedNotTargeted: a seed that is no target, by the oracle's answer.
@@ -435,7 +436,7 @@ class Search:
         return self._state.investigation.graph.ids_of(self._state.upcoming(count))
 
     def answer(self, answers: Mapping[Any, bool]) -> Search:
-        """Record answers about any vertices, in any order, and advance as far as they reach.
+        """Record answers about any vertices, in any order, and continue the search until the next unknown status.
 
         Args:
             answers: mapping from id to whether it is a target.

@@ -484,7 +484,7 @@ def start_bundles(
         population: valuations of all bidders.
         counter: public parameters of the counters of bids.
         noise: source of the noise.
-        stepwise: whether each release is drawn around its true sums. If left out, True for runs with few releases.
+        stepwise: whether each release is drawn around its true sums. The default is True for runs with few releases.
             Always True for auctions of programs.
         session: session that pays for the noise. If left out, a session is opened on the line `COUNTS`.
     """

@@ -2,9 +2,9 @@
 
 A bundle is a tuple of goods. The tuple lists a good once for each copy in the bundle, in any order.
 
-Everything together may be worth at most 1. A record is accepted if its sum in doubles is at most 1 + 2^-21, which is
-half a step of the grid on which certificates count. So a row that adds up to 1 except for rounding, even in single
-precision, is accepted. One bidder still adds at most 2^20 + 1 steps to a sum on that grid.
+All goods together may be worth at most 1 to a bidder. A record is accepted if its sum in doubles is at most 1 + 2^-21,
+which is half a step of the grid on which certificates count. So a row that adds up to 1 except for rounding, even in
+single precision, is accepted. One bidder still adds at most 2^20 + 1 steps to a sum on that grid.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ _Reals = NDArray[np.float64]
 
 
 def refuse_total(total: float, row: int | None = None) -> InvalidInput:
-    """The error for a record whose goods are together worth more than 1. Only the bidder may see it."""
+    """The error for a record whose goods are together worth more than 1. Only the bidder with the record may see this
+    error.
+    """
     whose = "record" if row is None else "values"
     what = "" if row is None else f"row {row}: "
     return InvalidInput(whose, f"{what}all goods together are worth {total:.6g}", "must be at most 1")
@@ -133,7 +135,7 @@ class Population(ABC):
     """Class of valuations that the records belong to and were checked against."""
 
     table: Table | None = None
-    """Table of all bidders' numbers. None for classes whose records are objects."""
+    """Table of all bidders' numbers. The table is None for classes whose records are objects."""
 
     def __repr__(self) -> str:
         return f"<valuations of bundles of {self.people:,} bidders for {self.goods:,} goods>"  # no number of them
@@ -181,7 +183,7 @@ class BundleClass(Declared, ABC):
             goods: number k of goods.
 
         Raises:
-            InvalidInput: a record that is wrong. The message says what is wrong and is for the bidder alone.
+            InvalidInput: a record that is wrong. The message names the error, to the bidder alone.
         """
 
     def population(self, data: Any, *, people: int, goods: int, unusable: Unusable = "refuse") -> Population:
@@ -218,7 +220,7 @@ class BundleClass(Declared, ABC):
 
 def same_kind(data: Population, valuation: BundleClass, people: int, goods: int) -> Population:
     """Return a ready population after a check that its class and size are the given ones. The sensitivity of one bidder
-    depends on both.
+    depends on the class and the size.
     """
     if data.valuation != valuation:
         raise InvalidInput("values", f"are of {data.valuation}", f"must be of {valuation}")

@@ -9,8 +9,9 @@ goods, not bidders. In the end each bidder holds a best bundle at the prices, an
 full. By weak duality, allocation and prices are then optimal.
 
 *The arcs.* For each pair of goods a heap keeps the bidders who hold the first and could hold the second. The loss by a
-change, apart from prices, is constant, so a heap stays in order while prices move. Arcs of bidders who no longer hold
-the first good are dropped when they come to the top (skew heaps, Sleator and Tarjan 1986).
+change, apart from prices, is constant, so a heap stays in order while prices move. An arc is dropped when it comes to
+the top of its heap and its bidder no longer holds the good that the arc starts from (skew heaps, Sleator and Tarjan
+1986).
 
 *The queue* of nodes, for compiled loops, takes out the node with the least key first, and the smaller number among
 equal keys. Keys may fall. `heap` holds the nodes, `place` the position of each node in it (-1 outside), and `keys` the
@@ -462,8 +463,8 @@ def balance(
         prices: price of each good and, last, 0 for no good; shape (k + 1,), updated in place.
         used: number of holders of each good among all bidders, shape (k,), updated in place.
         supply: number of copies of each good, shape (k,).
-        width: largest distance by which prices may move apart. With larger moves, goods that are missing in the window
-            could matter.
+        width: largest distance by which prices may move apart. If prices move apart by more, goods that are missing in
+            the window could matter.
 
     Returns:
         Three values: whether all is balanced, the number of paths, and the distance by which prices moved apart. If not

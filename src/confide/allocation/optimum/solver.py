@@ -132,7 +132,7 @@ _ATTEMPTS = 10_000
 _MOST_CELLS = 2**24
 _MOST_COPIES = 2**53
 _OFF = 1e-9
-"""Largest gap for each place of a bundle at which a solution is accepted."""
+"""Largest gap at which a solution is accepted, for each place of a bundle."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -166,7 +166,7 @@ def exact_optimum(
         method: "paths", the default; or "assignment", by scipy, for b = 1 and at most 2^24 pairs of bidder and copy.
 
     Returns:
-        Goods, prices and the proof. No bidder gets a good that is worth 0 to them.
+        The good of each bidder, the prices, and the proof of optimality. No bidder gets a good that is worth 0 to them.
 
     Raises:
         InvalidInput: no such table, supply or method; or too large a table for "assignment".

@@ -183,8 +183,8 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
 
         Raises:
             InvalidInput: the rows are invalid; see `release`.
-            Refused: for the reasons of `release`, or because the channel is too large for a certified table, so that
-                its draws have no charge (`release` simulates such a channel).
+            Refused: for the reasons of `release`, or because the channel is too large for a certified table. Draws from
+                a table that is not certified have no charge (`release` simulates such a channel).
             NotGuaranteed: the channel has no differential privacy.
         """
         source = as_noise(noise)

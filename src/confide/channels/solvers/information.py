@@ -312,12 +312,12 @@ class _Solver:
         return best
 
     def _excess(self, q: _Vector) -> tuple[_Vector, _Vector]:
-        """Vectors Z = (r^d) q and c = (r^d)(p/Z)."""
+        """The vectors Z = (r^d) q and c = (r^d)(p/Z), where p is the prior and q the law of the output."""
         z = np.maximum(self.kernel.forward(q), 1e-290)
         return z, self.kernel.backward(self.law / z)
 
     def _point(self, q: _Vector, z: _Vector, c: _Vector) -> SlopePoint:
-        """Point of the normalised weights."""
+        """The solution at the weights q, which are first normalised to sum to 1."""
         total = float(q.sum())
         q, z, c = q / total, z / total, c * total
         distortion = self.kernel.changed(self.law / z, q)

@@ -1,6 +1,6 @@
 """The least distortion D*(epsilon) under a privacy level epsilon, by linear programming with a certificate. A dual
-bound that holds for any solver output bounds it from below. The distortion of a channel with a measured level bounds it
-from above.
+bound, which holds for any solver output, bounds D*(epsilon) from below. The distortion of any channel with a measured
+level bounds D*(epsilon) from above.
 
 Full priors of up to 256 databases are solved over all pairs of databases, and exchangeable priors over joint types.
 

@@ -65,7 +65,7 @@ class ConvexProgram(Program):
 
     Where the code recognises no special shape, OSQP finds responses, and weak duality proves each response to be within
     `oracle_error` of the best one. A response that is not proved, or violates a declared bound, becomes null, both in
-    the run and in decoding. The promises are about the program in which participants with a null response have nothing.
+    the run and in decoding. All promises refer to the program in which a participant with a null response has nothing.
     The program's own rows are met up to about 2^-18. Decoded responses are bit-identical with the same OSQP on the same
     kind of machine. On another kind of machine, decoded responses may differ in the last rounded digit, 2^-20.
 

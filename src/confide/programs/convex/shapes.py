@@ -69,7 +69,7 @@ class Shape:
 
     @property
     def single(self) -> bool:
-        """Whether every vertex except zero has one whole good."""
+        """Whether every vertex of the set, except the vertex 0, has one whole unit of a single good."""
         return self.whole and len(self.weights) > 0 and self.capacity == LOAD_UNIT and not self.low.any()
 
 
@@ -274,8 +274,8 @@ def _of_shape(program: Program, shape: Shape, records: Any) -> LinearProgram:
 def blocks_of(
     program: Program, template: Template, records: Any, slopes: NDArray[np.float64] | None = None,
 ) -> LinearProgram:
-    """The whole program in all of z. The objective is the sum of the linear values, or of their linearisations at a
-    point.
+    """The linear program of all participants in all of their variables z. The objective is the sum of the linear
+    values, or of their linearisations at a point.
 
     Args:
         program: program whose supply counts.

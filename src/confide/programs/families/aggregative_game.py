@@ -81,18 +81,18 @@ class AggregativeRecords(ProgramRecords):
 class AggregativeGame(Program):
     """A game of n people with A actions each and contributions that are to add up to a public target.
 
-    A record is a pair. Its first part is an (A, k) table of contributions, each at most `largest` in absolute value.
-    Its second part, of shape (A,), says which actions are allowed, at least one: usually those that are `nearly_best`
-    at the target. There is nothing to maximise. The goal is a small distance of the sum from the target in each row,
-    which the certificate's `excess` bounds. Rows are equations with one noisy release each, and prices of either sign.
-    Contributions are rounded to the nearest multiple of 2^-20, or towards zero where their sum would be above
-    `largest_sum`. The promises are about the rounded contributions.
+    A record in an aggregative game is a pair. Its first part is an (A, k) table of contributions, each at most
+    `largest` in absolute value. Its second part, of shape (A,), says which actions are allowed, at least one: usually
+    those that are `nearly_best` at the target. A participant's actions have no values to maximise. The goal is a small
+    distance of the sum from the target in each row, which the certificate's `excess` bounds. Rows are equations with
+    one noisy release each, and prices of either sign. Contributions are rounded to the nearest multiple of 2^-20, or
+    towards zero where their sum would be above `largest_sum`. The promises are about the rounded contributions.
 
     A participant with a record plays allowed actions only. A slot without a record plays -1, which contributes nothing.
 
-    One run is for one target. A search for an equilibrium on a grid of targets makes one run for each target, and the
-    budget (epsilon, delta) must be split among all of them. Choosing a target after a look at the runs for other
-    targets composes like every other release.
+    Each run of the game uses one target. A search for an equilibrium on a grid of targets makes one run for each
+    target, and the budget (epsilon, delta) must be split among all of them. Choosing a target after a look at the runs
+    for other targets composes like every other release.
 
     Raises:
         InvalidInput: a number out of range; a target that no contributions reach.

@@ -234,10 +234,10 @@ class Electricity(Program):
     def respond(self, records: ElectricityRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
         """The best slots of all participants, in the order of slots, shape (m, most).
 
-        Within an interval, as many slots as are needed add their value less price plus the cost of a missed slot. Slots
-        beyond the needs add value less price alone. The gains of slots only decrease within an interval, so the `most`
-        largest positive gains of all intervals are best. Meeting needs first and choosing the rest from the remaining
-        slots would not be optimal where a shortfall is cheap.
+        Within an interval, each slot that is needed adds its value, less its price, plus the cost of a missed slot.
+        Slots beyond the needs add value less price alone. The gains of slots only decrease within an interval, so the
+        `most` largest positive gains of all intervals are best. Meeting needs first and choosing the rest from the
+        remaining slots would not be optimal where a shortfall is cheap.
         """
         chosen = np.empty((records.people, self.width), dtype=np.int32)
         bonus = _MUST if self.hard else self._penalty

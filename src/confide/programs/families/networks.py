@@ -1,7 +1,7 @@
 """Public networks: from pairs of nodes, or from the topologies that the package topohub ships.
 
-topohub (an extra, `confide[examples]`) is under the MIT licence. Its networks of the Survivable Network Design Library
-are converted from that library, which states no licence of its own for them and asks to be cited: Orlowski, Wessaely,
+topohub (an extra, `confide[examples]`) is under the MIT licence. Some networks of topohub are converted from the
+Survivable Network Design Library, which states no licence for them. The library asks to be cited: Orlowski, Wessaely,
 Pioro and Tomaszewski, SNDlib 1.0, Networks 55 (2010) 276-286. Nothing of topohub or SNDlib is part of this package.
 
 The module also describes, for a solver, all routes between two nodes of a public network with a limited number of arcs.
@@ -84,7 +84,8 @@ def packaged_network(name: str) -> Network:
             collection within a collection.
 
     Raises:
-        InvalidInput: topohub is not installed, or ships no such network. The error names the most similar network.
+        InvalidInput: topohub is not installed, or ships no such network. The error message names the network with the
+            most similar name.
     """
     found = json.loads(_shipped(name).read_text(encoding="utf-8"))
     place_of = {node["id"]: place for place, node in enumerate(found["nodes"])}
