@@ -36,8 +36,8 @@ same word.
 """
 
 _STEPWISE = 2**12
-"""Largest number of releases at which each release is drawn around its true sums. An audit can then replay a neighbour
-along the same history.
+"""Largest number of releases at which each release is drawn around its true sums. With releases around true sums, an
+audit can replay a neighbour along the same history.
 """
 _BLOCK = 2**20  # noises that are held at once
 
@@ -324,7 +324,7 @@ class Auction(Running):
         counter: public parameters of the counters of bids.
         noise: source of the noise.
         stream: first word of the draws' names.
-        stepwise: whether each release is drawn around its true sums. If left out, True for runs with few releases.
+        stepwise: whether each release is drawn around its true sums. The default is True for runs with few releases.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """The common part of auctions with noisy bid counts: counting the bids, ending the auction, and clearing it.
 
-The module also checks billboards that somebody else wrote: every number on a billboard that follows from the releases
-must be the number that does follow.
+The module also checks billboards that somebody else wrote. Every number that follows from a billboard's releases is
+computed again and compared.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
         board: billboard under the same rules as the plan.
 
     Raises:
-        InvalidInput: a part of the billboard that no run of this plan writes. The message names the part.
+        InvalidInput: a part of the billboard that no run of this plan writes. The error message names the part.
     """
     for name in ("step", "good", "count", "reports"):
         _whole(name, getattr(board, name))
@@ -342,7 +342,7 @@ class Ascending(Market[AuctionBillboard]):
 
     @cached_property
     def clearing(self) -> ClearingPlan | None:
-        """Plan of the final clearing. An auction with a reserve in place of a clearing has None."""
+        """Plan of the final clearing. The plan is None for an auction with a reserve in place of a clearing."""
         if not self.reclear:
             return None
         off = _REACH * usual_error(self.counter, self.failure_probability) / min(self.copies)

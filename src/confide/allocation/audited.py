@@ -204,8 +204,8 @@ def _others(own: Market, values: Any, index: int) -> list[Any]:
 
 
 def _numbers(own: Market) -> int:
-    """Largest number of sums that a run of an auction releases. Other mechanisms, whose runs release few sums, count as
-    0.
+    """Largest number of sums that a run of an auction releases. For mechanisms other than auctions the number is 0,
+    because their runs release few sums.
     """
     return own.counter.counters * own.counter.horizon if isinstance(own, PMatch | PAlloc) else 0
 
@@ -275,7 +275,7 @@ def asked(mechanism: Market, seed: int = 0) -> Examined:
     """Audit of a test that publishes only whether a number is above a threshold: its cost follows from the scales of
     its noise.
 
-    The audit is repeated with half of that noise, as a mutant.
+    The audit is repeated with half of the test's noise, as a mutant.
 
     Args:
         mechanism: tiny mechanism.
@@ -343,8 +343,8 @@ def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pair
     """Compare the promise with the loss that each bidder's own replay of the billboard gives.
 
     Args:
-        mechanism: tiny mechanism. If it draws its noise in blocks, its run on the neighbour must also publish the same
-            for the same releases.
+        mechanism: tiny mechanism. If the mechanism draws its noise in blocks, its run on the neighbour must also
+            publish the same for the same releases.
         seed: seed of valuations and histories.
         runs: number of runs of each market.
         pairs: number of pairs of neighbouring data sets that are replayed; None for all.
@@ -426,8 +426,8 @@ def crafted_row(mechanism: Market) -> AuditRow:
 
 
 def crafted() -> Examined:
-    """Audit along the transcript that attains the promise of 20 nats. Mutants with too little noise show 80 and 38.5
-    nats.
+    """Audit along the transcript that attains the promise of 20 nats. Mutants with too little noise show losses of 80
+    and 38.5 nats.
     """
     bugs = (("a quarter of the scale", QuarterOfTheScale), ("levels by the natural logarithm", NaturalLevels))
     return Examined(named="privacy, an auction of eight", sound=CRAFTED,

@@ -472,8 +472,8 @@ def _units(draw: Draw, grid: int) -> NDArray[np.int64]:
 
 
 def _log_ratio(pairs: list[Pair], unreleased: Mapping[str, UnreleasedIntermediate]) -> float:
-    """The log ratio of the densities of all released draws. For unreleased draws it uses the probabilities of the
-    published comparisons.
+    """The log ratio of the densities of all released draws. For draws that are not released, the log ratio uses the
+    probabilities of the published comparisons.
     """
     terms: list[float] = []
     for one, other in pairs:

@@ -163,7 +163,7 @@ def steps(mechanism: Market, seed: int) -> Iterator[Step]:
     """Worst-case neighbours for a mechanism: in an empty market, in a full one, with opposite tastes, and with an
     absent bidder.
 
-    In one of the markets all other bidders want the same good. The first bidder, who also wants it, is then outbid and
+    In one of the markets all other bidders want the same good. The first bidder also wants that good, is outbid, and
     bids again.
 
     Args:

@@ -192,8 +192,8 @@ def staggered_auction(
         rounds: number of rounds, T or R.
         bid_cap: largest number C of bids of one row; None for no cap.
         apart: whether the rows take turns. If False, both rows are outbid after each round and bid on new goods. If
-            True, the first row is outbid until its bids are used up, while the second row holds its good. After that
-            the second row is outbid.
+            True, the first row is outbid until its bids are used up, while the second row holds its good. Once the
+            first row's bids are used up, the second row is outbid.
         last: whether only one of the rows is outbid in the last round; used only if `apart` is False.
 
     Example:
@@ -321,7 +321,7 @@ def staggered_bundles(rounds: int, *, tested: Tested) -> int:
 
     The additive bidder bids in every round. The bidder who wants one good is content until their good is outbid, which
     happens between the end of a round and the bidder's next slot. With tests at the end of a round, the good is already
-    outbid before that bidder reports.
+    outbid before the bidder who wants one good reports.
 
     Args:
         rounds: number T of rounds; the market has 2T goods.

@@ -95,7 +95,8 @@ def _one_by_one(
 
 
 def serial_dictatorship(values: Any, supply: ArrayLike, *, order: ArrayLike | None = None, seed: int = 0) -> Handout:
-    """Let the bidders take turns in a public order, each taking their best remaining good. Truthful, but not private.
+    """Let the bidders take turns in a public order, each taking their best remaining good. Serial dictatorship is
+    truthful, but not private.
 
     Welfare is .916 OPT on instance A and .780 OPT on instance B, with 10^5 bidders, 20 goods and 4,000 copies of each.
     The order ignores how much a bidder needs a good.

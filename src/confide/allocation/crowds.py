@@ -1,5 +1,5 @@
-"""The rows of all bidders, and the welfare of baseline rules on these rows. All of it is private, for studies and
-audits alone.
+"""The rows of all bidders, and the welfare of baseline rules on these rows. The rows and the welfare are private, and
+serve studies and audits alone.
 """
 
 from __future__ import annotations

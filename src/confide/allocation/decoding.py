@@ -36,7 +36,7 @@ class Walk:
         good: good held at the end, before any clearing; -1 for none.
         out: whether the bidder left, because no price suits them or no bid is left.
         latest: good of the last bid; -1 if the bidder made no bid, or no price suits them any more.
-        seen: published count of that good just before the last bid.
+        seen: published count of the good of the last bid, just before that bid.
         steps: releases of the bids, from 1.
         goods: goods of the bids.
     """

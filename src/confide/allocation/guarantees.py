@@ -273,7 +273,7 @@ class EquilibriumPromises(Declared):
     @cached_property
     def price_ceiling(self) -> float:
         """Upper bound on the price of a good that is held: one increment above the last price below 1. The printed
-        proofs use 1.
+        proofs use 1 as the upper bound.
         """
         steps = math.ceil(1.0 / self.increment)
         while steps > 1 and self.increment * (steps - 1) >= 1.0:
@@ -398,7 +398,7 @@ def most_unsold(auction: PAlloc, error: float | None = None) -> int:
     Let pub(b) and true(b) be the published and the true count of good j after batch b, pub_end and true_end the final
     counts, and N_j the number of holders. Let b0 be the first batch with pub(b0 - 1) >= pub_end - s'. The holders are
     the bids from batch b0 on. The price of the good is positive, so its final published count pub_end is at least its
-    effective supply s'. There are two cases:
+    effective supply s'. The proof distinguishes two cases:
 
     - If b0 = 1, then N_j >= pub_end - E.
     - Otherwise true(b0 - 1) <= true(b0 - 2) + g < pub_end - s' + E + g, so N_j = true_end - true(b0 - 1) > s' - 2E - g.
@@ -407,9 +407,9 @@ def most_unsold(auction: PAlloc, error: float | None = None) -> int:
     proof holds for bundles too.
 
     Args:
-        auction: auction without a final clearing; a clearing cuts by other counts.
-        error: largest error E of a published count. If left out, the bound that holds except with the failure
-            probability.
+        auction: auction without a final clearing, because a clearing cuts holders off by other counts.
+        error: largest error E of a published count. If `error` is left out, it is the bound that holds except with the
+            failure probability.
 
     Raises:
         NotGuaranteed: an auction with a final clearing.
@@ -427,8 +427,8 @@ def bundle_welfare_bound(
 
         SW >= OPT - alpha H - U - sum over j of p_j beta
 
-    where H is the number of held goods, U the number of unsatisfied bidders, p_j the price of good j, and beta =
-    `most_unsold`. Without noise and with g = 1 the sum of p_j beta is 0.
+    In the bound, H is the number of held goods, U the number of unsatisfied bidders, p_j the price of good j, and beta
+    = `most_unsold`. Without noise and with g = 1 the sum of p_j beta is 0.
 
     Proof. By gross substitutes, the goods S_i that a bidder holds are part of a most-preferred bundle at effective
     prices. The effective price of a held good is its price at winning, and that of each other good is its current
@@ -451,8 +451,8 @@ def bundle_welfare_bound(
         held: number H of goods that all bidders hold together.
         unsatisfied: number U of bidders who would still add a good at the final prices.
         prices: final prices, shape (k,).
-        error: largest error E of a published count. If left out, the bound that holds except with the failure
-            probability.
+        error: largest error E of a published count. If `error` is left out, it is the bound that holds except with the
+            failure probability.
 
     Raises:
         NotGuaranteed: an auction with a final clearing, whose certificate bounds the welfare instead.

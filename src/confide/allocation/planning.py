@@ -83,11 +83,12 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
     Args:
         mechanism: recommended `PMatch` or `SinkhornMatch`.
-        error: bound E >= 0 on an error, except with the failure probability. For PMatch it is the error of any
-            published count; for SinkhornMatch it is the error of the final count of bidders who ask for a good.
+        error: bound E >= 0 on an error, except with the failure probability. For PMatch, `error` bounds the error of
+            any published count. For SinkhornMatch, it bounds the error of the final count of bidders who ask for a
+            good.
         reserve: number m >= 0 of copies of a median good that stay unsold when as many bidders ask for it as there are
             copies. The reserve is the price of the promise that no good is given beyond its supply. For a PMatch with a
-            final clearing it is the reserve that the first cut of the clearing needs.
+            final clearing, `reserve` is the reserve that the first cut of the clearing needs.
         crowds: mapping from kind of synthetic population ("A" and "B", or "prior") to its figures.
         alike: predicted share of the optimum when all people value the goods alike, so that prices cannot tell them
             apart.
@@ -387,13 +388,14 @@ def worth_it(expected: Mapping[str, CrowdPrediction]) -> bool:
 
 def least_epsilon(expected: Callable[[float, int], Mapping[str, CrowdPrediction]], epsilon: float, runs: int) -> float:
     """The smallest epsilon, up to about a tenth and rounded up to two digits, at which the mechanism beats handing out
-    goods without asking anybody. Infinite if none is found.
+    goods without asking anybody. The result is infinite if no epsilon is found.
 
     Args:
         expected: function from an epsilon and the number of populations of each kind to the predictions. The function
             may refuse an epsilon.
         epsilon: epsilon at which the mechanism does no better.
-        runs: number of populations of each kind on which the result must be confirmed. The search itself uses one.
+        runs: number of populations of each kind on which the result must be confirmed. The search for epsilon itself
+            uses one population of each kind.
     """
     def worth(at: float, tried: int) -> bool:
         try:

@@ -92,7 +92,7 @@ class PrefLib:
 
         Raises:
             InvalidInput: a number of people other than NUMBER VOTERS says, or an order that the format forbids. The
-                message names both numbers, or the line.
+                error message names both numbers of people, or the forbidden line.
         """
         ending, count, people = self.path.suffix.lower(), self._count(), 0
         for number, here, pairs in self._orders(count):

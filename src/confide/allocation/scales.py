@@ -105,7 +105,7 @@ class Ranks:
 
     Args:
         points: points of the first place, the second, and so on. Points never rise from one place to the next, and the
-            first is above 0. Later places get 0 points. All points are divided by those of the first place.
+            first is above 0. Later places get 0 points. All points are divided by the points of the first place.
         as_written: whether a place is the number that was written, as with the categories of PrefLib.
 
     Raises:

@@ -10,9 +10,9 @@ population has its own people and its own noise, so the errors cover both.
 bidders who end satisfied. The noise and all other bidders decide which bidders get nothing, and no bound is proved for
 these bidders. The gain of bidders who get nothing is therefore searched for on several synthetic populations. On each
 population a few runs with simulated noise find the people who get nothing with a truthful report in every one of them.
-For each person who gets nothing, the same runs find the one good that is best to ask for alone. Other runs then measure
-the gain of that report. A person's own row moves the law of the prices by no more than the promise of privacy says, so
-all their reports are decoded from the same public prices.
+For each person who gets nothing, the same runs find the one good that is best to ask for alone. Separate runs measure
+the gain of asking for that one good alone. A person's own row moves the law of the prices by no more than the promise
+of privacy says, so all their reports are decoded from the same public prices.
 """
 
 from __future__ import annotations

@@ -18,10 +18,10 @@ so replacing a row by zeros moves the sums by at most 2^16.
 
 *Prices.* The prices follow from the released demand by arithmetic that is the same on every machine, so a verifier
 computes them to the last bit. Additions, products and roundings of doubles are the same everywhere. Logarithms and
-powers of a machine's library are not, so the module has its own.
+powers of a machine's library differ between machines, so the module has its own.
 
 *Rates.* Suppose that D bidders ask for a good with s copies, and y = D + Z is published, where Z is discrete Laplace
-noise of scale b. Each of these bidders then gets the good with probability q(y), by public randomness of their own. The
+noise of scale b. Each of the D bidders then gets the good with probability q(y), by public randomness of their own. The
 probability that more than s bidders get the good is at most beta, whatever D is. The noise and the lottery are one sum
 of independent errors, and are bounded together. Two bounds that share the probability would need nearly twice the
 reserve.
@@ -241,10 +241,10 @@ def moved_prices(
         p_j + step (ln D_j/s_j + ln (n - S)/(n - D))
 
     In this formula p_j is the price of good j, D_j its demand and s_j its supply. S is the sum of supplies and D the
-    sum of demands, so n - S and n - D of the n bidders go without a good by supply and by demand. The second logarithm
-    is the same for all goods, and scales the bidders who go without. A good with price 0 that is not sold out counts in
-    S with its demand instead of its supply. Both quotients are raised to at least 1/5, and the second quotient is
-    reduced to at most 5. If there is enough for all bidders, the second quotient is 1.
+    sum of demands, so n - S and n - D of the n bidders go without a good by supply and by demand. The logarithm of (n -
+    S)/(n - D) is the same for all goods, and scales the bidders who go without. A good with price 0 that is not sold
+    out counts in S with its demand instead of its supply. Both quotients are raised to at least 1/5, and the second
+    quotient is reduced to at most 5. If there is enough for all bidders, the quotient (n - S)/(n - D) is replaced by 1.
 
     Args:
         path: prices before the round, in units of 2^-20, shape (k,).

@@ -180,7 +180,7 @@ def judged_cells(name: str, column: Any, scale: Scale) -> tuple[_Reals, NDArray[
     Args:
         name: name of the column.
         column: cells of the column.
-        scale: public rule from answers to values.
+        scale: public rule that turns answers into values.
     """
     array = plain(column)
     found = numbers(name, array)
@@ -209,7 +209,7 @@ def read_long(
     Args:
         source: table to read.
         goods: names of the goods.
-        scale: public rule from answers to values.
+        scale: public rule that turns answers into values.
         roster: public list of ids.
         id: name of the column that holds the id. Of several lines for the same person and good the first counts.
         good: name of the column that names the good.
@@ -333,7 +333,7 @@ def coded(index: _Integers, row: _Integers, named: _Integers, cells: _Reals, sca
         row: row that each of z cells belongs to, ascending, shape (z,).
         named: good of each cell, ascending within a row, shape (z,).
         cells: answers without a problem, shape (z,).
-        scale: public rule from answers to values.
+        scale: public rule that turns answers into values.
     """
     values = scale.values(row, cells)
     worth = values > 0

@@ -75,8 +75,8 @@ class Valuations:
         Args:
             data: dense numbers of shape (n, k), or a scipy sparse array or matrix of that shape. A pandas or Polars
                 frame, an Arrow table, a mapping, a file or a query is also accepted, with a column for each good, in
-                the order of the goods. Also `Valuations`, or the batches of `confide.allocation.tables.Rows` that a
-                campaign collects.
+                the order of the goods. The data may also be `Valuations`, or the batches of
+                `confide.allocation.tables.Rows` that a campaign collects.
             people: number n of slots.
             goods: number k of goods.
             clip: whether values outside [0, 1] are moved to the nearest end. A row with a value that is not finite

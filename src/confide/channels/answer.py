@@ -271,7 +271,8 @@ class ChannelAnswer:
 
     def _known(self, notion: Notion, last: float) -> list[tuple[float, float]]:
         """Pairs of distortion and least level, up to the distortion beyond which neither a formula nor a quick program
-        gives the level. No further point follows, as a line across such a gap would claim values that nobody computed.
+        gives the level. No point follows beyond the first unknown level, because a line across the gap would claim
+        values that nobody computed.
         """
         found, solved = [], self.prior.cells <= _DRAWN and not isinstance(self.prior, IndependentRows)
         points = _POINTS // 3 if solved else _POINTS

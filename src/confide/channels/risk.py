@@ -2,10 +2,10 @@
 
 The attacker is the strongest one that the notions of privacy consider, and knows the channel, the prior, and all rows
 but one. A test between two values of that row has a rate of false alarms and a rate of hits. The trade-off of the
-channel is the best rate of hits at each rate of false alarms. For a finite channel it is computed exactly (Neyman and
-Pearson), and bounded by the channel's level where the channel is too large. The attacker's advantage is the largest
-difference between hits and false alarms. The advantage equals the total variation distance between the outputs under
-neighbours.
+channel is the best rate of hits at each rate of false alarms. For a finite channel the trade-off is computed exactly
+(Neyman and Pearson). Where the channel is too large, the trade-off is bounded by the channel's level. The attacker's
+advantage is the largest difference between hits and false alarms. The advantage equals the total variation distance
+between the outputs under neighbours.
 
 Where rows depend on each other, the outputs of other rows also give information about a row. An attacker who knows the
 prior, but no row, tests with the distribution of all outputs given that row's value. This attacker's success is

@@ -232,8 +232,8 @@ def dp_distortion(prior: IndependentRows, epsilon: float) -> float:
 
 def identifiability_distortion(prior: IndependentRows, epsilon: float) -> float:
     """Least distortion D_i*(epsilon) at an identifiability epsilon >= eps_X for independent rows: the sum over rows of
-    max(1 - e^epsilon min p, h). Here min p is the row's smallest probability, and h is the kernel's distortion of one
-    row.
+    max(1 - e^epsilon min p, h). In the formulas for a row, min p is the row's smallest probability, and h is the
+    kernel's distortion of one row.
     """
     return float(prior.counts @ _identifiable(prior, epsilon))
 

@@ -6,8 +6,8 @@ a distribution of answers that was fixed before the survey. The formula for the 
 before there are any data.
 
 `Usefulness` says how useful a survey's design is. The class compares the standard error of each share with the errors
-of three alternatives: direct questions, randomised response, and the mechanisms with the least privacy levels at the
-same number of changed rows.
+of three alternatives. The alternatives are direct questions, randomised response, and the mechanisms with the least
+privacy levels at the same number of changed rows.
 """
 
 from __future__ import annotations
@@ -242,8 +242,8 @@ def mean_law(prior: Prior | ArrayLike, letters: int) -> _Array:
 
 
 class _Rule(NamedTuple):
-    """The decoder, shape (k, m), and the groups of letters that reports cannot distinguish. The decoder's columns for
-    such letters have no meaning.
+    """The decoder, shape (k, m), and the groups of letters that reports cannot distinguish. The decoder's columns have
+    no meaning for letters that reports cannot distinguish.
     """
 
     decoder: _Array

@@ -1,8 +1,8 @@
 """Checks of a mechanism's run at a campaign's own size: shares, certificate, supplies, and independence of order and
 threads.
 
-The run is on simulated people. Its results are compared with the promises that the mechanism makes before a run about
-value, averages and participation.
+The run is on simulated people. The results of the run are compared with the promises that the mechanism makes before a
+run about value, averages and participation.
 """
 
 from __future__ import annotations
@@ -429,7 +429,7 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
     that give averages.
 
     Where the failure probability affects only the reserve, the audit makes it so small that no run may show any excess.
-    In other cases the audit makes as many runs as it needs.
+    In all other cases the audit makes as many runs as the statistics need.
 
     Args:
         mechanism: mechanism as it will run, or `scaled`.

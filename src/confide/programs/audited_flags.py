@@ -280,7 +280,8 @@ def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> l
     people and rows. Cinf is the largest entry of a contribution.
 
     Args:
-        mechanism: mechanism as it will run, sound or with an injected fault. The check uses its noise and its bounds.
+        mechanism: mechanism as it will run, sound or with an injected fault. The check uses the mechanism's noise and
+            bounds.
         sound: sound mechanism with the promise to compare with, where `mechanism` has a fault.
     """
     own, out = mechanism.flags, []

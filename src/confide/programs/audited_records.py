@@ -99,7 +99,7 @@ def beyond(program: Program, records: Sequence[Any], most: int = 400) -> Program
         most: largest number of records made.
 
     Returns:
-        The table, or None where no such record can be made.
+        The table, or None where no record of the program can have a number out of range.
     """
     made = [wrong for record in records if record is not None for wrong in _wrong(record)]
     kinds = {type(one) for one in made}

@@ -61,7 +61,7 @@ def tally_of(records: Any, program: Program, prices: NDArray[np.int64]) -> Tally
 
 
 def value_and_load(program: Program, records: Any, tally: Tally) -> tuple[int, NDArray[np.int64]]:
-    """Total value and load of a tally, summed over its rounds, in units. Both numbers are private.
+    """Total value and load of a tally, summed over its rounds, in units. Value and load are private.
 
     Args:
         program: program of the records.
@@ -232,7 +232,7 @@ def numbers_of(board: PathBillboard, name: str, shape: tuple[int, ...], kind: ty
         board: billboard that has the field.
         name: name of the field.
         shape: shape that it must have.
-        kind: type of its numbers.
+        kind: type of the field's numbers.
 
     Raises:
         InvalidInput: the field has another shape or type. The error names the field.

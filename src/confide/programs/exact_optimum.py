@@ -210,8 +210,9 @@ class _Restricted:
     """The restricted program: the sum over participants with a single action, the actions of the others, and the
     answers of the public block's parts.
 
-    Each part of the public block is mixed separately. If the block were a single part with answers that each buy more
-    of one good, no mixture could buy a little more of every good, as the correction of rounding requires.
+    Each part of the public block is mixed separately. If the public block were a single part with answers that each buy
+    more of one good, no mixture could buy a little more of every good. The correction of rounding requires such a
+    mixture.
 
     Args:
         program: program of the records.
@@ -347,7 +348,8 @@ _SHARD = 1 << 15
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ExactOptimum:
-    """The optimum between two bounds, and a solution. It is not private: for studies, and for an operator's own eyes.
+    """The optimum between two bounds, and a solution. The optimum is not private: it is for studies, and for an
+    operator's own eyes.
 
     Args:
         value: exact value of the solution, rounded down. The optimum of the program is at least this value.
@@ -401,7 +403,7 @@ def exact(
         start: source of the first prices. "linear_program" takes the duals of HiGHS and is the default for linear
             programs up to 4 million people x rows. "rounds" takes the prices of rounds without noise.
         progress: called with the number of restricted programs solved and the largest possible number of them. The
-            steps before them, HiGHS on the whole program or the rounds without noise, report nothing.
+            steps before the restricted programs report nothing.
         tries: largest number of restricted programs.
 
     Raises:

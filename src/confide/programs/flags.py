@@ -6,16 +6,16 @@ raised flag: whether its delivered load plus noise exceeds a noisy level below i
 rose is published.
 
 Privacy. Fix prices, public draws and the times at which all flags rise. With prices, draws and times fixed, everybody
-else's part is fixed too, so a neighbour's record moves all queries of row j from the changed participant's batch on by
-one constant D_j, and none before. A row's probability is a sum over its level's noise z of three factors: P(z), the
-probability of "below" for each earlier query, and the probability of "above" for the last query. If D_j > 0, keep z as
-it is. Each "below" becomes less likely on the neighbour, and the one "above" costs a factor e^(D_j/scale of the
-queries). If D_j < 0, substitute z - D_j for z: "above" is unchanged, each "below" only becomes more likely, and the law of z
-costs a factor e^(|D_j|/scale of the level). So a row costs its query part or its level part, never both. The positive D_j add up to at most C1, the
-negative ones add up to at least -C1, and no |D_j| exceeds Cinf, where C1 and Cinf bound the sum and the entries of a
-contribution. These bounds give the loss in `flag_loss`. Loads, levels and noise are whole multiples of 2^-20, so z -
-D_j lies on the lattice of discrete Laplace noise. On the lattice every step of the proof holds with sums in place of
-integrals.
+else's part is fixed too. So a neighbour's record moves all queries of row j from the changed participant's batch on by
+one constant D_j, and no earlier query. A row's probability is a sum over its level's noise z of three factors: P(z),
+the probability of "below" for each earlier query, and the probability of "above" for the last query. If D_j > 0, keep z
+as it is. Each "below" becomes less likely on the neighbour, and the one "above" costs a factor e^(D_j/scale of the
+queries). If D_j < 0, substitute z - D_j for z: "above" is unchanged, each "below" only becomes more likely, and the law
+of z costs a factor e^(|D_j|/scale of the level). So a row costs its query part or its level part, never both. The
+positive D_j add up to at most C1, the negative ones add up to at least -C1, and no |D_j| exceeds Cinf, where C1 and
+Cinf bound the sum and the entries of a contribution. These bounds give the loss in `flag_loss`. Loads, levels and noise
+are whole multiples of 2^-20, so z - D_j lies on the lattice of discrete Laplace noise. On the lattice every step of the
+proof holds with sums in place of integrals.
 
 Margin. Let M, the room, be the distance between the level and the supply less a batch. A row ends above its supply only
 if the noise of one of its queries is below the noise of its level by more than the room M. The exact law of the

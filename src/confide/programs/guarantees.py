@@ -263,7 +263,7 @@ class PathCertificate(Certificate):
             are equations.
         gap: upper bound on the optimum less the value of the averages.
         sharp_gap: another upper bound on the optimum less the value of the averages, measured from the first main
-            prices. This bound is often half of `gap` where prices hardly move.
+            prices. The bound `sharp_gap` is often half of `gap` where prices hardly move.
         regret: regret that replaces R in statements that are made after the run.
         complaint: number such that at most complaint/alpha participants are not alpha-satisfied by their averages.
         vacuous: whether the gap is no better than the trivial bound. In programs in which nothing has a value: whether

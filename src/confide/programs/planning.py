@@ -347,13 +347,13 @@ def plan(
 
     If no mode is requested, one is recommended. PrivDude gives averages, which are feasible up to noise. TrueDude
     charges for the averages, so that lies hardly pay. Where every row must be within its supply, the recommendation is
-    TightenAndAudit or RoundDude, whichever has the smaller reserve. If lies must not pay either, the recommendation is
-    TightenAndAudit. TightDude is never recommended: its reserve is known before the run, and is larger than any supply
-    of a feasible size.
+    TightenAndAudit or RoundDude, whichever has the smaller reserve. If lies must not pay and every row must be within
+    its supply, the recommendation is TightenAndAudit. TightDude is never recommended: its reserve is known before the
+    run, and is larger than any supply of a feasible size.
 
     Args:
         program: program of any family.
-        epsilon: privacy loss in nats, > 0. Give this or `error`.
+        epsilon: privacy loss in nats, > 0. Exactly one of `epsilon` and `error` is given.
         delta: failure probability of privacy in (0, 1/2), far below 1/people; the noise is Gaussian and needs one.
         error: in (0, 1), largest share of the total supply that may be excess or reserve. If `error` is given, the plan
             has about the smallest epsilon that achieves it.
@@ -544,8 +544,8 @@ def _share(path: PrivDude, mode: Mode, made: _Made) -> float:
 
 
 def _least_epsilon(path: PrivDude, does: Callable[[PrivDude], bool]) -> float:
-    """About the smallest epsilon for which `does` holds; the largest epsilon of the search where none does, which is
-    then refused.
+    """About the smallest epsilon for which `does` holds. If no tried epsilon suffices, the result is the largest tried
+    epsilon, which the caller refuses.
     """
     found = first_that(lambda epsilon: does(replace(path, epsilon=epsilon)), _LEAST_EPSILON, close=2e-4,
                        farthest=_MOST_TIMES)

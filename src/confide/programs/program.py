@@ -256,7 +256,9 @@ class Program(Declared, ABC):
 
     @property
     def most_responses(self) -> float:
-        """Largest supported number of people times rounds. The number is lower where each response needs a solver."""
+        """Largest supported number of people times rounds. The supported number is lower where each response needs a
+        solver.
+        """
         return math.inf
 
     @property
@@ -429,7 +431,8 @@ class Program(Declared, ABC):
         return total
 
     def load_at(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Total load of all best responses at given prices, in units, shape (k,). Each round computes this load.
+        """Total load of all best responses at given prices, in units, shape (k,). Each round of a run computes the load
+        at its prices.
 
         Args:
             records: records of m participants.

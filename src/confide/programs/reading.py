@@ -259,7 +259,7 @@ def typed_wide(
         limit: description of the rule for a row.
 
     Raises:
-        InvalidInput: no such column, or a row that cannot be used. The message is for the person alone.
+        InvalidInput: no such column, or a row that cannot be used. The error message is for the person alone.
     """
     names = [each.name for each in columns]
     for name in given:
@@ -406,7 +406,7 @@ class Bids:
             given: mapping from a bundle to its value to the person.
 
         Raises:
-            InvalidInput: no bundle, or bids that cannot be used. The message is for the person alone.
+            InvalidInput: no bundle, or bids that cannot be used. The error message is for the person alone.
         """
         bids = []
         for text, worth in given.items():

@@ -192,8 +192,9 @@ class RoundDude(Dude[FlagBillboard]):
         return slip + bernstein(mean + slip, largest, log)
 
     def _unserved(self, excess: float, raised: NDArray[np.bool_], failure: float) -> float:
-        """Upper bound on the number of participants who receive nothing because of a flag. Each such participant would
-        add at least Lmin, the smallest nonzero entry of a contribution, to a row whose flag had room left.
+        """Upper bound on the number of participants who receive nothing because of a flag. Each participant who
+        receives nothing because of a flag would add at least Lmin to a row whose flag had room left. Lmin is the
+        smallest nonzero entry of a contribution.
 
         Args:
             excess: total excess of the drawn actions over all rows.

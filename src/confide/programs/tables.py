@@ -261,7 +261,7 @@ def one_row(name: str, record: Any, shape: tuple[int, ...]) -> NDArray[np.float6
         shape: shape that it must have.
 
     Raises:
-        InvalidInput: the values are no numbers, or their shape is another one.
+        InvalidInput: the values are no numbers, or their shape is wrong.
     """
     with np.errstate(all="ignore"):
         [found] = each_aside(lambda one: answered(lambda: cells(one, shape), None), [record])

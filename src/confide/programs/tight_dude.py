@@ -118,7 +118,7 @@ class TightDude(Dude[PathBillboard]):
     Shares have two columns: "action", as the program describes it, and "price".
 
     Raises:
-        InvalidInput: a program that has no payments, or an alpha within the rounding of prices.
+        InvalidInput: a program that has no payments, or an alpha that is no larger than the rounding of prices.
         Refused: reserves that are the whole supply; or AdaGrad, whose regret is not known before the run.
 
     Example:

@@ -82,7 +82,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     fits the whole supply in every row. If the run is not accepted, "not certified" is published and everybody receives
     nothing. A second try would be another release, with its own privacy loss.
 
-    No delivered row is above its supply, with probability 1 - beta, for any prices: a row above its supply is accepted
+    With probability 1 - beta no delivered row is above its supply, for any prices. A row above its supply is accepted
     only if its noise is below -z s_a, which has probability beta/k. The reserve is designed so that most runs are
     accepted. Prices and audit share one squared budget. Given prices and draws, the load on a neighbouring data set
     differs by the difference of two contributions, so the l2 sensitivity is a bound for any two contributions. The

@@ -270,7 +270,7 @@ class FlagBillboard(PathBillboard):
 
     Args:
         raised: (k,) int64, number of places counted when the flag of a row rose; n where it never did. A participant
-            with a later place who would add to that row has nothing.
+            whose place is not among those counted, and who would add to the row, has nothing.
     """
 
     raised: NDArray[np.int64]

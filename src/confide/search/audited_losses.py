@@ -454,8 +454,8 @@ def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
 
     Args:
         mechanism: mechanism as the campaign will run it.
-        share: share of that epsilon at which delta is computed. A share below 1 claims more than is promised, as a
-            mutant.
+        share: share of the promised epsilon at which delta is computed. A share below 1 claims more than is promised,
+            as a mutant.
     """
     if not any(isinstance(each.loss, ApproxDP) for each in mechanism.guarantees().privacy):
         return []

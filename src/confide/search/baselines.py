@@ -92,8 +92,8 @@ def target(
     investigation: Investigation, components: int, give_up_after: int | None = None,
     statistic: Statistic | None = None, *, cap: int | None = None, answers: Mapping[Any, bool] | None = None,
 ) -> FoundTargets:
-    """Run the search without noise. Between components it examines vertices by decreasing statistic, and it promises
-    nothing.
+    """Run the search without noise. Between components the search examines vertices by decreasing statistic, and it
+    promises nothing.
 
     Among vertices with equal statistics the lowest id comes first. The statistic is not recomputed until a target is
     found.

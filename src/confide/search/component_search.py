@@ -286,7 +286,8 @@ def search_component(
 
     Args:
         graph: network of contacts.
-        released: ids of all confirmed targets, the set T. The component of each must have been searched by `sfs`.
+        released: ids of all confirmed targets, the set T. The component of each target in T must have been searched by
+            `sfs`.
         oracle: source of statuses, in any form that `Investigation` accepts.
         noise: source of randomness.
         epsilon: cost of the call, in nats.

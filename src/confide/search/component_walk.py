@@ -310,8 +310,8 @@ class SearchState:
         investigation: private data of the search.
         finder: function that looks for a new component.
         components: number k of components: the finder is called at most k - 1 times.
-        charge: function that is called before each call of the finder with its number. If it raises `BudgetExceeded`,
-            the search ends.
+        charge: function that is called before each call of the finder with its number. If the function raises
+            `BudgetExceeded`, the search ends.
         cap: largest number of vertices that may be examined; None for no limit.
         answers: mapping from id to status, from earlier questions.
         log: log that is filled during the search.
@@ -408,7 +408,9 @@ class SearchState:
             self.ended = "query cap"
 
     def _seek(self, candidates: Candidates) -> bool:
-        """Examine candidates. Returns whether it found a target or ended, and so did not stop at an unknown status."""
+        """Examine candidates. The result is False if the search stopped at an unknown status, and True if it found a
+        target or ended.
+        """
         while True:
             self._at, ended = self.walk.examine(self._block, self._at)
             if ended == MORE:
@@ -492,7 +494,7 @@ def as_components(components: object) -> int:
     """A checked number k >= 1 of components.
 
     Raises:
-        InvalidInput: any other number.
+        InvalidInput: a value that is no whole number of at least 1.
     """
     return whole("components", components, at_least=1)
 

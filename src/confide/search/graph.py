@@ -28,8 +28,8 @@ class DegreeBoundViolated(InvalidInput):
     """Error for a graph in which some vertex has more neighbours than the public bound admits. The message reveals
     neither the vertices nor their number.
 
-    The promise holds for graphs within the bound, so no run is possible. Cutting lists short would change other
-    people's lists too. Taking the largest degree as the bound would reveal it.
+    The privacy promise holds only for graphs within the degree bound, so no run on a graph above the bound is possible.
+    Cutting lists short would change other people's lists too. Taking the largest degree as the bound would reveal it.
 
     Args:
         bound: public bound.
@@ -163,7 +163,7 @@ class Graph:
 
     @cached_property
     def largest_degree(self) -> int:
-        """Largest degree of any vertex. Private: the public bound must never be taken from it."""
+        """Largest degree of any vertex. The largest degree is private: the public bound must never be taken from it."""
         return int(self.degrees.max(initial=0))
 
     def check_degree(self, bound: int) -> None:
@@ -242,7 +242,7 @@ class Graph:
             ids: ids as a collection, an array or a column.
 
         Raises:
-            InvalidInput: an id that nobody has. The message names its position.
+            InvalidInput: an id that nobody has. The error message names the position of the id.
         """
         return find("ids", coded("ids", ids), self.people, self.ids)
 

@@ -76,7 +76,7 @@ def wins_over(kind: NoiseKind, gap: ArrayLike, scale: float) -> NDArray[np.float
 
     An item whose score is `gap` below another item's score comes first with probability Q. With discrete noise there
     are ties, and the item that is behind wins the ties. In a tie with the fake target the item also wins, because the
-    fake target comes last among equals. With the other kinds ties have probability 0.
+    fake target comes last among equals. With Laplace, exponential and Gumbel noise ties have probability 0.
 
     Args:
         kind: kind of the noise.
@@ -175,7 +175,8 @@ _TAIL = 64  # nodes of a tail: exact up to 127 items
 
 
 def threshold_points(threshold: Threshold) -> tuple[_Array, _Array]:
-    """The possible values of the fake target, shape (g,), and their probabilities. Empty without a fake target.
+    """The possible values of the fake target, shape (g,), and their probabilities. Both arrays are empty without a fake
+    target.
 
     Raises:
         InvalidInput: a threshold that is neither a number nor a law.

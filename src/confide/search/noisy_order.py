@@ -1,10 +1,10 @@
 """Items in decreasing order of noisy scores, drawn only as far as the caller asks.
 
-*Laziness.* A search of millions of people examines some hundreds. Drawing noise for everybody, and sorting, would cost
-more than the search. Among items with equal scores the noises are exchangeable: their order statistics have a simple
-joint law, and they belong to the items in a uniformly random order. So each level of equal scores yields its members
-one by one, and a heap merges the levels. After grouping, q items cost O(levels + q log levels). The order that results
-has the same law as an order with noise drawn for every item.
+*Laziness.* A search among millions of people examines some hundreds of them. Drawing noise for everybody, and sorting,
+would cost more than the search. Among items with equal scores the noises are exchangeable: their order statistics have
+a simple joint law, and they belong to the items in a uniformly random order. So each level of equal scores yields its
+members one by one, and a heap merges the levels. After grouping, q items cost O(levels + q log levels). The order that
+results has the same law as an order with noise drawn for every item.
 
 *Rounding.* Computed exponentials are within a relative 2^-50 of ideal ones, and their compensated sum s within 2^-49.
 Among 2^31 items none has s > 64, except with a probability below 2^-60. So the maps from exponentials to noise move a

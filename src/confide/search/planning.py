@@ -368,8 +368,8 @@ def plan(
 
 
 def _enough(found: SearchPlan, epsilon: float) -> float:
-    """An epsilon, up to a factor of 1.25, from which on the private search beats a random order (`RANDOM`). Infinite if
-    none is found.
+    """An epsilon, up to a factor of 1.25, from which on the private search beats a random order (`RANDOM`). The epsilon
+    is infinite if none is found.
     """
     factor = 1.0
     while factor < 2.0**20:

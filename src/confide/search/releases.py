@@ -176,7 +176,7 @@ class SearchCertificate(Certificate):
 
     For every rewiring of one protected vertex, the probability of the released list changes by a factor of at most
     e^ex_post, since it is a product of the laws of `calls` calls. The bound is no guarantee before the run, because the
-    number of calls depends on the run. The bound says nothing about (epsilon, delta).
+    number of calls depends on the run. The bound e^ex_post says nothing about (epsilon, delta).
 
     Args:
         calls: number of searches for a new component.
@@ -325,7 +325,7 @@ def keep_call(noise: Noise, call: int, released: NDArray[np.int64], parameters: 
         call: number of the call.
         released: ranks of the confirmed targets.
         parameters: parameters of a single call that belongs to no whole search.
-        graph: network of contacts, for such a single call.
+        graph: network of contacts on which the single call searches.
 
     Raises:
         InvalidInput: a journal in which the same call began with other data.

@@ -9,9 +9,10 @@ confirmed, when one protected vertex is rewired in any way. Except for common ne
 all degrees.
 
 *Signal.* After the search of a component, every unexamined vertex lies outside the neighbourhood of the confirmed
-targets. Contacts and triangles are 0 for all vertices outside that neighbourhood, so they carry no information:
-`signal` is False. For vertices outside the neighbourhood of the confirmed targets, the flow over two edges equals the
-number of common neighbours. The number of paths of two edges equals the multiset version of common neighbours.
+targets. Contacts and triangles are 0 for all vertices outside the neighbourhood of the confirmed targets, so they carry
+no information: `signal` is False. For vertices outside the neighbourhood of the confirmed targets, the flow over two
+edges equals the number of common neighbours. The number of paths of two edges equals the multiset version of common
+neighbours.
 
 *Flows.* The largest flow over paths of bounded length comes from a linear program on copies of the graph, one for each
 step. The solver's answer is not trusted. The solver's flow is cut down to a flow that is conserved and within all
@@ -236,7 +237,9 @@ class Statistic(Declared, ABC):
     name: ClassVar[str] = "statistic"
 
     signal: ClassVar[bool] = True
-    """Whether the statistic can find another component. False if it is 0 for every unexamined vertex."""
+    """Whether the statistic can find another component. The answer is False if the statistic is 0 for every unexamined
+    vertex.
+    """
 
     @property
     def whole(self) -> bool:
@@ -273,9 +276,9 @@ class Statistic(Declared, ABC):
 
         Vertices that gain lie within the rewired vertex's reach in the new graph, and vertices that lose within its
         reach in the old graph. The rewired vertex itself adds one more to the change, because its value may change or
-        because it is counted in only one of the graphs. Over two edges it must be adjacent to S to reach any vertex. If
-        the rewired vertex has an edge to S, one of its d edges is used up, and the rewired vertex itself is not
-        counted.
+        because it is counted in only one of the graphs. Over two edges the rewired vertex must be adjacent to S to
+        reach any vertex. If the rewired vertex has an edge to S, one of its d edges is used up, and the rewired vertex
+        itself is not counted.
 
         Raises:
             InvalidInput: a missing bound.

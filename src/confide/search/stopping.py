@@ -67,7 +67,7 @@ class ThresholdRule:
         smooth: whether a rewiring moves, besides the rewired vertex, at most `count_sensitivity` vertices by at most 1
             each, which makes the smoothed count less sensitive. The lower sensitivity is proved for common neighbours.
         noise_kind: kind of the noise on the values, against which the fake target competes.
-        noise_scale: scale b of that noise.
+        noise_scale: scale b of the noise on the values.
         largest_threshold: public end of the grid; `top` if left out.
 
     Raises:
@@ -230,8 +230,8 @@ class Witness:
         return np.asarray(np.logaddexp.reduce(mass[:, None] + seconds, axis=0))
 
     def _second(self, y: float, zeros: int, ones: int) -> _Array:
-        """The logarithms of the law of the printed second threshold, given the noisy value of t1. Strangers with larger
-        noisy values have been examined.
+        """The logarithms of the law of the printed second threshold, given the noisy value of t1. The law assumes that
+        the strangers with larger noisy values than t1 have been examined.
         """
         lower, above = _log_below(np.array([y, -y])).tolist()
         mean = self.strangers * math.exp(above)

@@ -231,11 +231,11 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
             data: `Investigation` with the private data.
             noise: source of the noise; `Noise.secure()` for a release, wrapped in a `JournalNoise` if the search must
                 survive a crash.
-            charge: function that is called with a call's events before the call begins. If it raises `BudgetExceeded`,
-                the search ends after a number of calls that is public.
+            charge: function that is called with a call's events before the call begins. If the function raises
+                `BudgetExceeded`, the search ends after a number of calls that is public.
             charged: number of calls that were charged before a crash. Under secure noise calls that were already
-                charged require the `JournalNoise` that holds their draws. With other noise they would be other calls,
-                and be charged again.
+                charged require the `JournalNoise` that holds their draws. With other noise these calls would count as
+                new calls, and would be charged again.
             answers: mapping from id to whether it is a target.
             log: log that receives the records that only the operator may see.
             query_cap: number of examinations after which the search stops. The stop reveals protected contacts without
@@ -298,7 +298,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         """Check that a billboard can be a release of this search.
 
         Raises:
-            InvalidInput: a part that contradicts the parameters or another part. The message names it.
+            InvalidInput: a part that contradicts the parameters or another part. The error message names the part.
         """
         self._own(billboard)
 
@@ -442,7 +442,8 @@ class Search:
             answers: mapping from id to whether it is a target.
 
         Raises:
-            OracleInconsistent: an answer that differs from an earlier one. None of the new answers is kept.
+            OracleInconsistent: an answer that differs from an earlier one. After the error, none of the new answers is
+                kept.
             InvalidInput: an unknown id, or an answer that is no bool. None of the new answers is kept.
         """
         self._state.statuses.give(answers)

@@ -485,7 +485,7 @@ def start_bundles(
         counter: public parameters of the counters of bids.
         noise: source of the noise.
         stepwise: whether each release is drawn around its true sums. The default is True for runs with few releases.
-            Always True for auctions of programs.
+            For auctions of programs every release is drawn around its true sums.
         session: session that pays for the noise. If left out, a session is opened on the line `COUNTS`.
     """
     if population.table is None:

@@ -114,7 +114,7 @@ class Table:
         values: numbers of all rows, float32 or float64.
         starts: index in `values` at which each row begins, int64, shape (n + 1,). Shape (1,) for a dense table of n k
             numbers.
-        named: good of each number in `values`, int32. Empty if rows hold all goods.
+        named: good of each number in `values`, int32. The array is empty if rows hold all goods.
         dense: whether each row holds all goods.
         counted: whether a row holds the values of 0, 1, 2, ... goods of any type, instead of a value for each good.
     """

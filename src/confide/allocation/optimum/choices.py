@@ -194,8 +194,8 @@ class Window:
         bounds: index at which the goods of each bidder begin, shape (m + 1,).
         found: goods in doubt; k stands for no good.
         worth: value of each good in doubt to its bidder; 0 for no good.
-        holds: number of copies of each good in doubt that the bidder has, 0 or 1. For no good, the number of empty
-            places.
+        holds: number of copies of each good in doubt that the bidder has, 0 or 1. For the entry "no good", the number
+            of empty places.
     """
 
     rows: _Integers

@@ -66,8 +66,8 @@ class Arcs(NamedTuple):
     """Heaps of arcs, one for each pair of goods.
 
     Args:
-        root: cheapest arc from one good to another, shape (k + 1, k + 1), with -1 for none. Shape (0, 0) if no arcs are
-            kept.
+        root: cheapest arc from one good to another, shape (k + 1, k + 1), with -1 for none. The shape is (0, 0) if no
+            arcs are kept.
         loss: bidder's loss by each arc, apart from prices.
         leaves: entry of the good that the bidder holds.
         enters: entry of the good that the bidder could hold.
@@ -467,8 +467,8 @@ def balance(
             the window could matter.
 
     Returns:
-        Three values: whether all is balanced, the number of paths, and the distance by which prices moved apart. If not
-            all is balanced, a new window around the reached prices is needed.
+        Three values: whether all is balanced, the number of paths, and the distance by which prices moved apart. If
+            some good is still out of balance, a new window around the reached prices is needed.
     """
     nodes, size = len(prices), len(window.found)
     sizes = np.diff(window.bounds)

@@ -1,10 +1,10 @@
 """Common base of all mechanisms that draw a release from a channel: public parameters, exact levels, events, and a
 release.
 
-A mechanism is coded in whole numbers when its levels or a release are first requested. Every number that it states is
-that of the coded channel, not of the formula behind the channel. A mechanism that was fitted to a prior must state the
-prior's source before it releases anything with secure noise. A prior that was fitted to the released rows would leak
-these rows.
+A mechanism is coded in whole numbers when its levels or a release are first requested. All levels and errors that a
+mechanism states are those of the coded channel, not of the formula behind the channel. A mechanism that was fitted to a
+prior must state the prior's source before it releases anything with secure noise. A prior that was fitted to the
+released rows would leak these rows.
 """
 
 from __future__ import annotations

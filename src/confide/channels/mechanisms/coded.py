@@ -199,8 +199,8 @@ class CodedTypes:
         return replace(found, identifiability=self.identifiability(prior)) if isinstance(prior, Exchangeable) else found
 
     def _worst(self, prior: Exchangeable | None) -> Fraction | None:
-        """The largest ratio of the probabilities of one output under neighbours. With a prior, it is the largest ratio
-        of the joint probabilities of database and output. None stands for an infinite ratio.
+        """The largest ratio of the probabilities of one output under neighbours. With a prior, the result is the
+        largest ratio of the joint probabilities of database and output. None stands for an infinite ratio.
         """
         first, second, over, under = self.types.neighbours
         logs = np.array([math.log(count) if count else -math.inf for count in self.counts])

@@ -379,7 +379,7 @@ class LeastInformation:
     Args:
         lower: certified lower bound.
         upper: information of `channel`, which has distortion at most D.
-        slope: slope lambda of that channel, in nats per changed row.
+        slope: slope lambda of `channel`, in nats per changed row.
         channel: channel that reaches `upper`; None for exchangeable priors that are too large to list it.
     """
 

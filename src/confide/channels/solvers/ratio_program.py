@@ -121,10 +121,10 @@ _SWEEPS = 400
 def lower_bound(program: BlockProgram, prices: _Vector, error: float = 8 * _UNIT) -> float:
     """A certified lower bound of the program's value.
 
-    The bound is weak duality. For any prices z >= 0, the value is at least the sum, over the equality rows, of the
-    row's target times the least reduced cost of its variables. The reduced cost of a variable i is c_i plus its prices
-    z as the left side of constraints, minus F z as the right side. Each reduced cost is lowered by the largest possible
-    effect of rounding on itself and on its coefficients.
+    The lower bound follows from weak duality. For any prices z >= 0, the value is at least the sum, over the equality
+    rows, of the row's target times the least reduced cost of its variables. The reduced cost of a variable i is c_i
+    plus its prices z as the left side of constraints, minus F z as the right side. Each reduced cost is lowered by the
+    largest possible effect of rounding on itself and on its coefficients.
 
     Args:
         program: program with the factors of the level to be certified.

@@ -294,9 +294,9 @@ class ConvexProgram(Program):
     def _made_up(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Fixed public points inside the ranges, one for each place, shape (m, numbers of a record).
 
-        Slots without a record have such a public point too. A solve at a corner of the ranges would be easier than
-        most, so the duration of a round would reveal the number of empty slots. The response of an empty slot is set to
-        null after its solve.
+        A slot without a record also has a fixed public point inside the ranges. A solve at a corner of the ranges would
+        be easier than most, so the duration of a round would reveal the number of empty slots. The response of an empty
+        slot is set to null after its solve.
         """
         t = self.template
         turns = _TURN * np.sqrt(np.arange(2, len(t.low) + 2))  # irrational: each number of a record goes its own way

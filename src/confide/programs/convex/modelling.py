@@ -55,7 +55,7 @@ def convex_program(
 
     Raises:
         InvalidInput: not convex, not affine in parameters, not quadratic, a parameter without a range, an unbounded
-            variable, or no tau. The error names the fault.
+            variable, or no tau. The error message names the fault.
 
     Example:
         >>> import cvxpy as cp
