@@ -136,7 +136,7 @@ def publish(
 
 
 class Running(ABC):
-    """An auction run in progress. All of its state is private, except for the published counts.
+    """An auction run in progress. The state of the auction is private, except for the published counts.
 
     Args:
         rules: public rules of the auction.
@@ -316,7 +316,7 @@ def outbid(
 
 
 class Auction(Running):
-    """An auction of single goods in progress. All of its state is private, except for the published counts.
+    """An auction of single goods in progress. The state of the auction is private, except for the published counts.
 
     Args:
         rules: public rules of the auction.

@@ -219,8 +219,8 @@ class Ascending(Market[AuctionBillboard]):
                                           above=0, below=1)] = 0.1
 
     _stepwise: ClassVar[bool | None] = None
-    """Whether each release is drawn around its true sums. None means True for runs with few releases. Audits run both
-    ways.
+    """Whether each release is drawn around its true sums. None means True for runs with few releases. Audits run
+    auctions with either value.
     """
 
     def __post_init__(self) -> None:

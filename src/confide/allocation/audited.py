@@ -14,7 +14,8 @@ Tiny markets are audited on neighbouring data sets along one common transcript, 
 
 - The run on a neighbouring data set with the same noisy answers must publish the same to all other bidders.
 - The loss along the transcript, from the true sums of both runs, must be within the charge of each part.
-- The same loss is computed from the bidder's own replay of the billboard, which needs no second run.
+- The loss along the transcript is also computed from the bidder's own replay of the billboard, which needs no second
+  run.
 """
 
 from __future__ import annotations
@@ -405,8 +406,8 @@ def _has_blocks(mechanism: Market, seed: int) -> bool:
 def crafted_row(mechanism: Market) -> AuditRow:
     """Compare the promise with the log ratio of a transcript that attains it.
 
-    One bidder wants good 0, or good 1 in the neighbouring data set. No other bidder wants any good. In the audited
-    history the noise is at least 0 on good 0 and at most 0 on good 1.
+    One bidder wants good 0, or good 1 in the neighbouring data set. No bidder except that one wants any good. In the
+    audited history the noise is at least 0 on good 0 and at most 0 on good 1.
 
     Args:
         mechanism: `CRAFTED`, or a mutant of it.

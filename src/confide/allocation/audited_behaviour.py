@@ -304,8 +304,8 @@ def certificate_rows(run: _Run, *, forgetful: bool = False) -> list[AuditRow]:
 
     Args:
         run: simulated run.
-        forgetful: whether the certificate leaves out the bidders' gains at the prices. Such a certificate is a mutant
-            that the audit must flag.
+        forgetful: whether the certificate leaves out the bidders' gains at the prices. A certificate without these
+            gains is a mutant that the audit must flag.
     """
     plan, board = run.mechanism.certificate_plan, run.outcome.billboard
     if plan is None or board.surplus is None:

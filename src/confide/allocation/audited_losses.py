@@ -339,8 +339,8 @@ class History:
         return wrong + self._miscounted(total)
 
     def _miscounted(self, total: Mapping[Any, Any]) -> int:
-        """The l1 distance between the published counts and those that follow from the sums of own parts and the drawn
-        noise.
+        """The l1 distance between the published counts and the counts that follow from the sums of own parts and the
+        drawn noise.
         """
         mechanism, board = self.mechanism, self.billboard
         if not isinstance(mechanism, PMatch | PAlloc) or not board.rounds:

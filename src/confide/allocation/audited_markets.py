@@ -133,7 +133,7 @@ def _(mechanism: PMatch | PAlloc) -> PMatch | PAlloc:
 
 def counted(mechanism: Market) -> PAlloc | None:
     """A tiny auction whose bidders value only the number of their goods, if the campaign's bidders value only that
-    number. Other campaigns give None.
+    number. The result is None for campaigns with other bidders.
 
     Separate code plays auctions in which only the number of goods matters, so these auctions are audited separately.
 
@@ -265,8 +265,9 @@ def _as_released(mechanism: Market, records: NDArray[np.float64]) -> Any:
 def histories(seed: int) -> Callable[[int], Noise]:
     """Function from the number of a history to its noise.
 
-    The loss bound must hold on every possible transcript, so the histories alternate between three kinds of noise: as
-    it is drawn; much smaller, so that bids show; and so low that every waiting bidder is admitted.
+    The loss bound must hold on every possible transcript, so the histories alternate between three kinds of noise. The
+    first kind is noise as it is drawn. The second is much smaller noise, so that bids show. The third is noise so low
+    that every waiting bidder is admitted.
     """
 
     def noise(number: int) -> Noise:

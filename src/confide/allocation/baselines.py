@@ -1,5 +1,4 @@
-"""Baselines for a private matching: simple rules, and the ascending auction without noise. None of the baselines is
-private.
+"""Baselines for a private matching: simple rules, and the ascending auction without noise. No baseline is private.
 
 Each baseline sees all bidders' values and assigns goods at once, so one bidder's good may reveal any amount about the
 values of others. The baselines serve studies with synthetic bidders, and an operator's own comparisons.

@@ -66,7 +66,7 @@ class Halting:
         l1_sensitivity: l1 distance between the reports of neighbouring data sets, over all rounds together, along any
             history.
         law: law of the counter's noise.
-        cost: epsilon, or rho, of the test. For sparse vector it is epsilon under both laws.
+        cost: epsilon, or rho, of the test. For sparse vector the cost is epsilon under both laws.
     """
 
     rule: Reports

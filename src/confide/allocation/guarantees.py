@@ -8,8 +8,8 @@ and alpha the step from one price to the next.
 - Every holder's gain at the final prices is within alpha of their best gain.
 - By weak duality little welfare is lost, except by bidders who are still outbid, or out of bids, at the end.
 
-The number of bidders who are still outbid, or out of bids, is not known in advance. The certificate of a run takes
-their loss into account.
+The number of bidders who are still outbid, or out of bids, is not known in advance. The certificate of a run takes the
+welfare lost by bidders who are outbid, or out of bids, into account.
 
 Source: Wu 2017, Lemmas 4.3.7 and 4.3.8 and Theorem 4.3.5, for batches and any reserve; spec allocation 3.3.
 
@@ -18,7 +18,8 @@ i reports, their utility is at most u* = max(0, max_j v_ij - p_j) at the final p
 their value for good j and p_j its price. The prices are private, so the report moves the mean of u* by at most the
 total variation distance between two neighbouring price paths. A truthful bidder gets u* less their regret, unless they
 end unsatisfied: outbid in the last round, out of bids, not admitted, or cut off. The probability that one bidder ends
-unsatisfied has no bound. That probability is added to the gain, and may be estimated on a public prior.
+unsatisfied has no bound. The probability of ending unsatisfied is added to the gain, and may be estimated on a public
+prior.
 
 Source: spec allocation 7, with total variation in place of e^epsilon - 1, which is never less.
 
@@ -401,7 +402,8 @@ def most_unsold(auction: PAlloc, error: float | None = None) -> int:
     effective supply s'. The proof distinguishes two cases:
 
     - If b0 = 1, then N_j >= pub_end - E.
-    - Otherwise true(b0 - 1) <= true(b0 - 2) + g < pub_end - s' + E + g, so N_j = true_end - true(b0 - 1) > s' - 2E - g.
+    - If b0 > 1, then true(b0 - 1) <= true(b0 - 2) + g < pub_end - s' + E + g, so N_j = true_end - true(b0 - 1) > s' -
+      2E - g.
 
     A bidder bids on at most one good in a batch, and each copy that a bidder holds comes from a bid of its own. So the
     proof holds for bundles too.
@@ -431,10 +433,10 @@ def bundle_welfare_bound(
     = `most_unsold`. Without noise and with g = 1 the sum of p_j beta is 0.
 
     Proof. By gross substitutes, the goods S_i that a bidder holds are part of a most-preferred bundle at effective
-    prices. The effective price of a held good is its price at winning, and that of each other good is its current
-    price. A good that is still held after outbid goods are dropped costs at most alpha more at current prices. Let O_i
-    be the bidder's bundle in the optimum. A satisfied bidder, who would add no good, is within alpha |S_i| of their
-    best:
+    prices. The effective price of a held good is its price at winning, and the effective price of each other good is
+    its current price. A good that is still held after outbid goods are dropped costs at most alpha more at current
+    prices. Let O_i be the bidder's bundle in the optimum. A satisfied bidder, who would add no good, is within alpha
+    |S_i| of their best:
 
         v_i(S_i) - p(S_i) >= v_i(O_i) - p(O_i) - alpha |S_i|
 

@@ -6,8 +6,9 @@ copies of each, and 400 to 40,000 copies times epsilon (the table of `settings`)
 the optimum at 400 copies times epsilon, and by .06 at 4,000. At 40,000 there is next to no noise, and `SinkhornMatch`
 loses welfare by its lottery and its biases. At 40,000 the two mechanisms are even, except for 100 goods with 400 copies
 each, where `PMatch` was better by .02. With charged prices the lead of `SinkhornMatch` is larger: .25 at 400 copies
-times epsilon, and .1 at 4,000. All of its bidders ask at the prices that they pay. `PMatch` is the published auction.
-`PMatch` supports other laws of noise and halting rules, and its holders are counted, not drawn by lot.
+times epsilon, and .1 at 4,000. All bidders of `SinkhornMatch` ask at the prices that they pay. `PMatch` is the
+published auction. `PMatch` supports other laws of noise and halting rules, and its holders are counted, not drawn by
+lot.
 
 Goods handed out without asking anybody are worth .5 to .65 of the optimum on the measured instances. With 20 goods of
 800 copies, PMatch falls below that baseline at about 250 copies times epsilon, and SinkhornMatch at about 100.
@@ -425,7 +426,7 @@ def least_epsilon(expected: Callable[[float, int], Mapping[str, CrowdPrediction]
 
 def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: float, *others: str) -> Refused:
     """The error for a market that is predicted to do no better than handing out goods without asking anybody. The error
-    names remedies.
+    message names remedies.
 
     Args:
         market: refused market.

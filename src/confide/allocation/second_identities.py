@@ -191,8 +191,9 @@ class LoneLies:
 
     Args:
         left: share of the synthetic people who get nothing with a truthful report in every choosing run.
-        gain: mean gain of these people from asking for one good only; 0 if there are no such people.
-        gain_error: standard error of `gain`; infinite if only one population has such people.
+        gain: mean gain, from asking for one good only, of people who get nothing with a truthful report; 0 if nobody
+            gets nothing.
+        gain_error: standard error of `gain`; infinite if people get nothing in one population only.
         second: gain from a second identity of the same person, in the measuring runs.
         people: number of synthetic people in each population.
         crowds: number of synthetic populations.
@@ -251,7 +252,7 @@ def _lone(
     market: Any, values: NDArray[Any], choosing: Sequence[Any], measuring: Sequence[Any]
 ) -> tuple[float, list[float]]:
     """The share of people who get nothing with a truthful report, and a list with their mean gain. The list is empty if
-    there are no such people.
+    nobody gets nothing with a truthful report.
     """
     nothing = np.ones(market.people, dtype=np.bool_)
     for each in choosing:

@@ -2,11 +2,11 @@
 for.
 
 The mechanism is confide's own. An ascending auction counts every bid, so its noise is the noise of a sum of many
-counts. `SinkhornMatch` instead releases one noisy sum of soft demands at public prices in each of R rounds. Each price
-then moves by the temperature times the logarithm of the ratio of demand to supply, as in Sinkhorn's scaling, and the
-temperature falls from round to round. At the end each bidder asks for their best good at the last prices. One more
-noisy count decides which share of the bidders who ask for a good can have it, and public randomness decides which of
-them.
+counts. `SinkhornMatch` instead releases one noisy sum of soft demands at public prices in each of R rounds. After each
+release every price moves by the temperature times the logarithm of the ratio of demand to supply, as in Sinkhorn's
+scaling. The temperature falls from round to round. At the end each bidder asks for their best good at the last prices.
+One more noisy count decides which share of the bidders who ask for a good can have it, and public randomness decides
+which of them.
 
 Source: ours. Scaling of smooth assignment problems: Sinkhorn 1967; private price adjustment: Hsu, Huang, Roth,
 Roughgarden and Wu 2014.
@@ -120,7 +120,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
 
     The public randomness is drawn after all bids are in. A bidder who knew their random numbers earlier could bid for
     another good, or give their place to another person. An operator who draws seeds until one suits favours some
-    bidders over others who ask for the same good. Such a choice of seeds does not change what anybody learns about a
+    bidders over others who ask for the same good. The operator's choice of a seed does not affect the privacy of any
     row. The billboard does not prove, however, that the operator kept the first seed that was drawn. Two remedies
     exist. The operator can commit, before bids close, to words that are then mixed with a public beacon's, or another
     party can draw the seed.

@@ -23,8 +23,8 @@ powers of a machine's library differ between machines, so the module has its own
 *Rates.* Suppose that D bidders ask for a good with s copies, and y = D + Z is published, where Z is discrete Laplace
 noise of scale b. Each of the D bidders then gets the good with probability q(y), by public randomness of their own. The
 probability that more than s bidders get the good is at most beta, whatever D is. The noise and the lottery are one sum
-of independent errors, and are bounded together. Two bounds that share the probability would need nearly twice the
-reserve.
+of independent errors, and are bounded together. Separate bounds on the noise and on the lottery, which would share the
+failure probability, would need nearly twice the reserve.
 
 Proof. Fix theta in (0, 1/b). Let H = P[Z >= 0] + E[e^(-theta Z); Z < 0] and A = theta (s + 1) - ln(H/beta). If A is not
 positive, the rate is 0. If A is positive, the rate is the largest q in [0, 1] with y kappa <= A, where kappa = ln(1 + q
@@ -77,7 +77,7 @@ _Integers = NDArray[np.int64]
 @kernel
 def _exponentials(gains: _Reals, count: int, best: float, rate: float, weights: _Reals) -> None:
     """Write exp((gain - best) rate) to `weights`, with a relative error of about 1e-5, and 0 where it is below 2^-16.
-    Simple loops of sums and products compute it.
+    The exponentials are computed by simple loops of sums and products.
     """
     for y in range(count):
         x = (gains[y] - best) * rate

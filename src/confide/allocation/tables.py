@@ -216,8 +216,8 @@ def read_long(
         value: name of the column that holds the answer.
         unlisted: treatment of a line whose good is not on the list: "reject" makes the person's record unusable,
             "ignore" leaves the line out.
-        rejected: mapping that receives id -> reason. For a line that belongs to no listed person it receives "row 7" ->
-            reason. Only the operator may see it.
+        rejected: mapping that receives id -> reason. For a line that belongs to no listed person, the mapping receives
+            "row 7" -> reason. Only the operator may see the mapping.
         counted: list that receives the number of lines.
 
     Raises:
@@ -347,7 +347,7 @@ def typed(given: Mapping[str, str], *, goods: Sequence[str], scale: Scale) -> di
     Args:
         given: mapping from good to the text that the person would write in its cell.
         goods: names of the goods.
-        scale: public rule from answers to values.
+        scale: public rule that turns answers into values.
 
     Raises:
         InvalidInput: a name that is no good of the campaign, or an answer that the campaign cannot use. The error

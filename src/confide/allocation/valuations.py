@@ -260,7 +260,7 @@ def as_row(record: Any, goods: int) -> NDArray[np.float64]:
         goods: number k of goods.
 
     Raises:
-        InvalidInput: a record that is wrong. The message says what is wrong and is for the bidder alone.
+        InvalidInput: a record that is wrong. The message names the error, to the bidder alone.
     """
     if record is None:
         return np.zeros(goods)

@@ -163,7 +163,7 @@ def row_level(prior: Prior) -> float:
 
 def kernel_level(prior: Prior) -> float:
     """Kernel level eps~_X, to 1e-12: the least level at which the symmetric kernel can be the posterior distribution of
-    the database. Bisection finds it, as every level above a feasible level is feasible.
+    the database. The level is found by bisection, as every level above a feasible level is feasible.
 
     Raises:
         Unsupported: an exchangeable prior over three or more letters with more than 2^20 databases.

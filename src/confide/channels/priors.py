@@ -84,7 +84,7 @@ def compositions(total: int, parts: int) -> NDArray[np.int64]:
 
 
 def as_letters(values: Any, letters: int, *, field: str, kind: str) -> NDArray[np.int64]:
-    """Letters as whole numbers below m, shape (n,). No error message contains their values.
+    """Letters as whole numbers below m, shape (n,). No error message contains the values of the letters.
 
     Args:
         values: an array or a list; a column of pandas, Polars or Arrow; or a frame, an Arrow table, a mapping or a file

@@ -8,15 +8,15 @@ advantage is the largest difference between hits and false alarms. The advantage
 between the outputs under neighbours.
 
 Where rows depend on each other, the outputs of other rows also give information about a row. An attacker who knows the
-prior, but no row, tests with the distribution of all outputs given that row's value. This attacker's success is
-computed exactly for few databases.
+prior, but no row, tests with the distribution of all outputs given that row's value. The success of an attacker who
+knows no row is computed exactly for few databases.
 
 Source: Dong, Roth and Su 2022; Kulynych et al. 2025 (the same bound for reconstruction, attributes and membership).
 
 The evidence of a report about one person consists of the report's probability, and of the posterior probability of each
 true value after it.
 
-For this evidence the prior is that of one row, averaged over the rows; the other rows are unknown.
+For the evidence of a report, the prior is the law of one row, averaged over the rows; the other rows are unknown.
 """
 
 from __future__ import annotations

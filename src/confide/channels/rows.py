@@ -10,8 +10,8 @@ Source: spec privacy_notions 5, item 5 (proved there).
 
 For priors that are too large for a program, single rows give lower bounds of the least distortion.
 
-Given all other rows, a row's output is the output of a channel for one row, and the least distortion of such a channel
-is known exactly. The average of these distortions over the other rows is a lower bound of the least distortion for any
+Given all other rows, a row's output is the output of a channel for one row, whose least distortion is known exactly.
+The average of the least distortions of one row over the other rows is a lower bound of the least distortion for any
 prior. For independent rows the bound is exact.
 
 Source: spec privacy_notions 5 (items 1 and 5).

@@ -44,8 +44,8 @@ def fault(spec: Mapping[str, Any], drawing: str, *, first: bool = False, retitle
         spec: specification of a picture that `curves` or `intervals` made.
         drawing: SVG text of the drawing.
         first: whether confide 0.1.0 made the drawing. Version 0.1.0 cut long labels.
-        retitled: whether the titles of the picture and its axes may have other words. Other numbers in the titles are
-            never allowed.
+        retitled: whether the titles of the picture and its axes may have other words. The numbers in the titles must
+            always be the numbers of the specification.
     """
     return _fault(json.dumps(spec), drawing, first, retitled)
 

@@ -381,8 +381,8 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
 
 
 def _beyond_rows(mechanism: Dude, pool: Pool, prices: list[NDArray[np.int64]]) -> list[AuditRow]:
-    """Check of records with numbers out of range, read as in a release. The contributions of such records must be
-    within the bounds for which noise is planned.
+    """Check of records with numbers out of range, read as in a release. The contributions of records with numbers out
+    of range must be within the bounds for which noise is planned.
     """
     table, one, worst = beyond(pool.program, pool.records), mechanism.program.constants, 0.0
     if table is None:

@@ -230,9 +230,9 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
         In a packing program no value is below 0, so an upper bound on the optimum is enough. One bound on the optimum
         is the number of participants times the largest value V. Where supply is scarce, another bound on the optimum is
-        V times the total supply over `least_sum`. The second bound holds because, on average over a mixture of actions,
-        no participant's value exceeds V times their contribution over `least_sum`, and all contributions fit the
-        supplies.
+        V times the total supply over `least_sum`. The bound by the total supply holds because, on average over a
+        mixture of actions, no participant's value exceeds V times their contribution over `least_sum`, and the
+        contributions fit the supplies.
         """
         one, served = self.program.constants, float(self.program.people)
         if one.packing and one.least_sum > 0.0:

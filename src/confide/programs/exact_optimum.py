@@ -21,10 +21,10 @@ Source: spec convex_programs 1 (Lagrangian) and 8.
 The lower bound of the optimum is the best mixture of a few actions of each participant: a restricted program with a
 solution that is checked in whole numbers.
 
-Actions are best responses to prices that were tried. Most participants have the same best response at all of these
-prices, so the remaining program is small. Weights are whole multiples of 2^-30, and the value and load of a mixture are
-summed exactly. The restricted program allows excess at a price of twice tau, at which no optimum has any excess. So its
-duals lie in the price box, and they are the next prices to try.
+Actions are best responses to prices that were tried. Most participants have the same best response at all tried prices,
+so the remaining program is small. Weights are whole multiples of 2^-30, and the value and load of a mixture are summed
+exactly. The restricted program allows excess at a price of twice tau, at which no optimum has any excess. The duals of
+the restricted program therefore lie in the price box, and they are the next prices to try.
 
 Source: Dantzig and Wolfe 1960; spec convex_programs 1 (tau as the weight of an exact penalty).
 """
@@ -211,8 +211,8 @@ class _Restricted:
     answers of the public block's parts.
 
     Each part of the public block is mixed separately. If the public block were a single part with answers that each buy
-    more of one good, no mixture could buy a little more of every good. The correction of rounding requires such a
-    mixture.
+    more of one good, no mixture could buy a little more of every good. The correction of rounding requires a mixture
+    that buys a little more of every good.
 
     Args:
         program: program of the records.

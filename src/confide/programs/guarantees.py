@@ -160,8 +160,8 @@ def _log(failure_probability: float) -> float:
 
 
 def _squares(weights: Sequence[float], width: float, s: float, rounds: float, x: float) -> float:
-    """Upper bound on the mean over rounds of sum_j weight_j g_j^2, where g_j is the gradient. This upper bound is
-    called G2 where all weights are 1.
+    """Upper bound on the mean over rounds of sum_j weight_j g_j^2, where g_j is the gradient. The upper bound is called
+    G2 where all weights are 1.
     """
     total, square, largest = math.fsum(weights), math.fsum(one * one for one in weights), max(weights)
     noise = total + 2.0 * math.sqrt(square * x / rounds) + 2.0 * largest * x / rounds

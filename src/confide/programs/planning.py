@@ -368,7 +368,7 @@ def plan(
         most_unused: for modes that are feasible, the largest share of the total supply that may be in reserve.
         timed: whether responses of artificial records are timed on this machine.
         load_units: (k,) size of a contribution of 1 in the units of refusals, where supplies are given in other units.
-        mode_names: name of each mode in refusals and errors; by default its mechanism's.
+        mode_names: name of each mode in refusals and errors; by default the name of the mode's mechanism.
         row_names: (k,) name of each row in refusals; by default `program.row_names`.
         options: settings of all modes, such as rounds, burn_in, step, law or neighbours; and those of the requested or
             recommended mode, such as `audit_share`. Numbers of rounds that are not given are as large as prices need,

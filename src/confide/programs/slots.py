@@ -285,7 +285,7 @@ def named(field_name: str, names: tuple[str, ...], *, without: str = "") -> tupl
         without: characters that join names, so that no name may contain them.
 
     Raises:
-        InvalidInput: a name that occurs twice, has spaces around it, or contains such a character.
+        InvalidInput: a name that occurs twice, has spaces around it, or contains a character in `without`.
     """
     for place, name in enumerate(names):
         if name in names[:place]:

@@ -15,7 +15,8 @@ values, so a round's probability differs from 1/T by at most 2^-32.
 
 Source: Wu 2017, Algorithm 9; spec convex_programs 2 and 5.
 
-The module also has the billboards of such runs, with the public seed and the numbers that ensure the supplies.
+The module also has the billboards of runs with whole shares, with the public seed and the numbers that ensure the
+supplies.
 """
 
 from __future__ import annotations

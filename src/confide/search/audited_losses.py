@@ -65,7 +65,7 @@ _Edges = tuple[tuple[int, int], ...]
 _RAREST = 1e-150  # the largest chance of an outcome whose other chances doubles may not hold any more
 
 WIDEST = 300
-"""Largest number of bridges in a network. The law of a network with that many bridges still takes milliseconds to
+"""Largest number of bridges in a network. The law of a network with `WIDEST` bridges still takes milliseconds to
 compute.
 """
 

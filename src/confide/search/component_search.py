@@ -292,8 +292,8 @@ def search_component(
         noise: source of randomness.
         epsilon: cost of the call, in nats.
         examined: ids of the examined vertices, the set I; T always belongs to it. The call adds the vertices that it
-            examines. The set must hold no target other than those in T. A vertex counts as examined only if the search
-            used the oracle's answer about it.
+            examines to this set. The set must hold no target other than those in T. A vertex counts as examined only if
+            the search used the oracle's answer about it.
         stopping_target: stopping target K, for a private or smoothed stop.
         degree_bound: public degree bound d.
         stop: rule for giving up, as in `PTarget`.

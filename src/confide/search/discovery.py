@@ -111,9 +111,10 @@ def affiliation_network(
     """A synthetic network of people who share groups, where most members of a group come from one community.
 
     A group has 1 + L places, where L >= 1 is geometric with the given mean. The group belongs to a community drawn
-    uniformly. Each place goes to a person of that community, or with probability `outside` to a person of any
-    community, drawn by activity in both cases. A person who is drawn twice takes one place. The activity of the r-th
-    most active person is r^-inequality. The ranks are shuffled, and the sizes of communities differ by at most one.
+    uniformly. Each place goes to a person of the group's community, or with probability `outside` to a person of any
+    community. In both cases the person is drawn by activity. A person who is drawn twice takes one place. The activity
+    of the r-th most active person is r^-inequality. The ranks are shuffled, and the sizes of communities differ by at
+    most one.
 
     Args:
         people: number n of people.
@@ -217,8 +218,8 @@ def compare_searches(
     order. For studies only.
 
     All three numbers of found targets are functions of the private network. The numbers of found targets are therefore
-    of use for a synthetic network, or for a network that may be shown. Runs are cut off after `checks` examinations,
-    which no release can be.
+    of use for a synthetic network, or for a network that may be shown. All runs are cut off after `checks`
+    examinations; a release is never cut off.
 
     Args:
         investigation: investigation with an oracle that knows all statuses.

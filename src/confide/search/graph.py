@@ -173,8 +173,8 @@ class Graph:
             bound: public degree bound d >= 0.
 
         Raises:
-            DegreeBoundViolated: some vertex has more neighbours. The error reveals neither the vertices nor their
-                number.
+            DegreeBoundViolated: some vertex has more neighbours than the public bound admits. The error reveals neither
+                the vertices nor their number.
 
         Example:
             >>> Graph.from_edges([0, 0], [1, 2]).check_degree(2)

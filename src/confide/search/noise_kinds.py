@@ -10,9 +10,9 @@ The exact law of the largest noisy value comes from integrals between kinks, and
     >>> call_law([3.0, 1.0], 4.0, "laplace", None).round(12).tolist()
     [0.62091833768, 0.37908166232, 0.0]
 
-The density of the largest value is piecewise analytic, with a kink at each item's value. Between kinks it is integrated
-by Gauss-Legendre quadrature, in pieces of at most one scale. Both tails become polynomials by the substitution w =
-exp(-|y|).
+The density of the largest value is piecewise analytic, with a kink at each item's value. Between its kinks the density
+is integrated by Gauss-Legendre quadrature, in pieces of at most one scale. Both tails become polynomials by the
+substitution w = exp(-|y|).
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ results has the same law as an order with noise drawn for every item.
 *Rounding.* Computed exponentials are within a relative 2^-50 of ideal ones, and their compensated sum s within 2^-49.
 Among 2^31 items none has s > 64, except with a probability below 2^-60. So the maps from exponentials to noise move a
 noisy score by at most 2^-43 scales, and their own rounding by less than 2^-45. Adding a score of at most 2^12 scales
-rounds by 2^-41. All these roundings together are below 2^-40 scales, the eta of spec targeted_search 3.2. A selection
-costs 2 Delta / b + 2^-38.
+rounds by 2^-41. All roundings of a noisy score together are below 2^-40 scales, the eta of spec targeted_search 3.2. A
+selection costs 2 Delta / b + 2^-38.
 """
 
 from __future__ import annotations

@@ -66,8 +66,8 @@ class PublicRelease(Billboard):
         calls: number of searches for a new component.
         ended: reason why the search ended: "all components" were found; the last call ended with "nothing found"; the
             "budget" did not allow another call; or a "query cap", which no private run has.
-        epsilon_spent: calls times epsilon, which bounds the loss of this released list (`SearchCertificate`). Infinite
-            with a query cap.
+        epsilon_spent: calls times epsilon, which bounds the loss of this released list (`SearchCertificate`). The
+            product is infinite with a query cap.
     """
 
     people: int

@@ -5,8 +5,8 @@ the value.
     (1.0, 180.0, True)
 
 *Sensitivity.* Only the targeted sensitivity matters: the largest change of the statistic of a *target* that is not yet
-confirmed, when one protected vertex is rewired in any way. Except for common neighbours it needs a public bound d on
-all degrees.
+confirmed, when one protected vertex is rewired in any way. The sensitivity of every statistic except common neighbours
+needs a public bound d on all degrees.
 
 *Signal.* After the search of a component, every unexamined vertex lies outside the neighbourhood of the confirmed
 targets. Contacts and triangles are 0 for all vertices outside the neighbourhood of the confirmed targets, so they carry

@@ -240,7 +240,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
             log: log that receives the records that only the operator may see.
             query_cap: number of examinations after which the search stops. The stop reveals protected contacts without
                 any bound.
-            without_guarantee: consent to lose the promise, required with a query cap. The outcome is then a
+            without_guarantee: consent to lose the promise, required with a query cap. With a query cap the outcome is a
                 `CappedOutcome`, never a release.
 
         Raises:
@@ -444,7 +444,7 @@ class Search:
         Raises:
             OracleInconsistent: an answer that differs from an earlier one. After the error, none of the new answers is
                 kept.
-            InvalidInput: an unknown id, or an answer that is no bool. None of the new answers is kept.
+            InvalidInput: an unknown id, or an answer that is no bool. After the error, none of the new answers is kept.
         """
         self._state.statuses.give(answers)
         self._state.advance()

@@ -69,8 +69,8 @@ class Bidder(ABC):
         more than its price.
 
         For a gross-substitutes valuation the picked good lies in a most-preferred superset of the held goods. If the
-        answer is -1, no superset is strictly better than the held goods themselves. The reason is that a contraction of
-        a gross-substitutes valuation has gross substitutes, for which the greedy choice is exact.
+        answer is -1, no superset is strictly better than the held goods themselves. The greedy choice of a good is
+        exact, because a contraction of a gross-substitutes valuation has gross substitutes.
 
         Args:
             held: goods that the bidder holds, whose prices are sunk.

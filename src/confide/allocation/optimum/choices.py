@@ -294,8 +294,8 @@ def _soft_demand(
 def smoothed_prices(
     values: Valuations, supply: NDArray[np.int64], prices: _Reals, temperatures: tuple[float, ...]
 ) -> _Reals:
-    """The prices at the minimum of the smoothed dual at the last temperature, shape (k,). Each temperature starts from
-    the prices of the one before. Private.
+    """The prices at the minimum of the smoothed dual at the last temperature, shape (k,). The search at each
+    temperature starts from the prices of the temperature before. Private.
 
     Args:
         values: valuations of all bidders.

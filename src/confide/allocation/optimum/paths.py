@@ -392,7 +392,8 @@ def _fill(doubts: Doubts, arcs: Arcs) -> None:
 
 @kernel
 def _room(prices: _Reals, used: _Integers, supply: _Integers, spending: bool, room: NDArray[np.bool_]) -> bool:
-    """Write whether a path may end at each node to `room`, shape (k + 1,). Returns whether it may end at any good.
+    """Write whether a path may end at each node to `room`, shape (k + 1,). The function returns whether a path may end
+    at any good.
 
     A copy too many may move to a good with a free copy, or to no good. With `spending`, paths end only at goods with a
     free copy and a positive price.

@@ -1,9 +1,9 @@
 """The optimal allocation of several goods in several copies, computed exactly, for any size that fits in memory.
 
-A sample of the bidders gives approximate prices. At these prices most bidders' best goods are beyond doubt, and few
-copies have one holder too many. The remaining copies move along shortest paths between goods (`balance`) until prices
-and allocation prove each other optimal. With very many goods the paths would be long, and prices are first found by a
-smoothed demand (`smoothed_prices`).
+A sample of the bidders gives approximate prices. At approximate prices most bidders' best goods are beyond doubt, and
+few copies have one holder too many. The remaining copies move along shortest paths between goods (`balance`) until
+prices and allocation prove each other optimal. With very many goods the paths would be long, and prices are first found
+by a smoothed demand (`smoothed_prices`).
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class OptimalAllocation(Handout):
         prices: optimal prices of the dual, shape (k,). At these prices each bidder holds a best bundle, and each good
             with a positive price has as many holders as copies.
         bound: upper bound on the optimal welfare OPT that the prices prove.
-        gap: bound - welfare, >= 0. All three numbers are computed exactly and rounded once.
+        gap: bound - welfare, >= 0. Bound, welfare and gap are computed exactly and rounded once.
         each: largest number b of goods of one bidder.
     """
 

@@ -7,8 +7,8 @@ row. Nothing is rounded.
 A channel over joint types is coded in whole numbers with as many digits as its least likely joint type needs. A joint
 type counts how many rows with letter a become letter b.
 
-A release from such a channel first draws the joint type, and then draws which rows change. Nothing is rounded: whole
-numbers are drawn digit by digit, and the changed rows follow from a random order of the rows.
+A release from a channel over joint types first draws the joint type, and then draws which rows change. Nothing is
+rounded: whole numbers are drawn digit by digit, and the changed rows follow from a random order of the rows.
 
 Source: spec privacy_notions 4 ("exact coding for releases", joint types) and 6.
 """

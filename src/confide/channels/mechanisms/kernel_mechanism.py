@@ -4,12 +4,12 @@ information.
 
 The mechanism draws an output Y such that, given Y, every row of the truth X keeps Y's letter with one common
 probability. In a row that does not keep Y's letter, each other letter is equally likely, independently of all other
-rows: X = Y + noise. A distribution of such an output exists at every level from the prior's kernel level on.
+rows: X = Y + noise. A distribution of the output Y exists at every level from the prior's kernel level on.
 
 Source: Wang 2016, (2.21), Lemma 10, Theorem 2; spec privacy_notions 2 and 4.
 
-Where no table of all databases fits, the kernel mechanism is drawn row by row, or by counts of letters. Such draws
-serve simulation only.
+Where no table of all databases fits, the kernel mechanism is drawn row by row, or by counts of letters. Draws by rows
+or by counts serve simulation only.
 
 Source: spec privacy_notions 4 ("generic E_i", "exchangeable m=2").
 """

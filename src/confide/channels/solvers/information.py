@@ -13,8 +13,8 @@ objective of the slope problem by a constant, and keeps a thousand rows within t
 Source: spec privacy_notions 7 ("reduce to n + 1 weight classes").
 
 `HammingProduct` computes products with the kernel r^d over all pairs of databases. The class handles whole groups of
-rows by one matrix product, with at most 64 letter combinations in a group. A processor does this ten times as fast as
-one sweep for each row.
+rows by one matrix product, with at most 64 letter combinations in a group. A processor computes the matrix products ten
+times as fast as one sweep for each row.
 
 Source: spec privacy_notions 7 ("axis operations").
 

@@ -10,7 +10,8 @@ Source: spec privacy_notions 3 and 6.
 The module also certifies a solver's numbers. The certificates are a lower bound that holds for any solver output, and
 variables that satisfy every constraint in doubles.
 
-Both certificates account for their own rounding. Neither certificate depends on the solver's tolerances.
+The lower bound and the variables account for their own rounding. Neither the lower bound nor the variables depend on
+the solver's tolerances.
 
 Source: spec privacy_notions 6 ("certificates, mandatory").
 """

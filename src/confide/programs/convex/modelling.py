@@ -48,8 +48,8 @@ def convex_program(
             arrays of the Parameter's shape.
         tau: the dual bound, which must be declared: an upper bound on the increase of the optimum per unit of excess in
             a row. Suppose that everybody may have nothing, contributions are not negative, and every piece with a
-            contribution adds at least L to some row. In this case the largest value divided by L is a valid tau.
-            `check_tau` tests a tau on invented records.
+            contribution adds at least L to some row. Under these conditions the largest value divided by L is a valid
+            tau. `check_tau` tests a tau on invented records.
         constraints: constraints on the participant's variables; they must bound each of them.
         accuracy: largest loss of a solver's response against the best one, as a share of the largest value.
 

@@ -1,5 +1,5 @@
-"""`CallbackDemand`: each record is an object that answers which goods it demands at given prices. Such programs are
-slow but support any values.
+"""`CallbackDemand`: each record is an object that answers which goods it demands at given prices. Programs of this
+family are slow but support any values.
 
 Source: Wu 2017, section 5.4.1 (demand oracle); spec convex_programs 4 (d-demand, callback).
 """

@@ -8,9 +8,9 @@ Source: Wu 2017, section 5.3 (running example), Corollary 5.3.19; spec convex_pr
 
 The module also reads load profiles of a day: the power that others draw from a grid, so that the rest can be shared.
 
-The package simbench ships a year of measured profiles in steps of a quarter of an hour. Its code is under a BSD licence
-and its data under the Open Database License; no code or data of simbench is part of this package. Cite: Meinecke et
-al., SimBench, Energies 13 (2020) 3290.
+The package simbench ships a year of measured profiles in steps of a quarter of an hour. The code of simbench is under a
+BSD licence and its data under the Open Database License; no code or data of simbench is part of this package. Cite:
+Meinecke et al., SimBench, Energies 13 (2020) 3290.
 """
 
 from __future__ import annotations
