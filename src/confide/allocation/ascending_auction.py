@@ -144,7 +144,7 @@ class Running(ABC):
         noise: source of the noise.
         stream: first word of the draws' names.
         stepwise: whether each release is drawn around its true sums. The default is True for runs with few releases.
-        session: session that pays for the noise. If left out, a session is opened on the line `COUNTS`.
+        session: session that pays for the noise. By default a session is opened on the line `COUNTS`.
     """
 
     def __init__(

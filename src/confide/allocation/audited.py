@@ -296,7 +296,7 @@ def asked_rows(
 
     A threshold test publishes only whether a number is above a threshold. Among eight bidders no number is so far from
     the threshold that a single answer carries the whole loss. Among many bidders a single answer can carry the whole
-    loss. The loss of the test then follows from the noise scales alone:
+    loss. The privacy loss of the test follows from the noise scales alone:
 
         1/b + 2/b'
 

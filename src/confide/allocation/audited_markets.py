@@ -265,9 +265,9 @@ def _as_released(mechanism: Market, records: NDArray[np.float64]) -> Any:
 def histories(seed: int) -> Callable[[int], Noise]:
     """Function from the number of a history to its noise.
 
-    The loss bound must hold on every possible transcript, so the histories alternate between three kinds of noise. The
-    first kind is noise as it is drawn. The second is much smaller noise, so that bids show. The third is noise so low
-    that every waiting bidder is admitted.
+    The loss bound must hold on every possible transcript, so the histories alternate between three kinds of noise. One
+    kind of history is noise as it is drawn. In a second kind the noise is much smaller, so that bids show. In a third
+    kind the noise is so low that every waiting bidder is admitted.
     """
 
     def noise(number: int) -> Noise:

@@ -52,7 +52,7 @@ def lottery(values: Any, supply: ArrayLike, *, order: ArrayLike | None = None, s
         values: valuations in [0, 1], shape (n, k), dense or scipy sparse, or `Valuations`.
         supply: number of copies s_j >= 1 of each good, one whole number for all or k numbers.
         order: permutation of the n bidders. Among the bidders with the same favourite good j, the s_j bidders who come
-            first in `order` get it. If left out, the order is drawn from the seed.
+            first in `order` get it. By default the order is drawn from the seed.
         seed: seed of the order.
 
     Raises:
@@ -103,7 +103,7 @@ def serial_dictatorship(values: Any, supply: ArrayLike, *, order: ArrayLike | No
     Args:
         values: valuations in [0, 1], shape (n, k), dense or scipy sparse, or `Valuations`.
         supply: number of copies s_j >= 1 of each good, one whole number for all or k numbers.
-        order: permutation of the n bidders. If left out, the order is drawn from the seed.
+        order: permutation of the n bidders. By default the order is drawn from the seed.
         seed: seed of the order.
 
     Raises:

@@ -151,7 +151,7 @@ class Halting:
 
 
 class HaltingTest:
-    """A halting test during a run. The test draws noise in every round, whatever the results are."""
+    """A halting test during a run. The halting test draws noise in every round, whatever the results are."""
 
     def __init__(self, plan: Halting, running: RunningCounter | None, armed: ArmedSparseVector | None) -> None:
         self._plan, self._round = plan, 0

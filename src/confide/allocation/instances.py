@@ -323,7 +323,7 @@ class SpyGadgets(Declared):
         """The probability that each bit is guessed right, shape (b,): 1, 0, or 1/2 for a random guess.
 
         Args:
-            allocation: good of each bidder, shape (n,), with -1 for none. Only the spies' goods are used.
+            allocation: good of each bidder, shape (n,), with -1 for none. The guesses use only the goods of the spies.
         """
         held = np.asarray(allocation)
         if held.shape != (self.people,):

@@ -342,7 +342,7 @@ class OneGood(Market[B_co]):
                 rounds, both public.
 
         Returns:
-            An outcome whose shares have the columns "good" (-1 for none) and "price". The price is that of the good if
+            An outcome whose shares have the columns "good" (-1 for none) and "price". The price is the good's price if
             prices are charged, and 0 if not.
         """
         source = as_noise(noise)

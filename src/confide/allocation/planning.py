@@ -1,14 +1,14 @@
 """The choice between `PMatch` and `SinkhornMatch`, their settings, and predictions of their welfare, from public sizes
 alone.
 
-Both mechanisms keep the same promise of privacy. The two mechanisms were measured with 8 to 100 goods, 400 to 800
-copies of each, and 400 to 40,000 copies times epsilon (the table of `settings`). `SinkhornMatch` was better by .2 of
-the optimum at 400 copies times epsilon, and by .06 at 4,000. At 40,000 there is next to no noise, and `SinkhornMatch`
-loses welfare by its lottery and its biases. At 40,000 the two mechanisms are even, except for 100 goods with 400 copies
-each, where `PMatch` was better by .02. With charged prices the lead of `SinkhornMatch` is larger: .25 at 400 copies
-times epsilon, and .1 at 4,000. All bidders of `SinkhornMatch` ask at the prices that they pay. `PMatch` is the
-published auction. `PMatch` supports other laws of noise and halting rules, and its holders are counted, not drawn by
-lot.
+`PMatch` and `SinkhornMatch` keep the same promise of privacy. The two mechanisms were measured with 8 to 100 goods, 400
+to 800 copies of each, and 400 to 40,000 copies times epsilon (the table of `settings`). `SinkhornMatch` was better by
+.2 of the optimum at 400 copies times epsilon, and by .06 at 4,000. At 40,000 there is next to no noise, and
+`SinkhornMatch` loses welfare by its lottery and its biases. At 40,000 the two mechanisms are even, except for 100 goods
+with 400 copies each, where `PMatch` was better by .02. With charged prices the lead of `SinkhornMatch` is larger: .25
+at 400 copies times epsilon, and .1 at 4,000. All bidders of `SinkhornMatch` ask at the prices that they pay. `PMatch`
+is the published auction. `PMatch` supports other laws of noise and halting rules, and its holders are counted, not
+drawn by lot.
 
 Goods handed out without asking anybody are worth .5 to .65 of the optimum on the measured instances. With 20 goods of
 800 copies, PMatch falls below that baseline at about 250 copies times epsilon, and SinkhornMatch at about 100.
@@ -278,8 +278,8 @@ def plan(
         epsilon: privacy loss of the whole outcome, in nats, > 0.
         delta: delta in [0, 1); 0 is pure privacy.
         mechanism: "any" to choose the better mechanism, or "pmatch" or "sinkhorn" to force one.
-        prior: public rows of valuations, shape (m, k), synthetic or published before, never bids of this market. If
-            left out, instances A and B.
+        prior: public rows of valuations, shape (m, k), synthetic or published before, never bids of this market. The
+            default is instances A and B.
         runs: number of synthetic populations of each kind, each with noise of its own.
         seed: seed of the first population and its noise.
         named: number of goods in one row of a sparse table; used for the estimates of time and memory.
@@ -289,7 +289,7 @@ def plan(
     Raises:
         InvalidInput: a number out of range, or options that no mechanism has.
         Refused: the mechanism does no better, on synthetic bidders of some kind, than handing out goods to the same
-            bidders without asking anybody. The message names an epsilon, or a supply, that would suffice.
+            bidders without asking anybody. The error message names an epsilon, or a supply, that would suffice.
 
     Example:
         >>> advised = plan(5_000, 5, 800, epsilon=1.0)

@@ -167,7 +167,7 @@ def made_up(
     Args:
         people: number n of people.
         goods: number k of goods.
-        prior: public rows to draw from, shape (m, k), synthetic or published before. If left out, instances A and B.
+        prior: public rows to draw from, shape (m, k), synthetic or published before. The default is instances A and B.
         seed: seed of the draw.
 
     Raises:
@@ -221,7 +221,8 @@ def share_of_people_alike(mechanism: Market, *, seed: int = 1) -> float:
     nobody gets.
 
     Prices cannot tell people with the same values apart, and these people can be served without asking anybody. So the
-    share decides between mechanisms that are even on other populations, and never whether asking is worth its cost.
+    share with equal tastes decides between mechanisms that are even on other populations, and never whether asking is
+    worth its cost.
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.

@@ -2,9 +2,9 @@
 people.
 
 *Second identities.* The second identity has the same record as the first, and takes the place of another person in the
-public order. One row moves the law of the published record by no more than the promise of privacy says. So both
-identities are decoded from the same public billboard. The errors are standard errors between populations. Each
-population has its own people and its own noise, so the errors cover both.
+public order. One row moves the law of the published record by no more than the promise of privacy says. The first and
+the second identity are therefore decoded from the same public billboard. The errors are standard errors between
+populations. Each population has its own people and its own noise, so the errors cover both.
 
 *Lies.* Without charged prices nothing is promised about lies. With charged prices the promise of truthfulness covers
 bidders who end satisfied. The noise and all other bidders decide which bidders get nothing, and no bound is proved for

@@ -7,9 +7,9 @@ from fine to coarse; each entry is a rung.
 
 The table shows shares of the optimum on instances A and B, with supplies for 80 of 100 bidders, where k is the number
 of goods and s the supply of each. "PMatch" is the result of `PMatch.for_budget`. "best rung" is the best of 23 rungs,
-with increments from .05 to 1, caps from 1 to 14 and a share of the clearing from .3 to .65. Both are means of 4 runs on
-each instance, or 3 runs for 50 goods or more. "charged" is the result of `PMatch.for_budget` with charged prices, and
-the last column that of `SinkhornMatch.for_budget`, both means of 2 runs each. The test
+with increments from .05 to 1, caps from 1 to 14 and a share of the clearing from .3 to .65. "PMatch" and "best rung"
+are means of 4 runs on each instance, or 3 runs for 50 goods or more. "charged" is the result of `PMatch.for_budget`
+with charged prices, and the last column that of `SinkhornMatch.for_budget`, both means of 2 runs each. The test
 tests/allocation/test_settings.py repeats the measurement.
 
     ====  =====  ==========  ======  =========  =======  =============
@@ -171,8 +171,8 @@ def arities(horizon: int) -> tuple[int, ...]:
 
 
 def usual_error(counter: TreeCounter, failure_probability: float) -> float:
-    """A close estimate of the error that no count exceeds, except with the failure probability. The error is computed
-    exactly at another noise scale, and then scaled in proportion.
+    """A close estimate of the error that no count exceeds, except with the failure probability. The error of the counts
+    is computed exactly at another noise scale, and scaled in proportion.
 
     Args:
         counter: counter with noise on the integers.
@@ -331,8 +331,8 @@ def bundle_settings(
         supply: number of copies s_j of each good: one number for all, or k numbers.
         epsilon: privacy loss of the whole outcome, in nats, > 0.
         valuation: class of all bidders' valuations.
-        highest: upper bound on the value of one good alone, in (0, 1]. If left out, 1 over the number of goods that one
-            person wants.
+        highest: upper bound on the value of one good alone, in (0, 1]. The default is 1 over the number of goods that
+            one person wants.
         options: options of the auction; they take precedence over the recommended settings.
 
     Raises:

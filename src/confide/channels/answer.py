@@ -375,7 +375,7 @@ def _shown(found: PrivacyDistortion | None) -> str | float | None:
 
 def _reached(found: PrivacyDistortion | None) -> str:
     """Name of the mechanism that reaches a level; where only an interval is known, of the mechanism that reaches its
-    upper end. The text is empty where there is no such mechanism.
+    upper end. The text is empty where no mechanism reaches the level.
     """
     if found is None or math.isinf(found.upper):
         return ""

@@ -9,8 +9,8 @@ For exchangeable priors over two letters, the inverse of the kernel needs more d
 
 Let g(k) be the probability of one sequence with k ones, and r = e^-epsilon. The mass of all outputs with w ones is the
 coefficient of t^w in the sum over k of C(n,k) g(k) (t - r)^k (1 - r t)^(n-k), divided by (1-r)^n. A further division by
-C(n,w) gives the mass of one output. The sum alternates in sign, and is computed with so many bits that its sign is
-certain.
+C(n,w) gives the mass of one output. The terms of the sum over k alternate in sign, and the sum is computed with so many
+bits that its sign is certain.
 
 Source: spec privacy_notions 2 ("exchangeable m=2, large n").
 """

@@ -329,7 +329,7 @@ class Usefulness:
         alone: errors of the shares among these people, where the randomisation is the only source of error, shape (m,).
         epsilon: the channel's differential privacy, in nats.
         response: errors through randomised response with that epsilon, shape (m,).
-        as_useful: epsilon of the randomised response that has the same largest error as this channel. The number is
+        as_useful: epsilon of the randomised response that has the same largest error as this channel. The epsilon is
             infinite where the channel is as exact as direct questions, and nan where some share cannot be estimated.
         least: mapping from notion to the mechanism that reaches the least level of that notion, and the errors through
             this mechanism, shape (m,).

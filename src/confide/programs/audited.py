@@ -405,8 +405,8 @@ def _rows(mechanism: Dude, own: Dude, found: _Walk) -> list[AuditRow]:
 
 
 def _cost(promise: Privacy, own: Dude, found: _Walk, stops: float) -> float:
-    """Measured loss of the release in the number that a promise states. The delta of the stops is subtracted from the
-    promise's delta first.
+    """Measured loss of the release in the number that a promise states. Before the comparison, the delta of the stops
+    is subtracted from the promise's delta.
     """
     events = list[Event]()
     if found.gaussian:

@@ -360,8 +360,8 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return index
 
     def _own(self, billboard: AnyBillboard, *, but: str = "") -> Any:
-        """The billboard, if it repeats the public facts of the mechanism's plan. The method `check` verifies the prices
-        themselves.
+        """The billboard, if it repeats the public facts of the mechanism's plan. The method `check` of a mechanism
+        verifies the prices of a billboard.
         """
         board = self._shaped(billboard)
         for name, wanted in (("burn_in", self.burn_in), *self._facts.items()):

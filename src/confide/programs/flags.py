@@ -116,8 +116,8 @@ def flag_split(
     """Split of epsilon into (level, query) parts with the smallest margin below the supply.
 
     The margin is A/query + B/level, where A = ln(k queries/beta) is above B = ln(k/beta) and beta is the failure
-    probability. If the larger `query` part and the `level` part are charged for equally many rows, the best ratio is
-    query: level = sqrt(A): sqrt(B). If fewer rows cost the `level` part, the best ratio is lower, but at least 1.
+    probability. If the larger `query` part and the `level` part are charged for equally many rows, the best ratio of
+    query to level is sqrt(A/B). If fewer rows cost the `level` part, the best ratio is lower, but at least 1.
 
     Args:
         epsilon: privacy loss of all flags, > 0, in nats.
@@ -281,8 +281,8 @@ class Flags:
 
     @property
     def _failure(self) -> float:
-        """Largest probability that noise alone would break a supply. Without stops this probability is the failure
-        probability beta. With stops this probability is chosen such that the stops cost their delta.
+        """Largest probability that noise alone would break a supply. Without stops the largest probability is the
+        failure probability beta. With stops it is the probability at which the stops cost their delta.
         """
         return self.stop_delta / (1.0 + math.exp(self.epsilon)) if self.stop_delta else self.failure_probability
 

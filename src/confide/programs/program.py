@@ -11,7 +11,7 @@ are -1. The null action is all -1 and contributes nothing.
 Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 2.
 
 The module also builds a program with another supply, or for another number of people. The message of a refused
-mechanism proposes such a program.
+mechanism proposes another supply, or another number of people.
 """
 
 from __future__ import annotations

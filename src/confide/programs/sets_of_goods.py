@@ -1,4 +1,4 @@
-"""Programs where each participant takes a set of goods: the common part of such families, for any values of sets.
+"""Programs where each participant takes a set of goods: the common part of the families, for any values of sets.
 
 The goods of a set fill an action in ascending order. One copy of each good is taken, so a set of d goods contributes 1
 to each of d rows.
@@ -119,8 +119,8 @@ class WorthRecords(ProgramRecords):
 
     @cached_property
     def columns(self) -> NDArray[np.int32]:
-        """The values transposed, shape (choices, n), so that all values of one choice are contiguous. The array is
-        cached, since every round uses it.
+        """The values transposed, shape (choices, n), so that all values of one choice are contiguous. The transposed
+        array is cached, since every round uses it.
         """
         return np.ascontiguousarray(self.worth.T)
 

@@ -373,8 +373,8 @@ def sfs(
         seed_vertex: id of a confirmed target, or several ids, whose components are searched one after another.
         oracle: source of statuses, in any form that `Investigation` accepts.
         examined: ids of vertices that were examined before, the set I, shared with the caller. The search adds the
-            vertices that it examines. The set may hold released targets of other components, but no target of the
-            searched component.
+            vertices that it examines to this set. The set may hold released targets of other components, but no target
+            of the searched component.
         log: log that receives the records that only the operator may see.
 
     Returns:

@@ -178,8 +178,8 @@ class Walk:
 
     Args:
         graph: network of contacts.
-        known: statuses of all vertices, int8, shape (n,), with -1 for unknown. The array is shared with the code that
-            fills in statuses.
+        known: statuses of all vertices, int8, shape (n,), with -1 for unknown. The array of statuses is shared with the
+            code that fills in statuses.
         cap: largest number of vertices that may be examined; None for no limit.
     """
 

@@ -29,7 +29,8 @@ class DegreeBoundViolated(InvalidInput):
     neither the vertices nor their number.
 
     The privacy promise holds only for graphs within the degree bound, so no run on a graph above the bound is possible.
-    Cutting lists short would change other people's lists too. Taking the largest degree as the bound would reveal it.
+    Cutting lists of neighbours short would change other people's lists too. Taking the largest degree as the bound
+    would reveal the largest degree.
 
     Args:
         bound: public bound.

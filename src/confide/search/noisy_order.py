@@ -59,8 +59,8 @@ class NoisyOrder:
         noise: source of randomness.
         stream: first words of the draws' names. A stream can be used only once.
         fake: score of one additional item, with noise of its own, at position n; None for no such item.
-        plain: whether to draw noise for every item, and sort. The order has the same law either way, but comes from
-            other draws. Discrete noise is always drawn for every item.
+        plain: whether to draw noise for every item, and sort. With either value of `plain` the order has the same law,
+            but it comes from other draws. Discrete noise is always drawn for every item.
         sensitivity: sensitivity Delta of a score; 0 for scores that are public.
         room: additional cost of the rounding of doubles, in nats.
         line: name of the line of the run's charge that pays for one selection, 2 Delta / b and the room.
@@ -218,7 +218,7 @@ class _Lazy:
     """Levels of equal scores, each with its own order statistics, merged by a heap.
 
     Each level keeps the number of its remaining members, and the sum s of Exp(1)/left so far, where left is the number
-    of members left at each step. The sum is kept as a double and its rounding error.
+    of members left at each step. The sum s is kept as two doubles: a value and its rounding error.
     """
 
     def __init__(
@@ -275,7 +275,7 @@ def _decreasing(scores: NDArray[np.float64]) -> NDArray[np.int64]:
 
 @kernel
 def _quantile(code: int, scale: float, s: float) -> float:
-    """The noise z whose distribution function is exp(-s), for s > 0. The formula is insensitive to small relative
+    """The noise z whose distribution function is exp(-s), for s > 0. The noise z depends little on small relative
     errors in s.
     """
     if code == 2:

@@ -69,7 +69,7 @@ def answers_of(source: Any, graph: Graph) -> NDArray[np.int8]:
 
     Raises:
         InvalidInput: a missing column, an unknown id, an unreadable answer, or two different answers about one person.
-            The message does not name the person.
+            The error message does not name the person.
 
     Example:
         >>> network = Graph.from_edges(["ann", "bob"], ["bob", "cid"])

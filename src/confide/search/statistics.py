@@ -375,8 +375,8 @@ class Paths(_OverEdges):
     """Number of simple paths of 1 to `length` edges from v that end in S.
 
     A path of l edges that changes has the rewired vertex i at one of the positions 1 to l - 1. There are (d-1)^(l-1)
-    such paths with i at position 1, and d (d-1)^(l-2) with i at each other position. The old and the new graph share
-    all paths that avoid vertex i, so the larger number of paths through i bounds the difference.
+    paths of l edges with i at position 1, and d (d-1)^(l-2) with i at each other position. The old and the new graph
+    share all paths that avoid vertex i, so the larger number of paths through i bounds the difference.
 
     Beyond two edges, the running time of `values` is proportional to the number of simple paths.
 

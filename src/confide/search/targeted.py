@@ -224,7 +224,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     ) -> Search:
         """Begin a search that can pause, for a slow oracle or after a crash.
 
-        After a crash pass the same investigation, all answers so far, and the same `JournalNoise`. The search then
+        After a crash pass the same investigation, all answers so far, and the same `JournalNoise`. A restarted search
         repeats its steps with the same noise as before, and asks only unanswered questions.
 
         Args:

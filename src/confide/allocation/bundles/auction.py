@@ -486,7 +486,7 @@ def start_bundles(
         noise: source of the noise.
         stepwise: whether each release is drawn around its true sums. The default is True for runs with few releases.
             For auctions of programs every release is drawn around its true sums.
-        session: session that pays for the noise. If left out, a session is opened on the line `COUNTS`.
+        session: session that pays for the noise. By default a session is opened on the line `COUNTS`.
     """
     if population.table is None:
         return _ListAuction(rules, population, counter, noise, session)

@@ -6,7 +6,7 @@ which any copy may be left. A bidder who holds good j and could hold good l is a
 bidder's loss by the change at the prices. Prices keep all costs at 0 or above, so each path is found by Dijkstra's
 algorithm, and prices move by its distances. The method is Busacker and Gowen's algorithm on nodes that are types of
 goods, not bidders. In the end each bidder holds a best bundle at the prices, and every good with a positive price is
-full. By weak duality, allocation and prices are then optimal.
+full. By weak duality, the final allocation and the final prices are optimal.
 
 *The arcs.* For each pair of goods a heap keeps the bidders who hold the first and could hold the second. The loss by a
 change, apart from prices, is constant, so a heap stays in order while prices move. An arc is dropped when it comes to

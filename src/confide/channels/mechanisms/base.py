@@ -236,8 +236,8 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
             (1,).
 
         Raises:
-            InvalidInput: the rows are no such letters (the message does not say which row is wrong), or a column holds
-                text (the message names the column).
+            InvalidInput: the rows hold values that are no letters (the message does not say which row is wrong), or a
+                column holds text (the message names the column).
             Refused: the noise is secure, and either the prior's provenance is not stated or the channel cannot be
                 certified.
         """

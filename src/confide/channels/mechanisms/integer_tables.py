@@ -121,7 +121,7 @@ def exact_dp(weights: NDArray[np.int64], letters: int, rows: int) -> float:
     `IntegerTable.dp`.
 
     Args:
-        weights: l such tables, one below the other, shape (l m^n, k).
+        weights: l tables of whole numbers, one below the other, shape (l m^n, k).
         letters: number of letters, m.
         rows: number of rows of the database, n.
     """

@@ -25,8 +25,8 @@ The least information at a slope is a convex problem over output weights q, solv
 At the optimum c = (r^d)(p/Z) is 1 where q > 0, and at most 1 elsewhere. Blahut's iteration q <- q c takes hundreds of
 thousands of steps where the support of q changes. The interior-point method of this module keeps q (1 - c) near a
 falling number. Scaled by the root of q, its Newton matrix has the squared correlations of the channel as eigenvalues.
-So conjugate gradients take tens of products for each of about ten steps. The result is certified by the gap, not by
-small steps.
+So conjugate gradients take tens of products for each of about ten steps. The information is certified by the gap
+between two bounds, not by small steps.
 
 Source: spec privacy_notions 7.
 """
@@ -115,7 +115,7 @@ class ClassProduct:
 
 def _two_letters(rows: int, slope: float) -> tuple[_Vector, _Vector]:
     """Logarithm of the distribution of the number of ones after the kernel, for each number of ones before, shape (n +
-    1, n + 1). The second array has the mean number d of changed rows for each pair, in the same shape.
+    1, n + 1). Of two arrays of one shape, the second has the mean number d of changed rows for each pair.
 
     The distribution is a convolution of two binomial distributions. The tails of the distribution are far below the
     smallest double, and yet they matter. The tails are computed from distributions with odds that are tilted towards

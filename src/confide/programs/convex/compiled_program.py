@@ -61,7 +61,8 @@ _MISS = 2.0**-18  # of its own rows, what a solver may miss
 @wire("ConvexProgram", "people supply tau template extent accuracy")
 @dataclass(frozen=True, eq=False)
 class ConvexProgram(Program):
-    """A program of n people with the same template and different records. Such programs are made by `convex_program`.
+    """A program of n people with the same template and different records. The function `convex_program` makes programs
+    of this class.
 
     Where the code recognises no special shape, OSQP finds responses, and weak duality proves each response to be within
     `oracle_error` of the best one. A response that is not proved, or violates a declared bound, becomes null, both in

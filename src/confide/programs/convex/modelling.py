@@ -1,6 +1,6 @@
 """`convex_program`: one participant's program as cvxpy expressions, checked and compiled once.
 
-Only this module needs cvxpy. The compiled program runs, is saved and decodes without cvxpy.
+No module of the library except this one needs cvxpy. The compiled program runs, is saved and decodes without cvxpy.
 
 Source: spec convex_programs 8 (convex front end); Agrawal et al. 2019 for parametrised programs (DPP).
 """

@@ -3,7 +3,7 @@ target.
 
 In an aggregative game the value of an action depends only on the sum of everybody's contributions. Suppose that
 everybody plays actions that are (nearly) best at some sum, and that their contributions have this sum. If everybody
-plays such actions, nobody has a reason to deviate, so the actions are an equilibrium.
+plays best actions at the actual sum, nobody has a reason to deviate, so the actions are an equilibrium.
 
 Source: Wu 2017, section 5.4.5 (Cummings et al. 2015); spec convex_programs 4 and 7 (erratum 10).
 """
