@@ -339,9 +339,9 @@ def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = 
     mechanism.
 
     Under joint privacy with a pure epsilon each fair bit is guessed right with probability at most e^epsilon/(1 +
-    e^epsilon), whatever was guessed about the other bits. So the number of right guesses is dominated by a binomial variable with
-    success probability e^epsilon/(1 + e^epsilon). Where the probability is near 1, the audit shows nothing, and its row
-    says so.
+    e^epsilon), whatever was guessed about the other bits. So the number of right guesses is dominated by a binomial
+    variable with success probability e^epsilon/(1 + e^epsilon). Where that success probability is near 1, the audit
+    shows nothing, and its row says that.
 
     Args:
         mechanism: mechanism whose rules run. The market with spies replaces the mechanism's sizes.

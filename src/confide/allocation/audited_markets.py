@@ -279,7 +279,7 @@ def histories(seed: int) -> Callable[[int], Noise]:
 
 def charges(mechanism: Market) -> dict[str, Loss]:
     """Mapping from the first word of the draws' names to the charge for that part of the noise. The key "" stands for
-    all parts together.
+    all parts of the noise together.
 
     Args:
         mechanism: mechanism without a fault.

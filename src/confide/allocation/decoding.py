@@ -158,7 +158,8 @@ def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[
         Goods in ascending order, one entry for each copy.
 
     Raises:
-        InvalidInput: not a record of that class, no such place, a billboard of another kind.
+        InvalidInput: a record of another class than the billboard's rules name, a place that does not exist, or a
+            billboard of another kind.
     """
     if not isinstance(billboard.rules, BundleRules):
         raise InvalidInput("billboard", "is of an auction of single goods")

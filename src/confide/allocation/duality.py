@@ -11,8 +11,8 @@ Bundles: let p(S) be the price of a bundle S. For any prices p >= 0 the bound is
     OPT <= sum_j s_j p_j + sum_i max_S (v_i(S) - p(S))
 
 The bound holds because the bundle O_i of bidder i in the optimum is worth v_i(O_i) = (v_i(O_i) - p(O_i)) + p(O_i), and
-good j is in at most s_j of these bundles. The surplus max_S (v_i(S) - p(S)) and the value of each bidder lie in [0, 1], so one bidder
-moves the sum of surpluses and the sum of values by at most 1 each.
+good j is in at most s_j of these bundles. The surplus max_S (v_i(S) - p(S)) and the value of each bidder lie in [0, 1],
+so one bidder moves the sum of surpluses and the sum of values by at most 1 each.
 
 For bidders who want b goods with additive values, `exact_sums` computes the bound exactly:
 

@@ -91,8 +91,8 @@ class PrefLib:
         """Check that the lines agree with the file's head and its ending.
 
         Raises:
-            InvalidInput: a number of people other than NUMBER VOTERS says, or an order that the format forbids. The
-                error message names both numbers of people, or the forbidden line.
+            InvalidInput: the number of people differs from the number in the line NUMBER VOTERS, or the format forbids
+                an order. The error message names both numbers of people, or the forbidden line.
         """
         ending, count, people = self.path.suffix.lower(), self._count(), 0
         for number, here, pairs in self._orders(count):

@@ -56,7 +56,7 @@ class Rows:
         index: rank of each row's person in the public list of ids, int64, shape (m,). No rank occurs twice in a pass.
         starts: index in `named` at which each row begins, int64, shape (m + 1,).
         named: goods, ascending within a row, int32.
-        values: value of each of these goods in (0, 1], float32.
+        values: value of each good in `named`, in (0, 1], float32.
     """
 
     index: _Integers

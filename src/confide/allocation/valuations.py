@@ -1,8 +1,8 @@
 """The value of each good to each bidder: a dense table, or a sparse one with only the goods that each bidder names.
 
-Each row belongs to one bidder and is checked alone. The treatment of a bad row never depends on another row. A bad row
-is either refused, with an error that its bidder or the holder of the table sees, or it counts as a row of zeros, as an
-absent bidder's row does.
+Each row belongs to one bidder and is checked without any other row. The treatment of a bad row never depends on another
+row. A bad row is either refused, with an error that its bidder or the holder of the table sees, or it counts as a row
+of zeros, as an absent bidder's row does.
 """
 
 from __future__ import annotations

@@ -101,8 +101,8 @@ class PriorConstants:
         prior_level: eps_X, the largest log ratio of the prior probabilities of two neighbouring databases. The constant
             bounds the knowledge about one row, before the release, of an attacker who knows all other rows.
         row_level: eps^_X = ln(1/c - (m-1)), where c is the least conditional probability of a letter given all other
-            rows. At this level and above, the kernel has the best differential privacy at its distortion.
-        kernel_level: eps~_X, the least level at which the kernel can be the posterior. At this level and above, the
+            rows. At levels from eps^_X on, the kernel has the best differential privacy at its distortion.
+        kernel_level: eps~_X, the least level at which the kernel can be the posterior. At levels from eps~_X on, the
             kernel mechanism is optimal for identifiability and information.
         constant_distortion: D_0, expected number of changed rows of the best release that ignores the data.
 

@@ -159,8 +159,8 @@ class WaterLevel:
 def water_level(laws: _Vector, delta: _Vector) -> WaterLevel:
     """The water level at which each row is changed with probability delta.
 
-    Let the letters be in falling order of their probabilities p_(1), p_(2),..., and let P_s be the sum of the s largest
-    probabilities. The level w satisfies
+    Let the letters be in falling order of their probabilities p_(1), p_(2), ..., and let P_s be the sum of the s
+    largest probabilities. The level w satisfies
 
         p_(s) > w >= p_(s+1),  w = (delta - (1 - P_s))/(s - 1).
     """
@@ -354,8 +354,8 @@ class RowBounds:
         return max(0.0, float(self.weights @ lost) - 1e-12 * float(self.weights.sum()))
 
     def level(self, notion: Level, distortion: float, low: float, high: float) -> float:
-        """Lower bound of the level of any release with this distortion, between two known levels. The bound is found by
-        bisection and rounded down.
+        """Lower bound of the level of any release with the given distortion, between two known levels. The bound is
+        found by bisection and rounded down.
         """
         if self.distortion(notion, low) <= distortion:
             return low

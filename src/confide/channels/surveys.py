@@ -132,7 +132,8 @@ def survey_errors(
             people themselves, where the randomisation is the only source of error.
 
     Returns:
-        Standard errors, shape (m,), exact under these shares; infinity where no number of reports determines the share.
+        Standard errors, shape (m,), exact if the prior has the true shares; infinity where no number of reports
+        determines the share.
 
     Raises:
         InvalidInput: the table is no table, the prior is no distribution over its answers, or there are no people.
@@ -326,7 +327,8 @@ class Usefulness:
         shares: share of each letter under the prior, shape (m,).
         direct: errors without randomisation, shape (m,).
         errors: errors through the channel, shape (m,); infinite where the share cannot be estimated.
-        alone: errors of the shares among these people, where the randomisation is the only source of error, shape (m,).
+        alone: errors of the shares among the people who reported, where the randomisation is the only source of error,
+            shape (m,).
         epsilon: the channel's differential privacy, in nats.
         response: errors through randomised response with that epsilon, shape (m,).
         as_useful: epsilon of the randomised response that has the same largest error as this channel. The epsilon is

@@ -6,8 +6,8 @@ about shares, are checked with as many simulated people as the campaign has, or 
 
 Fixed-transcript audit: a tiny mechanism runs on two neighbouring data sets with the same noisy answers. Both runs must
 publish the same to all others, bit for bit. The privacy loss along the transcript is computed from the numbers that
-noise was added to in both runs. For each part of the noise, this loss must be within the charge of that part. The
-fixed-transcript audit involves no sampling.
+noise was added to in both runs. For each part of the noise, the privacy loss along the transcript must be within the
+charge of that part. The fixed-transcript audit involves no sampling.
 
 Full-size run: the mechanism runs on simulated people, and runs again where one of them hands in a different record.
 

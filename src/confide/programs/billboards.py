@@ -231,7 +231,7 @@ def numbers_of(board: PathBillboard, name: str, shape: tuple[int, ...], kind: ty
     Args:
         board: billboard that has the field.
         name: name of the field.
-        shape: shape that it must have.
+        shape: required shape.
         kind: type of the field's numbers.
 
     Raises:

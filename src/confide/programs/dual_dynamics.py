@@ -20,13 +20,13 @@ Source: spec convex_programs 2 (calibrated setting).
 The numbers of rounds follow from public sizes alone. Prices need a burn-in to reach their level, and main rounds to
 average out the noise.
 
-Consider a row with a load of twice its supply b. The price of this row rises by 2 tau b/(scale sqrt(B)) in each of B
-rounds of the burn-in, so the price reaches tau if B is (scale/(2b))^2. The main rounds, which average out the noise,
-are half as many as the burn-in. Suppose that total demand exceeds the total supply of all rows by a share f only. If
-total demand exceeds supply by a small share f, prices rise f times as fast, and the burn-in takes (scale/(2 f b))^2
-rounds. The following table has measurements with unit demand, n = 20,000, epsilon = 1, and three draws of tastes around
-popularities of .3 to 1. The entries of the table are the largest excess of a row as a share of its supply. The last
-column is the planned excess, which the certificate adds for noise alone:
+Consider a row with a load of twice its supply b. The price of a row with twice its supply b as load rises by 2 tau
+b/(scale sqrt(B)) in each of B rounds of the burn-in, so the price reaches tau if B is (scale/(2b))^2. The main rounds,
+which average out the noise, are half as many as the burn-in. If total demand exceeds the total supply of all rows by a
+small share f only, prices rise f times as fast, and the burn-in takes (scale/(2 f b))^2 rounds. The following table has
+measurements with unit demand, n = 20,000, epsilon = 1, and three draws of tastes around popularities of .3 to 1. The
+entries of the table are the largest excess of a row as a share of its supply. The last column is the planned excess,
+which the certificate adds for noise alone:
 
     goods  supply    burn-in + main rounds: excess                               planned
     2      n/(2k)    4 + 2: 6.4%, 8 + 4: 12%, 16 + 8: .1%                        .3%

@@ -97,7 +97,7 @@ def as_prices(program: Program, prices: ArrayLike) -> NDArray[np.int64]:
     """Natural prices converted to units, shape (k,).
 
     Args:
-        program: program with the box that they must lie in.
+        program: program with the box in which the prices must lie.
         prices: (k,) natural prices.
 
     Raises:
@@ -352,8 +352,8 @@ class ExactOptimum:
     operator's own eyes.
 
     Args:
-        value: exact value of the solution, rounded down. The optimum of the program is at least this value.
-        upper: exact dual value of the prices, rounded up. The optimum of the program is at most this value.
+        value: exact value of the solution, rounded down. The optimum of the program is at least `value`.
+        upper: exact dual value of the prices, rounded up. The optimum of the program is at most `upper`.
         gap: upper - value, rounded up.
         prices: (k,) duals of the coupling rows, on the grid.
         load: (k,) load of the solution.

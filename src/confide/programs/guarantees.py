@@ -207,7 +207,7 @@ def certified_excess(rows: int, noise_std: float, failure_probability: float) ->
     """The certificate's bound z s on the excess of a row with an average released slack of 0, where z is a normal
     quantile and s is the standard deviation of the noise.
 
-    The average slack is 0 where prices are not at the ends of their box (`planning`), so a plan uses this bound.
+    The average slack is 0 where prices are not at the ends of their box (`planning`), so a plan uses the bound z s.
 
     Args:
         rows: number of rows, k.

@@ -82,7 +82,8 @@ def alpha_units(program: Program, alpha: float) -> int:
 
 def exact_alpha(program: Program, alpha: float) -> float:
     """Alpha less the rounding of prices, by which a regret is divided to bound the number of reassigned participants. A
-    reassigned participant's utility at the exact average prices is below their favourite's by more than this number.
+    reassigned participant's utility at the exact average prices is below their favourite's by more than alpha less that
+    rounding.
 
     Args:
         program: program with the bound C1 and the units.

@@ -349,7 +349,7 @@ class Program(Declared, ABC):
 
     @abstractmethod
     def one(self, record: Any) -> ProgramRecords:
-        """One participant's record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: the record as the family describes it; None for a slot without one.

@@ -144,7 +144,7 @@ def read_worth(data: Any, people: int, choices: int, unusable: Unusable) -> Wort
 
 
 def one_worth(record: Any, choices: int) -> WorthRecords:
-    """One participant's record, checked alone.
+    """One participant's record, checked without any other record.
 
     Args:
         record: (choices,) values in [0, 1]; None for a slot without a record.

@@ -118,7 +118,8 @@ def _of_slots(program: Electricity) -> Layout:
 
 
 def own_records(program: Program, record: Any) -> ProgramRecords:
-    """One participant's record, checked alone, in a form that `program.one` accepts or in any form in which a run
+    """One participant's record, checked without any other record, in a form that `program.one` accepts or in any form
+    in which a run
     accepts rows.
 
     Args:

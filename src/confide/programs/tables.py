@@ -126,7 +126,7 @@ def numbers(name: str, data: Any, shape: tuple[int, ...], unusable: Unusable) ->
     Args:
         name: name of the field.
         data: an array, or a list of rows.
-        shape: shape that it must have, its rows first.
+        shape: required shape, with the number of rows first.
         unusable: treatment of a row without the required numbers.
 
     Raises:
@@ -170,7 +170,7 @@ def cells(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
 
     Args:
         given: an array, or nested lists of numbers.
-        shape: shape that they must have.
+        shape: required shape.
 
     Raises:
         BaseException: another kind of value; or any error that the object raises.
@@ -238,7 +238,7 @@ def row(name: str, record: Any, shape: tuple[int, ...], low: float, high: float)
     Args:
         name: name of the field.
         record: a row in a form that `numbers` accepts.
-        shape: shape that it must have.
+        shape: required shape.
         low: smallest allowed number.
         high: largest allowed number.
 
@@ -258,7 +258,7 @@ def one_row(name: str, record: Any, shape: tuple[int, ...]) -> NDArray[np.float6
     Args:
         name: name of the field.
         record: a row in a form that `numbers` accepts.
-        shape: shape that it must have.
+        shape: required shape.
 
     Raises:
         InvalidInput: the values are no numbers, or their shape is wrong.

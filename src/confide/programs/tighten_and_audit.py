@@ -172,7 +172,8 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @cached_property
     def reserve_units(self) -> NDArray[np.int64]:
-        """Reserve xi of each row, in units of load, shape (k,). Prices are computed for the supply less the reserve xi.
+        """Reserve xi of each row, in units of load, shape (k,). Prices are computed for the supply less the reserve
+        xi.
         """
         one, z = self.program.constants, self.quantile
         room = z * self.noise_std + self.slack * z * np.sqrt(

@@ -292,8 +292,8 @@ def search_component(
         noise: source of randomness.
         epsilon: cost of the call, in nats.
         examined: ids of the examined vertices, the set I; T always belongs to it. The call adds the vertices that it
-            examines to this set. The set must hold no target other than those in T. A vertex counts as examined only if
-            the search used the oracle's answer about it.
+            examines to the set I. The set must hold no target other than those in T. A vertex counts as examined only
+            if the search used the oracle's answer about it.
         stopping_target: stopping target K, for a private or smoothed stop.
         degree_bound: public degree bound d.
         stop: rule for giving up, as in `PTarget`.
@@ -373,7 +373,7 @@ def sfs(
         seed_vertex: id of a confirmed target, or several ids, whose components are searched one after another.
         oracle: source of statuses, in any form that `Investigation` accepts.
         examined: ids of vertices that were examined before, the set I, shared with the caller. The search adds the
-            vertices that it examines to this set. The set may hold released targets of other components, but no target
+            vertices that it examines to the set I. The set may hold released targets of other components, but no target
             of the searched component.
         log: log that receives the records that only the operator may see.
 
@@ -381,7 +381,7 @@ def sfs(
         Ids of the targets.
 
     Raises:
-        InvalidInput: `examined` holds a target of this component, as far as its status is known.
+        InvalidInput: `examined` holds a target of the searched component, as far as its status is known.
         SeedNotTargeted: a seed that is no target, by the oracle's answer.
         OracleUnavailable: an oracle that gives no answer.
 

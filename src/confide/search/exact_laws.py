@@ -161,7 +161,7 @@ class Hidden:
 
     Args:
         targets: indices of the targets that are not found yet, ascending.
-        scores: statistics of these targets, shape (t,).
+        scores: statistics of the targets in `targets`, shape (t,).
         threshold: value of the fake target: a number, its law, or None for no fake target.
     """
 

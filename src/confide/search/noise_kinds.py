@@ -56,8 +56,8 @@ MOST_IN_SCALES = 2.0**12
 """Largest score, in noise scales, at which a noisy value is within 2^-40 scales of the ideal one (spec targeted_search
 3.2).
 
-A public bound on the scores is to be compared with this number. A check of the scores themselves would reveal something
-about them.
+A public bound on the scores is to be compared with `MOST_IN_SCALES`. A check of the scores themselves would reveal
+something about them.
 """
 
 
@@ -356,7 +356,7 @@ def examined_chances(
 
     Args:
         scores: statistics of all vertices that are not examined yet, by ascending public id, shape (p,).
-        targeted: whether each of these vertices is a target, shape (p,).
+        targeted: whether each vertex of `scores` is a target, shape (p,).
         noise_scale: noise scale b > 0.
         kind: kind of the noise.
         threshold: value of the fake target, as in `call_law`.

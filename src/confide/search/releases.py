@@ -231,7 +231,7 @@ class OperatorLog:
 
         Args:
             examined: ids of the examined vertices, or their ranks if a graph is given.
-            targeted: whether each of these vertices was a target.
+            targeted: whether each vertex in `examined` was a target.
             found_after: number of vertices that had been examined when each released target was found.
             graph: graph to which the ranks belong.
         """
@@ -345,7 +345,7 @@ def check_charged(noise: Noise, charged: int) -> None:
         charged: number of calls that are not charged again.
 
     Raises:
-        InvalidInput: noise that holds no draws of these calls.
+        InvalidInput: noise that holds no draws of the calls that count as charged.
     """
     kept = isinstance(noise, JournalNoise)
     if charged and (kept or noise.release_safe) and not (

@@ -381,7 +381,7 @@ class Paths(_OverEdges):
     Beyond two edges, the running time of `values` is proportional to the number of simple paths.
 
     Raises:
-        InvalidInput: a length out of range (over one edge: `Contacts`).
+        InvalidInput: a length out of range (for paths of one edge use `Contacts`).
 
     Example:
         >>> Paths(2).sensitivity(5), Paths(3).sensitivity(5)
@@ -501,7 +501,7 @@ class Contacts(Statistic):
     """Number of contacts |N(v) and S| of v among the confirmed targets S, printed in the source as Path_1. This number
     orders the search inside a component, and is 0 for every vertex beyond the component.
 
-    No protected vertex can change this number for a target, so Delta = 0.
+    No protected vertex can change a target's number of contacts in S, so Delta = 0.
     """
 
     name: ClassVar[str] = "contacts"

@@ -53,7 +53,7 @@ enough. Let blocks of bids have noise scale a, and blocks of reports noise scale
 
     x M/a + y q/(q a) <= 2M/a.
 
-The charge for the bids already covers this bound. If C < R, slot tests have the smaller sensitivity.
+The charge for the bids already covers the bound 2M/a. If C < R, slot tests have the smaller sensitivity.
 
 *Bids as reports* (CountBids): y_r = |b_r - b'_r|.
 

@@ -80,7 +80,7 @@ def falsify_gross_substitutes(
         valuation: bidder, or function from bundles (goods in ascending order) to values.
         goods: number k of goods.
         trials: largest number of patterns that are tested, drawn with public randomness.
-        seed: public seed of these draws.
+        seed: public seed of the drawn patterns.
         copies: largest number of copies of one good in a bundle.
         tolerance: largest gap that counts as rounding.
 

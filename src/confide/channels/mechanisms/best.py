@@ -33,7 +33,7 @@ def formula_mechanism(
         notion: notion of privacy in which the mechanism is best.
         prior: prior of all rows.
         distortion: largest expected number of rows that the mechanism may change.
-        level: least level at this distortion, in nats.
+        level: least level at the given distortion, in nats.
         constants: constants of the prior.
         provenance: source of the prior.
     """

@@ -142,10 +142,10 @@ class ProgramPoint:
 
     Args:
         epsilon: the level, in nats.
-        lower: certified lower bound of the distortion of every channel with this level.
+        lower: certified lower bound of the distortion of every channel with the given level.
         upper: distortion of `channel`.
         slope: approximate derivative of D* with respect to the level.
-        channel: channel of at most this level.
+        channel: channel of at most the given level.
         midway: point from which the program at a nearby level is solved sooner.
     """
 

@@ -264,7 +264,7 @@ class ConvexProgram(Program):
         return self._records(theta, ~bad)
 
     def one(self, record: Any) -> ProgramRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: a mapping from each field to an array of its shape; None for a slot without a record.

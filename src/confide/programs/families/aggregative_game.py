@@ -195,7 +195,7 @@ class AggregativeGame(Program):
         return self._kept(table, mask, bad)
 
     def one(self, record: Any) -> AggregativeRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: a pair: (A, k) contributions, and (A,) whether each action is allowed.

@@ -108,7 +108,7 @@ class CallbackDemand(SetsOfGoods):
 
         Args:
             data: n objects, or None for a slot without a record.
-            unusable: treatment of an object without these methods.
+            unusable: treatment of an object without the methods of a `DemandOracle`.
         """
         given = data.tolist() if isinstance(data, np.ndarray) else data
         if not isinstance(given, Sequence) or isinstance(given, str | bytes):
@@ -123,7 +123,7 @@ class CallbackDemand(SetsOfGoods):
         return OracleRecords(people=self.people, oracles=oracles)
 
     def one(self, record: Any) -> OracleRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: an object with the methods of a `DemandOracle`.

@@ -192,7 +192,7 @@ class Electricity(Program):
         return self._kept(values, needs, bad)
 
     def one(self, record: Any) -> ElectricityRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: (T, Q) values in [0, 1]; for a program with needs, a pair of (T, Q) values and T whole numbers.

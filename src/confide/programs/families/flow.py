@@ -159,7 +159,7 @@ class Flow(Program):
         return self._of(table, bad)
 
     def one(self, record: Any) -> FlowRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: (2 + E,) source, sink and costs, or (source, sink, costs); (source, sink) where costs are public.

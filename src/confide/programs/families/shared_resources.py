@@ -151,7 +151,7 @@ class SharedResources(Program):
         return read_worth(data, self.people, self.projects, unusable)
 
     def one(self, record: Any) -> WorthRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: (m,) values in [0, 1].
