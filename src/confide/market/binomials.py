@@ -219,9 +219,9 @@ def table_of_errors(largest: int, reporting: Reporting, least: int = 0) -> Major
     positive term.
 
     Let u_k = C(2k, k) (alpha (1-alpha))^k, where alpha is the probability that a report equals the state. From 2k-1 to
-    2k+1 reports kappa rises by rho u_k, and each error falls by half of that. With 2k reports kappa is the same as with
-    2k-1. With 2k reports the error in state 0 is the error with 2k+1 reports minus (1-alpha) u_k, and the error in
-    state 1 is larger than the error in state 0 by u_k.
+    2k+1 reports kappa rises by rho u_k, and each error probability falls by half of this amount. With 2k reports kappa
+    is the same as with 2k-1 reports. With 2k reports the error in state 0 is the error with 2k+1 reports minus
+    (1-alpha) u_k, and the error in state 1 is larger than the error in state 0 by u_k.
 
     Args:
         largest: number of reports m of the last entry.

@@ -131,7 +131,7 @@ class CapTooLow(Refused):
         cap: cap that was asked for.
         least: smallest cap at which some mechanism buys the level.
         attempt: function that solves the problem again with another cap.
-        seconds: approximate time of such an attempt, in seconds.
+        seconds: approximate time of another attempt, in seconds.
     """
 
     def __init__(
@@ -199,9 +199,9 @@ class OptimalCountMechanism(PlainNumbers):
     def _program(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
         """The coefficients of the linear program over y = R(x, k) P(k)/c, with money in units of c = c(epsilon).
 
-        The four results are: the coefficients of the expected payment; those of the incentive K1 - K0, which must equal
-        2; those of the difference r1 - r0 of the constant reports' payments; and the largest size that this difference
-        may have.
+        The four results are the coefficients of the expected payment, the coefficients of the incentive K1 - K0, which
+        must equal 2, the coefficients of the difference r1 - r0 of the constant reports' payments, and the largest size
+        that this difference may have.
         """
         _, bit = self._law
         keep, flip = 1.0 / (1.0 + math.exp(-self.epsilon)), 1.0 / (1.0 + math.exp(self.epsilon))

@@ -138,7 +138,7 @@ def simulate(market: Market, rounds: int, *, seed: int, level: str = "aggregate"
             people at a time.
         strategy: common strategy of everybody, absence included; by default the market's equilibrium.
         signal_model: law of the state and the bits of the rounds; by default the law that the market is designed for.
-            For a pair market this is a `PairPrior`.
+            For a pair market the signal model is a `PairPrior`.
 
     Raises:
         InvalidInput: a parameter is out of range, or a `PairPrior` has no law of the number of ones.

@@ -178,7 +178,7 @@ class Alike:
 
     Args:
         kept: (j,) positions of the measured queries, ascending.
-        place: (k,) for each query, the position among the measured queries of the one that determines it.
+        place: (k,) for each query, the position of its determining query among the measured queries.
         negated: (k,) whether each query is the negation of the measured query that determines it.
         by_columns: whether `place` and `negated` are right only for records that have one value of each column of the
             schema.

@@ -90,7 +90,7 @@ class OneRoundLater(DualQuery):
 
 
 class HalfThePeople(DualQuery):
-    """A mutant that weights as if there were half as many records as there are and are charged for."""
+    """A mutant whose weights assume half the number of records, although the charge assumes the full number."""
 
     def _round(self, t: int) -> QueryRound:
         return super()._round(t)._replace(n=self.records // 2)
@@ -296,8 +296,8 @@ def multinomial(law: ArrayLike, multiset: NDArray[np.int64]) -> NDArray[np.float
 # ---- audited games
 
 FALSE_ALARM = 1e-9
-"""Probability with which a row based on random draws reports a kept promise as broken. Two rows are based on random
-draws.
+"""Probability with which a row based on random draws reports a kept promise as broken. Two rows of the audit are based
+on random draws.
 """
 
 Kind = Callable[..., DualQuery]
@@ -433,7 +433,8 @@ def dual_query_rows(seed: int = 1, kind: Kind = DualQuery) -> list[AuditRow]:
 
 
 def games(seed: int = 1, kind: Kind = DualQuery) -> list[Examined]:
-    """The audits of DualQuery in the form of the audit harness. Each part comes with the faults that it must flag.
+    """The audits of DualQuery in the form of the audit harness. Each part of the audit comes with the faults that the
+    part must flag.
 
     Args:
         seed: seed of transcripts and draws.

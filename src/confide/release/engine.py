@@ -205,7 +205,7 @@ def _number(value: float) -> Any:
 
 
 def _first(pairs: Iterator[tuple[Any, Any]] | list[tuple[Any, Any]], otherwise: Any) -> Any:
-    """An expression whose value is that of the first pair with a true condition."""
+    """An expression with the value of the first pair whose condition is true."""
     return _ibis().cases(*pairs, else_=otherwise).cast("int32")
 
 

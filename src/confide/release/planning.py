@@ -82,7 +82,7 @@ class Prediction:
         average: typical error of an answer, averaged over the queries. The error is infinite if the method cannot run,
             and NaN if public facts do not determine it. For noise the figure is an upper bound for all true answers:
             answers near 0 or 1 are cut to [0, 1], which halves their errors.
-        largest: typical error of the worst answer. Like `average` it may be infinite or NaN.
+        largest: typical error of the worst answer. The figure may be infinite or NaN, like `average`.
         basis: basis of the figures, in words.
         refused: the reason why the method cannot run; empty if it can.
         uncut: value of `average` before answers are cut to [0, 1]. The value orders methods that are all hopeless.
@@ -243,9 +243,9 @@ def _fitted(it: MarginalFit, workload: Workload | None) -> tuple[float, float]:
 
 
 def _selection(it: MWEM) -> tuple[float, float]:
-    """The predicted average and largest errors of MWEM. One part is the usual distance between the chosen score and the
-    best score, below which the selection cannot detect errors. Another part is the error that remains if there are more
-    queries than rounds.
+    """The predicted average and largest errors of MWEM. One part of the predicted error of MWEM is the usual distance
+    between the chosen score and the best score, below which the selection cannot detect errors. Another part of the
+    predicted error of MWEM is the error that remains if there are more queries than rounds.
     """
     k = len(it.workload)
     unseen = 2.0 / it.each * math.log(max(2, k)) / it.records / _SPREAD

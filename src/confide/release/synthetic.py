@@ -44,8 +44,8 @@ class Rounds:
         ends: int64 (T,), position behind the last sample of each round in `queries` and `weights`.
         negations: int64 (T,), number of drawn negations.
         values: int64 (T,), number of samples that the round's record satisfies.
-        bounds: float64 (T,), bound on the number of samples that any record satisfies. The bound is the oracle's, or
-            else the number of samples that do not cancel.
+        bounds: float64 (T,), bound on the number of samples that any record satisfies. The bound is the oracle's own
+            bound, or the number of samples that do not cancel if the oracle gave none.
         fell_back: bool (T,), whether the oracle failed and the record is the default record.
         timed_out: bool (T,), whether a time limit ended the oracle's search.
     """

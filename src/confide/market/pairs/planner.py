@@ -174,9 +174,9 @@ class MeanPlan(PlannedMarket):
 def _exact_level(prior: PairPrior, cost: Cost, error: float, failure: float, safe: float) -> float:
     """The cheapest level found whose exact failure probability is at most `failure`.
 
-    All levels from `safe` on suffice. The levels below are tried in the order of their prices, because the failing
-    levels form no interval: the set of failing counts changes in jumps. The first sufficient level is then moved
-    towards its cheaper neighbour as far as it still suffices.
+    All levels from `safe` on suffice. The levels below `safe` are tried in the order of their prices, because the
+    failing levels form no interval: the set of failing counts changes in jumps. The first sufficient level is then
+    moved towards its cheaper neighbour as far as it still suffices.
     """
 
     def fails(level: float) -> bool:

@@ -198,7 +198,8 @@ class CommonEquilibrium:
         participation: share of people who take part.
         payment: expected payment of one participant.
         total: expected sum of all payments.
-        informative: whether reports depend on the bits. If not, the collector pays for reports without information.
+        informative: whether reports depend on the bits. If reports do not depend on the bits, the collector pays for
+            reports without information.
     """
 
     name: str

@@ -413,8 +413,8 @@ class LocalSearch(Declared):
     %. Attributes in no sampled query keep their default.
 
     The budget counts flips, not seconds, so an answer depends only on the terms, the start records and the seed. All
-    starts share the budget. With `certify` a linear program (`upper_bound`) bounds the optimum before the search, and
-    the search stops when it reaches the bound.
+    starts share one budget of flips. With `certify` a linear program (`upper_bound`) bounds the optimum before the
+    search, and the search stops when it reaches the bound.
 
     Raises:
         InvalidInput: a parameter is out of range.
@@ -501,7 +501,8 @@ class _Layout:
     values.
 
     For a group with an active attribute, one inactive attribute takes part too and stands for all inactive ones. The
-    chosen attribute is the default's if that is inactive, and otherwise the group's first inactive attribute.
+    chosen attribute is the one that the default record turns on, if that attribute is inactive, and otherwise the
+    group's first inactive attribute.
     """
 
     def __init__(self, terms: Terms, default: Bits) -> None:
