@@ -113,8 +113,8 @@ def messages(
     Args:
         contracts: contracts of all participants. The audited client uses the contract with the largest privacy loss.
         seed: seed of the transcripts, of the records, and of the choice of absent participants.
-        it: mechanism whose `submit` is the audited client. If left out, the client is `perturb`, and the promises are
-            those of the contracts alone.
+        it: mechanism whose `submit` is the audited client. If `it` is left out, the client is `perturb`, and the
+            promises are those of the contracts alone.
         run: function of the platform that adds the messages up: the run of a campaign, or `aggregate`.
         source: noise source whose draws are tested; `Noise.secure()` if left out.
     """
@@ -178,9 +178,9 @@ def _computed(rows: _Rows) -> list[AuditRow]:
 
 
 def _paid(it: TwoPartMechanism, promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Privacy events that a promise is compared with. For a promise towards the platform or fellow participants, they
-    are the events that the ledger is charged for. For a promise towards the public, the event has the largest central
-    loss over all reports.
+    """Privacy events that a promise is compared with. For a promise towards the platform or fellow participants, the
+    result holds the events that the ledger is charged for. For a promise towards the public, the event has the largest
+    central loss over all reports.
     """
     if promise.audience is not Audience.PUBLIC:
         return events
@@ -345,7 +345,7 @@ def _campaign(
     it: TwoPartMechanism, made: Contracts, _: LatticeContracts, index: NDArray[np.int64], sent: NDArray[np.int64],
     noise: Noise,
 ) -> LatticeRelease:
-    """The platform's side as a campaign runs it."""
+    """The platform's part of the protocol, as a campaign runs it."""
     board = it.run(made.records(dict(zip(index.tolist(), sent.tolist(), strict=True))), noise).billboard
     if not isinstance(board, MeanBillboard):
         raise TypeError(type(board).__name__)

@@ -1,11 +1,11 @@
 """The cheapest way to learn the state with a given error probability: how many people, at which level, for how much
 money.
 
-There are three criteria. `thesis` takes Wang's choice of level and number of people. `chernoff` takes the cheapest
-market that meets Wang's target e^(-N D) <= error, where N is the number of people and D the Chernoff information of one
-report. `exact` takes the cheapest market whose best guess has at most the given error probability. The criteria
-`thesis` and `chernoff` use loose bounds, so their plans cost more. `plan(...).compared` shows the plans by all three
-criteria.
+There are three criteria for this choice. `thesis` takes Wang's choice of level and number of people. `chernoff` takes
+the cheapest market that meets Wang's target e^(-N D) <= error, where N is the number of people and D the Chernoff
+information of one report. `exact` takes the cheapest market whose best guess has at most the given error probability.
+The criteria `thesis` and `chernoff` use loose bounds, so their plans cost more. `plan(...).compared` shows the plans by
+all three criteria.
 """
 
 from __future__ import annotations
@@ -66,12 +66,11 @@ class TargetUnreachable(InvalidInput):
     Args:
         error: error probability that was asked for.
         max_people: largest number of people that may be asked.
-        reachable: least error probability that this number of people can reach, if everybody reports their bit
-            unchanged.
+        reachable: least error probability that `max_people` people can reach, if everybody reports their bit unchanged.
         people: smallest number of people that would suffice; None where 2^40 people do not suffice.
         attempt: function that plans again with another number `people` or another `error`.
-        seconds: approximate time that such an attempt takes for each person, in seconds, where the time grows with the
-            number of people.
+        seconds: approximate time of another attempt, in seconds for each person, where the time grows with the number
+            of people.
     """
 
     def __init__(
@@ -100,8 +99,8 @@ class MarketPlan(PlannedMarket):
         error: exact probability that the best guess of the state is wrong.
         lower_bound: lower bound on the expected total of any market, of any size, that meets the criterion.
         searched: largest number N of people that the search examined.
-        complete: whether it is proved that no larger N is cheaper. For each N the level is the best one that was found.
-            From 10^5 people on the total is the least up to a relative 2e-5.
+        complete: whether it is proved that no larger N is cheaper. For each number N of people the level is the best
+            level that was found. From 10^5 people on the total is the least up to a relative 2e-5.
         market: market to run; None where nothing is bought.
         max_payment: the user's cap on single payments, if any.
     """
@@ -425,7 +424,8 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
          cost: Cost | None = None, criterion: str = "exact", *, budget: float | None = None,
          epsilon: float | None = None, people: int | None = None, max_people: int = LARGEST_PLAN,
          max_payment: float | None = None) -> MarketPlan:
-    """The cheapest majority market for an error, the most accurate one for a budget, or the one of a given level.
+    """The cheapest majority market for an error, the most accurate majority market for a budget, or the majority market
+    of a given level.
 
     Give `error`, or `budget`, or `epsilon` with `people`. There is no delta, because every report is randomised alone
     and satisfies pure differential privacy at level epsilon.

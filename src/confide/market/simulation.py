@@ -47,9 +47,10 @@ class Simulation:
         for_one: (R,) payment of each report 1 of the round.
         for_zero: (R,) payment of each report 0 of the round.
         wrong: (R,) bool, whether the guess of the state from the counts was wrong; empty where there is no state.
-        types: (10, 3) table with one row for each tenth of the participants by cost, the cheapest first. Columns:
-            number of people, mean payment, and mean payment less the cost of the level. The table is empty where costs
-            are known, people were not drawn one by one, or all were given one strategy.
+        types: (10, 3) table with one row for each tenth of the participants by cost, the cheapest first. The columns of
+            `types` are the number of people, the mean payment, and the mean payment less the cost of the level. The
+            table `types` is empty where costs are known, people were not drawn one by one, or all were given one
+            strategy.
     """
 
     state: NDArray[np.uint8]
@@ -133,9 +134,9 @@ def simulate(market: Market, rounds: int, *, seed: int, level: str = "aggregate"
         market: `MajorityMarket`, `ThresholdMarket` or `PairMarket`.
         rounds: number R of rounds, >= 1.
         seed: seed of all draws; the same seed gives the same rounds.
-        level: "aggregate" draws the counts alone, in a time that does not grow with the number of people. "individual"
-            draws each person, their bit, their cost where costs are unknown, and their report, some hundred thousand
-            people at a time.
+        level: detail of the draws. With "aggregate" the counts alone are drawn, in a time that does not grow with the
+            number of people. With "individual" each person is drawn with their bit, their cost where costs are unknown,
+            and their report, some hundred thousand people at a time.
         strategy: common strategy of everybody, absence included; by default the market's equilibrium.
         signal_model: law of the state and the bits of the rounds; by default the law that the market is designed for.
             For a pair market the signal model is a `PairPrior`.

@@ -238,8 +238,8 @@ class Strategy(Declared):
         return found
 
     def thinned(self, presence: float) -> Strategy:
-        """The strategy of a person who takes part only with probability `presence`, independently of their bit, and
-        then plays this strategy.
+        """The strategy that plays this strategy with probability `presence`, independently of the bit, and otherwise
+        takes no part.
         """
         if not 0 <= presence <= 1:
             raise InvalidInput("presence", f"{presence!r} is out of range", "must be in [0, 1]")
@@ -304,8 +304,8 @@ class BestReply:
 
     Args:
         replies: every maximising pair of reports; mixtures of replies of one level are best replies too.
-        margin: utility of the best informative reply less that of the best uninformative one. Minus infinity where no
-            informative reply can be as good as some uninformative one.
+        margin: utility of the best informative reply less the utility of the best uninformative reply. Minus infinity
+            where no informative reply can be as good as some uninformative one.
     """
 
     replies: tuple[Reply, ...]
@@ -390,7 +390,7 @@ def best_response(interim: ArrayLike, cost: Cost, *, ceiling: float = math.inf) 
         All pairs of reports with the largest utility, up to 1e-13 of the largest payment.
 
     Raises:
-        InvalidInput: the interim matrix is not such a table.
+        InvalidInput: the interim matrix is not a (3, 2) or (2, 2) table.
 
     Source: spec data_market section 1 (ours); contains Wang 2016, Lemma 1.
 

@@ -191,8 +191,8 @@ _LENGTHS = 2.0 ** -np.arange(0.0, GRID_BITS - 4, 1 / 32)  # of records that push
 _BEYOND = math.sqrt(2.0)
 """Ratio of the lengths of successive test estimates beyond the ball.
 
-The shortest one exceeds a ball that is slightly too wide, and has no effect on a correct ball. The longest one exceeds
-any ball that does not constrain at all.
+The shortest test estimate exceeds a ball that is slightly too wide, and has no effect on a correct ball. The longest
+test estimate exceeds any ball that does not constrain at all.
 """
 
 
@@ -314,8 +314,8 @@ def _furthest(mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: 
     """A pair of neighbours: all others push the estimate as far as a ridge estimate without a ball can go, and the last
     record pulls against it.
 
-    Where records of the best length may have the answer Y, that distance is (Y/2) sqrt(m/gamma), with m other records
-    and ridge weight gamma.
+    Where records of the best length may have the answer Y, the estimate reaches (Y/2) sqrt(m/gamma), with m other
+    records and ridge weight gamma.
 
     Source: spec truthful_regression 4.3.
     """
@@ -486,7 +486,8 @@ def named_charge(mechanism: PrivateTruthfulRegression) -> PureDP | ZCDP:
 
 
 def paid_of(promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """The privacy events that a guarantee is charged for: those of the payment estimates, those of the release, or all.
+    """The privacy events that a guarantee is charged for: the events of the payment estimates, the events of the
+    release, or all events.
 
     Args:
         promise: guarantee of a regression.

@@ -192,7 +192,7 @@ def behaviour_rows(
         seed: seed of all randomness.
         runs: number of simulated runs, at least 2.
         types: number of sampled people for whom the best lie is searched.
-        step: function that is called after each run and after each of these people.
+        step: function that is called after each run and after each sampled person.
     """
     f, setting = mechanism.figures, mechanism.setting
     cut, note = setting.cuts, CUT if setting.cuts else ""

@@ -231,7 +231,7 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         both bits.
 
         The loss is b (E[p | 1] - E[p | 0])^2, where b is the weight of the scoring rule. Under Beta(s, t) and the rule
-        B_{1,2} it equals 2/(s + t + 1)^2.
+        B_{1,2} the loss equals 2/(s + t + 1)^2.
         """
         return self.rule.b * (self.prior.mean_given(1) - self.prior.mean_given(0)) ** 2
 

@@ -110,7 +110,7 @@ class EmpiricalCosts:
 
 
 PlainCosts = ParetoCosts | ExponentialCosts | EmpiricalCosts
-"""The laws of one coefficient, without further structure."""
+"""The laws of a single cost coefficient that does not depend on the person's data."""
 
 
 @wire("DependentCosts", "laws")
@@ -153,14 +153,14 @@ class DependentCosts:
 class QuadraticCosts(Declared):
     """Costs of at most c for each nat that the publication can reveal about a person (the source's Assumption 4).
 
-    By Lemma 12, a player's expected cost then differs between two answers by at most 2 c epsilon (e^epsilon - 1), which
+    By Lemma 12, a player's expected costs of two answers differ by at most 2 c epsilon (e^epsilon - 1). This difference
     is at most 4 c epsilon^2 while epsilon, the total of the mechanism, is at most 1.25. The coefficient of epsilon^2 is
-    therefore 4 c. The source instead calls a quarter of the cost f and keeps the coefficient c; this class keeps all
-    amounts in money.
+    therefore 4 c. The source instead writes f for a quarter of the cost and keeps the coefficient c; this class keeps
+    all amounts in money.
 
-    The bound concerns the *difference* of the expected costs of two answers, which suffices for truthfulness. The same
-    assumption bounds the cost itself only by c epsilon, which is far above 4 c epsilon^2 for small epsilon. So the
-    participation guarantee still uses Assumption 1, a cost of at most (coefficient) epsilon^2.
+    The bound concerns the *difference* of the expected costs of two answers, which suffices for truthfulness.
+    Assumption 4 bounds the cost itself only by c epsilon, which is far above 4 c epsilon^2 for small epsilon. The
+    participation guarantee therefore still uses Assumption 1, a cost of at most (coefficient) epsilon^2.
 
     Source: Cummings et al. 2015, Appendix D, Assumption 4 and Lemma 12 (which cites Assumption 5 for 4, E14); spec
     truthful_regression section 5.
@@ -245,8 +245,8 @@ def threshold(people: int, misreports: float, failure_probability: float, costs:
         misreports: tolerated share alpha of misreports and absences, in (0, 1).
         failure_probability: probability beta in (0, 1) that more people than tolerated have a cost above the threshold.
         costs: law of one player's cost coefficient.
-        mode: "exact" for independent costs. "lemma3" uses the source's Markov bound, which gives a far larger threshold
-            and also holds for costs with an unknown common factor.
+        mode: method of computation. The mode "exact" is for independent costs. The mode "lemma3" uses the source's
+            Markov bound, which gives a far larger threshold and also holds for costs with an unknown common factor.
 
     Returns:
         The threshold, in the unit of the costs.

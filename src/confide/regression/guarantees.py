@@ -1,7 +1,7 @@
 """The guarantees of the private mechanism: every number of spec section 7.1, from public parameters alone.
 
-`figures` computes the numbers. `regression_guarantees` states them as typed guarantees, which mark themselves as
-vacuous where they are.
+`figures` computes the numbers. `regression_guarantees` turns these numbers into typed guarantees, and marks those that
+are vacuous.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Figures:
     Args:
         loss: total privacy loss towards all other people together.
         threshold: cost threshold tau; the guarantees cover players with a cost coefficient up to tau.
-        privacy_cost: largest privacy cost tau epsilon^2 of a covered player. Here epsilon is
+        privacy_cost: largest privacy cost tau epsilon^2 of a covered player. The epsilon in this cost is
             `PrivateTruthfulRegression.borne_epsilon`, the loss that people really bear, also where no loss is claimed.
         coin: value of the smallest coin. Rounding to whole coins can reward a lie with one coin, and cost a participant
             half a coin.

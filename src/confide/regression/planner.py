@@ -448,7 +448,7 @@ def _more(
 def _split(
     epsilon: float | None, epsilon_release: float | None, epsilon_payment: float | None, release: str, delta: float
 ) -> tuple[float, float]:
-    """The epsilon of the release and the epsilon of the payment estimates, as given or from their total, which their
+    """The epsilon of the release and the epsilon of the payment estimates, as given or from a total epsilon that their
     sum never exceeds.
     """
     if (epsilon is None) == (epsilon_release is None and epsilon_payment is None):

@@ -2,8 +2,8 @@
 
 The class runs the release of this mechanism family alone, without payments. The class uses the same map of records,
 exact moments, release estimators and intervals (`confide.regression.release`). Bounds are given and never taken from
-the data, and columns are centred and scaled by these bounds. scikit-learn is not required. If it is installed, this
-estimator works in its pipelines and searches.
+the data, and columns are centred and scaled by these bounds. scikit-learn is not required. If scikit-learn is
+installed, the estimator works in scikit-learn's pipelines and searches.
 """
 
 from __future__ import annotations
@@ -92,20 +92,20 @@ class PrivateRegression:
 
     Parameters are checked by `fit`. A value beyond its bounds is moved to the bound. A row with a cell that is missing,
     infinite or no number counts as a null record, which adds nothing. The fit warns of the number of values that were
-    moved to a bound, and of the number of null records. This warning is for the holder of the data only, because it
+    moved to a bound, and of the number of null records. The warning is for the holder of the data only, because it
     depends on private records.
 
     Args:
         epsilon: privacy loss of one fit, in nats.
-        delta: failure probability delta of one fit; 0 for pure privacy. Choose it far below 1 / rows.
+        delta: failure probability delta of one fit; 0 for pure privacy. Choose delta far below 1 / rows.
         feature_bounds: public bounds of the features: one pair (lower, upper) for all of them, a list with a pair for
             each column, or a mapping from the name of a column to its pair.
         response_bounds: public bounds (lower, upper) of the response.
-        neighbours: "replace": neighbouring data sets differ in one row that is replaced. No other relation is proved
-            for these releases.
+        neighbours: relation between neighbouring data sets. With "replace", they differ in one row that is replaced. No
+            other relation is proved for these releases.
         release: "sufficient statistics" (pure privacy), "adassp" (needs a delta), "ridge" (pure privacy; needs
-            `smallest_eigenvalue`), or "auto", which chooses, among the releases that the settings allow, the one with
-            the least predicted error of a prediction.
+            `smallest_eigenvalue`), or "auto". The setting "auto" chooses the release with the least predicted error of
+            a prediction among the releases that the settings allow.
         parameter_bound: public bound R0 on the length of the scaled coefficients. The default, sqrt(columns + 1), holds
             for every model whose predictions stay within `response_bounds` for all features within their bounds.
         residual_std: public bound on the standard deviation of the residuals, in units of the response, for the
@@ -248,8 +248,8 @@ class PrivateRegression:
 
         Raises:
             InvalidInput: the columns differ from those of the fit.
-            NotFittedError: the estimator was not fitted. The class is scikit-learn's if scikit-learn is loaded, and a
-                ValueError otherwise.
+            NotFittedError: the estimator was not fitted. The class of the error is scikit-learn's if scikit-learn is
+                loaded, and a ValueError otherwise.
         """
         self._check_fitted()
         features = features_of(X)

@@ -228,9 +228,8 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
             parameter_bound: bound on the length of the true parameter, above 0.
             noise_bound: bound on a residual, above 0.
             truth_radius: wanted truth radius: no lie that moves the liar's prediction by more than this radius pays.
-                Give either this radius or the budget.
-            budget: wanted bound on the expected total payment, in the currency. Give either this bound or the truth
-                radius.
+                Give either `truth_radius` or `budget`.
+            budget: wanted bound on the expected total payment, in the currency. Give either `budget` or `truth_radius`.
             settings: further arguments of `confide.regression.plan`, by name.
 
         Raises:

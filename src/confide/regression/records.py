@@ -2,7 +2,7 @@
 
 The map depends on one record alone, so it is part of the privacy proof and reveals nothing about other records. A
 record that cannot be used becomes the null record (x = 0, y = 0, paid 0). A feature vector longer than 1 is scaled to
-length 1, and a response beyond the model's bounds is clipped. Quantisation towards zero then makes all moments exact
+length 1, and a response beyond the model's bounds is clipped. Quantisation towards zero makes all moments exact
 integers.
 """
 
@@ -357,12 +357,13 @@ def payments(batches: Iterable[Batch], people: int, pay: Callable[[Batch], np.nd
 
 
 def one_record(record: Any, index: int, people: int, features: int) -> Batch | None:
-    """One participant's record as a batch with a single row, at the participant's rank; None without a record.
+    """One participant's record as a batch with a single row, at the participant's rank; The value None stands for a
+    missing record.
 
     Args:
-        record: pair (x, y) as the participant submitted it, with x of shape (d,). Either part may have any form in
-            which a run accepts (X, y) for everybody, with a single row, or be a mapping of columns. None without a
-            record.
+        record: pair (x, y) as the participant submitted it, with x of shape (d,). Either part of the pair may have any
+            form in which a run accepts (X, y) for everybody, with a single row, or be a mapping of columns. None
+            without a record.
         index: rank of the participant in the public list of ids.
         people: number of participants, n.
         features: number of features, d.

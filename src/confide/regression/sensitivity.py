@@ -1,4 +1,4 @@
-"""The sensitivity of a ridge estimate to one record: of the constrained estimate, of the plain one, and the printed
+"""The sensitivity of a ridge estimate to one record, for constrained and for plain estimates, and the source's printed
 constant.
 
 One record contributes f = (x'theta) x - y x to half the gradient. Over ||x|| <= 1, |y| <= Y and ||theta|| <= R the set

@@ -40,8 +40,8 @@ class StandIn:
 def stand_in(setting: Setting, noise: Noise, run: int = 0) -> StandIn:
     """Draw one simulated population from the public model.
 
-    Features are uniform in the ball where the model assumes that. For other laws, the features' coordinates have random
-    signs, and their sizes are the square roots of the assumed eigenvalues.
+    Features are uniform in the ball where the model assumes a uniform law. For other laws, the features' coordinates
+    have random signs, and their sizes are the square roots of the assumed eigenvalues.
     """
     n, d = setting.people, setting.features
 

@@ -162,9 +162,9 @@ class LeastSquaresBillboard(LinearBillboard):
 class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     """A regression that buys answers from people who may lie, but who do not mind that the exact result is published.
 
-    A player is paid B(p, q). Here q = x'E[theta | x, y] follows from the player's answer under the public model, and p
-    is the prediction of an estimate without the player's record. The estimate without the player's record is from
-    everybody else (leave one out), or from the other of two random groups.
+    A player is paid B(p, q). The prediction q = x'E[theta | x, y] follows from the player's answer under the public
+    model, and p is the prediction of an estimate without the player's record. The estimate without the player's record
+    is from everybody else (leave one out), or from the other of two random groups.
 
     **No privacy at all.** Use `PrivateTruthfulRegression` where people care about the privacy of their answers. Because
     nothing is private, a run may refuse because of the records, and name a record. A run refuses if only one player's
@@ -237,7 +237,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         """The map that makes any submitted record usable.
 
         The map changes no answer that the model allows, and an answer beyond the model's range is no better a lie than
-        one at its end.
+        an answer at the end of the range.
         """
         radius, bound = float(self.prior.radius), float(self.noise.bound)
         return RecordMap(parameter_bound=radius, noise_bound=bound, response_bound=radius + bound)
@@ -268,8 +268,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         truthful.
 
         The remark after Lemma 2 of the source claims that payments are certainly non-negative, and that the total is
-        certainly bounded. Both claims are false (`confide.evidence.cummings_2015.printed_least_payment`), because
-        predictions of least squares are unbounded.
+        certainly bounded. Both claims of that remark are false
+        (`confide.evidence.cummings_2015.printed_least_payment`), because predictions of least squares are unbounded.
         """
         radius, rule, coin = float(self.prior.radius), self.rule, 1.0 / self.minor_units
         low, high = truthful_payments(rule, radius)

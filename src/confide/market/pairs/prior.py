@@ -288,7 +288,7 @@ class PairPrior(PlainNumbers):
         """The prior with the law of the number of ones as version 0.1.0 computed it, so that saved packs stay equal bit
         for bit.
 
-        Where the rounding of that law shows, a more accurate sum takes its place.
+        Where rounding errors of the law of version 0.1.0 show, a more accurate sum takes its place.
         """
         if logs is not None and not _are_of(logs, signal_one, covariance):
             logs = exactly()

@@ -96,9 +96,9 @@ class TypeReport:
     """The payoffs of people of one cost.
 
     Args:
-        cost: cost of a nat of privacy to them.
-        strategy: strategy that the equilibrium assigns to them.
-        utility: utility of that strategy.
+        cost: cost of a nat of privacy to these people.
+        strategy: strategy that the equilibrium assigns to people of this cost.
+        utility: utility of the assigned strategy.
         best: best replies over all channels, of levels up to the ceiling.
     """
 

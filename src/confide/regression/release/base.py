@@ -149,8 +149,8 @@ class ProvedError:
     Args:
         bound: bound on the squared error, in the scale of the records; infinity where the sizes are too small for any
             bound.
-        expected: whether the bound is on the expectation over the noise. If not, the error is below the bound with high
-            probability.
+        expected: whether the bound is on the expectation over the noise. If `expected` is false, the error is below the
+            bound with high probability.
         failure_probability: probability that the bound fails, in addition to failures of the spectrum's bounds and of
             the tolerated misreports.
         source: theorem from which the bound comes.
@@ -193,8 +193,8 @@ class Interval:
             before projection.
         level: coverage of `noise` alone, and of `sampling` alone.
         total_level: coverage of all parts together.
-        exact: whether the noise part is exact. If not, it is a first-order approximation, whose coverage the tests
-            measure.
+        exact: whether the noise part is exact. If `exact` is false, the noise part is a first-order approximation,
+            whose coverage the tests measure.
     """
 
     value: float
@@ -255,7 +255,7 @@ class Release(Declared, ABC):
         """
 
     def again(self, setting: Setting, released: Released, peers: np.ndarray) -> Released:
-        """The published numbers, recomputed from the noisy ones among them, which are taken as they are.
+        """The published numbers, recomputed from the noisy numbers among them, which are not changed.
 
         Args:
             setting: public facts of the regression.
