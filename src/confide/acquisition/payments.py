@@ -243,15 +243,15 @@ def incentive_bound(
     of V at the lie. These two errors of the value contribute (pieces + 1) error/least slope to the bound. A constant
     piece of some length, with a level at distance s from every other level, adds at most 2 error length/s. The bound
     holds because V is concave, so that slopes of nearly optimal points at distance s are nearly in order. Where other
-    levels come arbitrarily near to that of a constant piece, there is no bound, because two optima with different d may
-    be tied.
+    levels come arbitrarily near to the level of a constant piece, there is no bound, because two optima with different
+    d may be tied.
 
     Args:
         cost: the person's virtual cost.
         value_error: absolute error of the values, >= 0.
         rent_width: largest difference between the bounds of an enclosed rent.
         exact_range: whether the optimum is exact over a range that does not depend on reports, as under `solve_grid`.
-            The difference d then falls in psi, and a lie gains nothing on constant pieces.
+            With an exact range the difference d falls in psi, and a lie gains nothing on constant pieces.
 
     Returns:
         The bound in the unit of V; None where there is no bound.
@@ -457,7 +457,7 @@ class PaymentRule(Declared):
         `incentive_bound` has the formula.
 
         Args:
-            rent_width: width of the payments' rents, where these are enclosed.
+            rent_width: difference between the bounds of a rent, where rents are enclosed.
         """
         most = single_seller_value(variance_price=self.variance_price, noise_price=self.noise_price)
         if self.cap is not None:

@@ -76,7 +76,7 @@ def messages_of(given: Any) -> Mapping[int, int]:
 
     Raises:
         InvalidInput: no table, another column, text where numbers are expected, a cell that is no 64-bit integer, or
-            two messages of one participant. The error does not say which participant.
+            two messages of one participant. The error does not name the participant.
 
     Example:
         >>> import pyarrow as pa
@@ -290,7 +290,7 @@ def as_record_batches(data: object, people: int) -> Iterator[ContractedRecords]:
     """Checked batches of contracts and messages, from one batch or from several.
 
     Raises:
-        InvalidInput: the data are no such batches, or an index is out of range. The error does not say which index.
+        InvalidInput: the data are no such batches, or an index is out of range. The error does not name the index.
     """
     batches = [data] if isinstance(data, ContractedRecords) else data
     if not isinstance(batches, Iterable):

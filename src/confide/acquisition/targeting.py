@@ -1,9 +1,9 @@
 """The price of an error, chosen before any report is read, such that a budget or a target error is met in expectation.
 
-For every profile of reports, payments rise and the mean squared error falls with the error's price gamma. So bisection
-finds the price, on the same profiles from the public priors at every step. The promised numbers are means under the
-priors with standard errors, measured on further profiles. No real report is used, so the truth remains everybody's best
-report.
+For every profile of reports, payments rise and the mean squared error falls with the error's price gamma. Therefore
+bisection finds the price, on the same profiles from the public priors at every step. The promised numbers are means
+under the priors with standard errors, measured on further profiles. No real report is used, so the truth remains
+everybody's best report.
 
 The module also has the option not to buy, which is fixed in advance like gamma itself.
 """
@@ -66,7 +66,7 @@ class PriceSetting(Declared):
     """The public parameters that are fixed before reports.
 
     Args:
-        prior: prior of everybody's sensitivity, or one for each person.
+        prior: prior of everybody's sensitivity, or one prior for each person.
 
     Raises:
         InvalidInput: a parameter is out of range.
@@ -93,7 +93,7 @@ class ChosenPrice:
         mse_error: standard error of the mean `mse`.
         bought: share of the draws in which anything is bought.
         draws: number of draws that chose the price, and also the number of draws that measured the results.
-        seed: seed of these draws.
+        seed: seed of the draws that measured the results.
     """
 
     error_price: float
@@ -141,7 +141,7 @@ def price_for_budget(setting: PriceSetting, budget: float, *, draws: int = 100, 
         setting: the public parameters.
         budget: budget B > 0 for the total of all payments; it holds in expectation, not for each profile of reports.
         draws: number of profiles that choose the price, and of other profiles that measure it; at least 2.
-        seed: seed of these profiles.
+        seed: seed of the profiles of reports.
 
     Raises:
         InvalidInput: a parameter is out of range.
@@ -168,7 +168,7 @@ def price_for_error(setting: PriceSetting, mse: float, *, draws: int = 100, seed
         mse: target mean squared error, above VAR/n, the error of records without any noise, and below the error without
             buying.
         draws: number of profiles that choose the price, and of other profiles that measure it; at least 2.
-        seed: seed of these profiles.
+        seed: seed of the profiles of reports.
 
     Raises:
         InvalidInput: a parameter is out of range, or no price reaches the target.

@@ -2,9 +2,9 @@
 
 Rents are differences of the optimal value V with replaced virtual costs. At each value of the spread S the sums over
 all users are computed once. Each replacement is then one solve of O(log n) with these sums, starting from the optimum
-without replacement. The value V rises in every virtual cost. So a replacement that does not lower a virtual cost is
-solved only at values of S where the cost without replacement does not exceed the best cost found so far. The values of
-S with the lowest cost without replacement come first.
+without replacement. The value V rises in every virtual cost. Therefore a replacement that does not lower a virtual cost
+is solved only at values of S where the cost without replacement does not exceed the best cost found so far. The values
+of S with the lowest cost without replacement come first.
 
 Source: spec two_part_acquisition section 9.
 """
@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 
 RIVALS = 5e-13
 """Relative distance below which two values of S, or buying and not buying, count as nearly tied. Nearly tied
-alternatives are decided by `solve_capped`, so that the same one is chosen every time.
+alternatives are decided by `solve_capped`, so that the choice is always the same.
 """
 NEGLIGIBLE = 1e-9
 
@@ -71,9 +71,9 @@ def replaced_capped_values(
     Args:
         virtual_costs: (n,) virtual costs psi in [psi_floor, 1]; inf for absentees and for users above the ceiling.
         people: (m,) positions of users, each once or more often.
-        replacements: (m, k) or (m,) virtual costs that replace that user's own. Rents are integrals up to the ceiling,
-            not to inf. A replacement of inf makes the user absent. Absence costs more than a virtual cost just above
-            the ceiling, although such a user sells nothing.
+        replacements: (m, k) or (m,) virtual costs that replace the user's own virtual cost. Rents are integrals up to
+            the ceiling, not to inf. A replacement of inf makes the user absent. Absence costs more than a virtual cost
+            just above the ceiling, although a user above the ceiling sells nothing.
         weight_cap: largest weight, in (0, 1].
         variance_price: price g >= 0 of the records' variance.
         noise_price: price kappa > 0 of the noise.

@@ -8,10 +8,10 @@ with a_i > 0 have weight. The optimum with and without such a user has the same 
 weight,
 
     u_k = (1/r - T_k)/(b_k + a_k A_k),    u_i = (a_k u_k + b_k - b_i)/a_i,
-    T_k = sum b_i (b_k - b_i)/a_i,   A_k = sum b_i/a_i   (over i < k),
+    T_k = sum b_i (b_k - b_i)/a_i, A_k = sum b_i/a_i (over i < k).
 
-where weights are proportional to u and nothing cancels where a_k is near 0. The code multiplies all numbers u by b_k,
-so that nothing overflows at tiny virtual costs psi. Long sums are compensated for rounding errors.
+The weights are proportional to u, and nothing cancels where a_k is near 0. The code multiplies all numbers u by b_k, so
+that nothing overflows at tiny virtual costs psi. Long sums are compensated for rounding errors.
 
 Every computed value comes with a lower bound of V(r) from the gradient, less an allowance for the rounding of single
 operations. For a convex quadratic form f on the simplex and the computed weights w, every point v has f(v) >= min_i

@@ -189,7 +189,7 @@ def spread_bounds(people: int, *, variance_price: float, noise_price: float) -> 
     """An interval that contains the optimal S, for any virtual costs of the given number of users.
 
     Args:
-        people: number of users n >= 1. A number larger than the actual one only widens the interval.
+        people: number of users n >= 1. A number larger than the actual number of users only widens the interval.
         variance_price: price g of the records' variance.
         noise_price: price kappa of the noise.
     """

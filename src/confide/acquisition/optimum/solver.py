@@ -279,7 +279,7 @@ class Ordered:
     """The users who can have weight at any r = 1/S in an interval, in the order of (virtual cost, position).
 
     Args:
-        position: (k,) position of each among all users.
+        position: (k,) position of each user among all users.
         psi: (k,) virtual costs, ascending.
         b: (k,) square roots of psi.
         low: smallest value of r.
@@ -303,8 +303,8 @@ def ordered(costs: Floats, g: float, *, low: float = math.inf, leaving: bool = F
     """Sort the users who can have weight. Users who cannot have weight are left out and not sorted.
 
     Let a = g + r (1 - psi) for a user with virtual cost psi. As r grows, fewer users with a > 0 have weight. Of the
-    users with a <= 0, only the first can have weight. So a user two or more places after the last one with weight at
-    the smallest r never has weight.
+    users with a <= 0, only the first can have weight. Therefore a user two or more places after the last one with
+    weight at the smallest r never has weight.
 
     Args:
         costs: (n,) virtual costs psi, inf for absentees.

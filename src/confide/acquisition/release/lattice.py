@@ -12,19 +12,19 @@ divided by its order. Towards the platform, the code checks that a_i^2/(2 s_i^2)
 discrete Gaussian noise costs at most b a_i^2/(2 s_i^2) at every order b. Towards the public, the probabilities of the
 sum of the noises are within a factor e^(+-t) of those of one discrete Gaussian of variance T = sum s_j^2, where t = 5
 (active - 1) e^(-pi^2 min s^2) < 1e-260. The factor is so close to 1 because merging two noises leaves a theta function
-of the unknown split, which is nearly constant. So the divergence of order b towards the public is at most b a_i^2/(2 T)
-+ (2 b - 1) t/(b - 1). For b >= 1 + 2^-400 this bound is below b rho_i as soon as
+of the unknown split, which is nearly constant. Therefore the divergence of order b towards the public is at most b
+a_i^2/(2 T) + (2 b - 1) t/(b - 1). For b >= 1 + 2^-400 this bound is below b rho_i as soon as
 
     (1 + 2^-400) (a_i^2/(2 T) + 2^401 t) <= rho_i.
 
-The promised level then also holds at orders below 1 + 2^-400, since the divergence increases with the order. The code
-checks this inequality for every participant.
+The promised level also holds at orders below 1 + 2^-400, since the divergence increases with the order. The code checks
+this inequality for every participant.
 
 A message has 64 bits for any record (`Perturbed.wire`) and is sent once, because two messages of one record compose.
-The running time of a client depends on the contract, on its noise, and on the record only by the nanoseconds of
-integers of different lengths. Since the running time depends on the noise, messages are better sent at a fixed time of
-day than right after they are made. The published numbers Y and A' are a single release: sums over different sets of
-senders would reveal their difference.
+The running time of a client depends on the contract and on its noise. It depends on the record only by nanoseconds,
+through integers of different lengths. Since the running time depends on the noise, messages are better sent at a fixed
+time of day than right after they are made. The published numbers Y and A' are a single release: sums over different
+sets of senders would reveal their difference.
 
 Source: spec two_part_acquisition section 2 (release code).
 """
@@ -163,8 +163,8 @@ class Perturbed:
 
 
 def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: Stream = "record") -> Perturbed:
-    """A participant's side: their record is clamped to the range, measured in the lattice's steps, and noise is added,
-    all exactly.
+    """A participant's part of the protocol: the record is clamped to the range, measured in the lattice's steps, and
+    noise is added, all exactly.
 
     Each call draws new noise, and two messages of one record compose. Send only one message, and store it in case the
     sending has to be repeated.
@@ -176,7 +176,7 @@ def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: S
         stream: name of the draw.
 
     Raises:
-        InvalidInput: no record, or a record that is not a number. The message is for the participant, who then counts
+        InvalidInput: no record, or a record that is not a number. The error message is for the participant, who counts
             as absent.
 
     Example:
@@ -510,7 +510,7 @@ class LatticeRelease:
 def aggregate(
     contracts: LatticeContracts, index: ArrayLike, messages: ArrayLike, noise: Noise | None = None
 ) -> LatticeRelease:
-    """The platform's side: the exact sum of the messages, with noise in place of absentees.
+    """The platform's part of the protocol: the exact sum of the messages, with noise in place of absentees.
 
     For absentees the platform adds discrete Gaussian noise of their total variance, rounded up, and divides by the
     steps of those present. Every level stays as contracted, also towards fellow participants, and only the error grows.
@@ -563,7 +563,7 @@ def _check_range(low: float, high: float) -> None:
 
 
 def _check_slack(local: Floats, central: Floats, *, asked: bool) -> None:
-    """Check that no offer has a central level above its local one, which truthfulness requires, and that the central
+    """Check that no offer has a central level above its local level, which truthfulness requires, and that the central
     level of a record is not 0.
     """
     if (central > local * _UP).any():

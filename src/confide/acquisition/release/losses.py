@@ -124,8 +124,8 @@ def local_sigma(level: float, order: float) -> float:
     """Standard deviation sqrt(alpha/(2 level)) of Gaussian noise on a record of width 1 whose privacy loss is `level`.
 
     Args:
-        level: loss epsilon^l in nats, in [0, inf]. A level of 0 needs infinite noise (nothing is sent), an infinite
-            level none.
+        level: loss epsilon^l in nats, in [0, inf]. A level of 0 needs infinite noise (nothing is sent), and an infinite
+            level needs no noise.
         order: order alpha > 1 of the divergence.
 
     Example:
@@ -186,8 +186,8 @@ def lattice_delta(epsilon: float, shift: int, variance: int) -> float:
 
     Discrete Gaussian noise of variance V is not Gaussian DP, but nearly. In every probability it equals Gaussian noise
     of variance V - 64, rounded at random by a discrete Gaussian of variance 64, up to a factor e^(+-t) with t < 2^-850.
-    So delta is at most e^t times the delta of mu = shift/sqrt(V - 64), at an epsilon that is smaller by 2t. For V near
-    64, the zCDP bound with rho = shift^2/(2V) is better and is used.
+    Therefore delta is at most e^t times the delta of mu = shift/sqrt(V - 64), at an epsilon that is smaller by 2t. For
+    V near 64, the zCDP bound with rho = shift^2/(2V) is better and is used.
 
     Args:
         epsilon: privacy loss in nats, >= 0.
@@ -267,7 +267,8 @@ class ReleaseLosses:
         added it, shape (n,).
 
         Args:
-            coalition: ranks of its members. Nothing is promised to the members themselves: their entries are infinite.
+            coalition: ranks of the members of the coalition. Nothing is promised to the members themselves: their
+                entries are infinite.
         """
         out = np.zeros(len(self.shifts), dtype=np.bool_)
         for member in coalition:
