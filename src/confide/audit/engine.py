@@ -63,8 +63,8 @@ class Measurement(Protocol):
 class Transcripts:
     """A run that is audited over worst-case neighbours along fixed transcripts of noise, where its loss is exact.
 
-    The harness injects these faults, each into the same run: no noise; less noise than the promise needs; half of the
-    noise of each part; the noise of one draw used again; everything released twice; and the records themselves beside
+    The harness injects six faults into the run, one at a time: no noise, less noise than the promise needs, half of the
+    noise of each part, the noise of one draw used again, everything released twice, and the records themselves beside
     the published values. The audit must flag each fault on the first pairs.
 
     Args:
@@ -74,7 +74,7 @@ class Transcripts:
         seed: seed of the transcripts.
         promises: promises about the values that the pairs show. The strongest promises are audited, and their rows also
             cover all promises that follow from the strongest ones.
-        parts: mapping from part of a promise to the prefix of the streams that it is about; all other promises are
+        parts: mapping from a part that a promise names to the prefix of the part's streams; all other promises are
             about the whole release.
         claims: mapping from a prefix of streams to the loss of this part of the noise, where no promise is about the
             part; the prefix "" stands for all noise.
@@ -138,8 +138,8 @@ class Transcripts:
         """The claim for each part of the noise, the promises about the whole release, and, for each claim or promise,
         the promises that follow.
 
-        A promise about a part without streams of its own is audited on everything that the pairs show. From a promise
-        about the whole follow the promises about its parts.
+        A promise about a part without streams of its own is audited on everything that the pairs show. The promises
+        about parts follow from a promise about the whole.
         """
         of_part: dict[str, list[Privacy]] = {}
         for promise in self.promises:
@@ -212,7 +212,8 @@ class Transcripts:
 
     def _common(self, sound: Mapping[str, TranscriptAudit]) -> tuple[list[Control], str]:
         """Controls for the faults that any mechanism can have, injected into the run on the first pairs, and a note.
-        The note is empty unless only a large reduction of the noise is flagged; if it is, the note says how large.
+        The note is empty unless only a large reduction of the noise is flagged, and then says how large the reduction
+        is.
         """
         pairs = list(islice(self.pairs(), self.hardest))
 
@@ -254,7 +255,7 @@ class Transcripts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Examined:
-    """A measurement of a correct object, and the same measurement of faulty ones, which it must flag.
+    """A measurement of a correct object, and the same measurement of faulty objects, which it must flag.
 
     Args:
         named: name of the controls.
@@ -272,7 +273,7 @@ class Examined:
     events: Callable[[], Iterable[Spend]] | None = None
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The rows of the correct object, and the controls of faulty ones."""
+        """The rows of the correct object, and the controls of faulty objects."""
         rows = list(self.rows(self.sound))
         return rows, [Control(self.named, words, any(row.flagged for row in self.rows(faulty)))
                       for words, faulty in self.faults.items()]
@@ -392,12 +393,12 @@ class Audited:
         events: function that returns the events of one run, as the ledger is charged for them.
         measured: measurements, in the order of their rows in the report.
         charged: loss of the whole charge according to the parameters. The loss is given where the promises do not
-            determine it, because they are sums or conversions of the events. If it is given, measured losses are also
-            compared with the charge, so that a charge that is too small is found. If left out, the charge is compared
-            with the promises.
+            determine it, because they are sums or conversions of the events. If `charged` is given, measured losses are
+            also compared with the charge, so that a charge that is too small is found. If `charged` is left out, the
+            charge is compared with the promises.
         paid: function from a promise and the events to the events that pay for it; all events if left out.
-        unpromised: mapping from concern to the reason why nothing is promised about it. If it is given, the report has
-            a row for every guarantee and every concern.
+        unpromised: mapping from concern to the reason why nothing is promised about it. If `unpromised` is given, the
+            report has a row for every guarantee and every concern.
         unmeasured: function from a guarantee to the reason why it was not measured; "" where there is no reason.
     """
 

@@ -8,8 +8,8 @@ too. (A source that adds no noise is `ForcedNoise` with an empty transcript.)
 `part_controls` halves the noise of one part of a release at a time: an audit must flag each of these faults.
 
 If the noise of all parts were reduced at once, an audit would notice the reduction at the part whose loss the pairs
-attain, whatever happens in the other parts. So each part's noise is reduced alone, and the audit must find that this
-part's own claim is broken.
+attain, whatever happens in the other parts. Therefore each part's noise is reduced alone, and the audit must find that
+the claim about this part is broken.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class DampedNoise(PassingNoise):
         factor: factor by which every scale is multiplied; logits, and logarithms of a channel's weights, are divided by
             it.
         part: prefix of the streams with reduced noise, as a fixed-transcript audit names a part ("release",
-            "release/gram"); all other streams get the requested noise. "" is every stream.
+            "release/gram"); all other streams get the requested noise. The prefix "" stands for every stream.
 
     Example:
         >>> noise, sound = DampedNoise(Noise.simulated(1), 0.001, "certificate"), Noise.simulated(1)
@@ -186,7 +186,7 @@ class DampedNoise(PassingNoise):
 
 class RepeatedNoise(DampedNoise):
     """Faulty source that reuses noise: of all requests with equal distribution and size, the first is drawn, and all
-    others get its noise again.
+    later requests get the noise of the first.
 
     Args:
         source: the correct source.

@@ -81,8 +81,8 @@ def audit_mechanism(
 
     An `Accuracy` promise is not measured by this function: `measured` supplies its row where the kind of campaign can
     measure it. If no promise of privacy was measured, the report does not pass. If more people are invited than an
-    audit can build (`confide.audit.full_size_pairs`), pairs are of smaller populations: such a row says so and holds no
-    promise.
+    audit can build (`confide.audit.full_size_pairs`), pairs are of smaller populations. The rows of smaller populations
+    say so and hold no promise.
 
     Args:
         mechanism: the mechanism with its public parameters.
@@ -170,7 +170,7 @@ class _Attack:
         promise: the tested promise.
         run: the correct run that the promise is about. Each run uses a copy of the mechanism, so that a run leaves
             nothing behind on the mechanism for the next run.
-        first: the same run in freshly imported modules; None where the modules cannot be imported again.
+        first: the correct run in freshly imported modules; None where the modules cannot be imported again.
         certain: function that returns the worst-case pairs.
         steps: function that returns pairs of the full population, where it is large, and pairs between which the run
             changes.
@@ -304,8 +304,8 @@ def _injected(it: _Attack, found: Walk, pairs: Sequence[Neighbours]) -> list[Con
     some pairs is flagged on all pairs.
 
     The noise is first reduced below the amount that the promise needs. If the run loses less than it may, this amount
-    is smaller than the actual noise. The noise is then reduced further until the audit flags it, because not every loss
-    is proportional to the noise.
+    is smaller than the actual noise. The noise is reduced further until the audit flags the reduction, because not
+    every loss is proportional to the noise.
     """
     none = it.walk(lambda data, _: it.run(data, ForcedNoise(())), pairs).refuted
     controls = [Control(it.promise.name, "no noise", none)]

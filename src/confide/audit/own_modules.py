@@ -107,7 +107,9 @@ def kept(mechanism: Any) -> dict[str, bytes]:
 
 @contextmanager
 def _anew(tops: list[str]) -> Iterator[None]:
-    """Context in which nothing below the given modules counts as imported. At its end all imports are restored."""
+    """Context in which nothing below the given modules counts as imported. At the end of the context all imports are
+    restored.
+    """
 
     def inside() -> list[str]:
         return [name for name in sys.modules if any(name == top or name.startswith(f"{top}.") for top in tops)]

@@ -2,9 +2,9 @@
 
 A run's meter checks the arithmetic of declarations. A draw declares how far one neighbour step moves the value to which
 noise is added, and pays for that distance. Only a comparison of neighbours, with the same noisy answers, shows whether
-the noiseless value moves further than declared. This comparison gives the distance in noise scales, and so a price, and
-the meter knows the payment. So every stream, every session and every line of parallel groups is compared with its own
-payment.
+the noiseless value moves further than declared. The comparison of neighbours gives the distance in noise scales, and so
+a price, and the meter knows the payment. Therefore every stream, every session and every line of parallel groups is
+compared with its own payment.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ def _measured(beyond: float, evidence: str) -> AuditRow:
 
     Args:
         beyond: number of draws that are not paid for.
-        evidence: description of these draws, or of all compared draws.
+        evidence: description of the draws that are not paid for, or of all compared draws.
     """
     return AuditRow.at_most(_PAID, 0.0, beyond, evidence, concern=Concern.BUDGET, unit="draws")
 

@@ -46,7 +46,7 @@ class Walk:
     Args:
         claim: the promised loss.
         promised: parameter of the promised loss.
-        measured: the worst loss over the pairs, in that parameter.
+        measured: the worst loss over the pairs, in the parameter of the promised loss.
         leaks: differences that distinguish two neighbours whatever the noise is, and so ended the audit; empty for a
             correct mechanism.
         failure: description of a failure of the run on both of two neighbours; "" where there was none.

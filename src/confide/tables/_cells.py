@@ -1,8 +1,8 @@
 """Parsing of cells as numbers or text, in one way for every Arrow type. The value of a cell never depends on the cells
 beside it.
 
-Every cell of a type takes the same path, and columns without bad cells have no shortcut. Otherwise the value of one
-row, or the reading time, could reveal that another row holds a null or a typing error.
+Every cell of a type takes the same path, and columns without bad cells have no shortcut. With a shortcut, the value of
+one row, or the reading time, could reveal that another row holds a null or a typing error.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class Numeric:
         upper: largest accepted value, in units of the column.
         center: the value that is scaled to 0, in [lower, upper]; the midpoint when None.
         out_of_bounds: "reject" makes a record with a value out of bounds invalid; "clip" moves the value to the bound.
-            NaN, infinite and missing values are invalid under either setting.
+            NaN, infinite and missing values are invalid under both settings of `out_of_bounds`.
         unit: name of the column's unit, shown to people.
 
     Raises:
@@ -206,7 +206,7 @@ class Category:
 
     @property
     def whole(self) -> tuple[int | None, ...]:
-        """The whole number that each level stands for; None for a level that stands for none."""
+        """The whole number that each level stands for; None for a level that stands for no whole number."""
         return tuple(whole_numbers(self.levels))
 
     def encode(self, cells: Any) -> Cells:
