@@ -113,8 +113,8 @@ def messages(
     Args:
         contracts: contracts of all participants. The audited client uses the contract with the largest privacy loss.
         seed: seed of the transcripts, of the records, and of the choice of absent participants.
-        it: mechanism whose `submit` is the audited client. If `it` is left out, the client is `perturb`, and the
-            promises are those of the contracts alone.
+        it: mechanism whose `submit` is the audited client. If `it` is left out, the client is `perturb`, and only the
+            promises of the contracts are audited.
         run: function of the platform that adds the messages up: the run of a campaign, or `aggregate`.
         source: noise source whose draws are tested; `Noise.secure()` if left out.
     """

@@ -129,7 +129,7 @@ def local_only(people: int, *, variance_price: float, noise_price: float) -> Ben
     """Cost where every noisy record is published, so that the public learns as much as the platform.
 
     With published records a person's sensitivity matters to nobody, because both losses are equal. Each person is paid
-    their local loss, and the cost equals that of `pooling`.
+    their local loss, and the cost equals the cost of `pooling`.
 
     Args:
         people: number of people, at least 1.
@@ -222,7 +222,8 @@ def expected_benchmarks(
 
     Returns:
         Mapping from the name of a design to its means. `private information` is the additional cost because
-        sensitivities are known to nobody else: the exact optimum's cost less that of full information, draw by draw.
+        sensitivities are known to nobody else: the exact optimum's cost less the cost with full information, draw by
+            draw.
 
     Example:
         >>> from confide.acquisition.priors import UniformPrior

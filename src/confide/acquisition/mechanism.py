@@ -102,7 +102,7 @@ class Contracts:
     """Contracts of all participants. Only the platform may see the contracts, since they depend on all reports.
 
     Args:
-        lattice: steps, noise and levels of those who are asked for a record; None where nothing is bought.
+        lattice: steps, noise and levels of the people who are asked for a record; None where nothing is bought.
         payments: (k,) payment of each person who is asked for a record, in the smallest coin, paid if they send it.
         solution: weights, levels and cost of all people.
         exact: (n,) payments before rounding, in the currency.

@@ -359,7 +359,7 @@ class PaymentRule(Declared):
     """The mechanism as a function of reports: virtual costs, the optimum, and ex-post payments.
 
     For every fixed set of absentees, truth is a dominant strategy and a truthful person's utility is never negative.
-    Both properties hold exactly with `approximation`, and up to `incentive_bound` without it.
+    Truthfulness and participation hold exactly with `approximation`, and up to `incentive_bound` without it.
 
     Args:
         virtual_cost: one virtual cost for everybody, or one for each person. Equal virtual costs should be the same

@@ -1,9 +1,9 @@
 """Plan of a mean that is bought: the price of an error that meets a budget or a target, chosen before anybody is asked.
 
 For every profile of reports, payments rise and the mean squared error falls with the price of an error. Therefore
-bisection finds the price, on the same profiles from the public prior at every step. Other profiles measure the payments
-and the error at the chosen price. No real report is used, so the truth remains everybody's best report. The module
-`confide.acquisition.targeting` chooses the price within the mathematical model alone, without integer contracts.
+bisection finds the price, on the same profiles from the public prior at every step. Further profiles measure the
+payments and the error at the chosen price. No real report is used, so the truth remains everybody's best report. The
+module `confide.acquisition.targeting` chooses the price within the mathematical model alone, without integer contracts.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
         payments: mean total of all payments, in the mechanism's currency, before they are rounded up to coins.
         payments_error: standard error of `payments`.
         root_error: root of the mean squared error of the estimate, in the unit of a record. Where nothing is bought,
-            the error is that of the best guess without buying.
+            the error is the error of the best guess without buying.
         bought: share of the draws in which anything is bought.
         draws: number of draws that chose the price, and also the number of draws that measured the results.
     """

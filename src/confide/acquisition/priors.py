@@ -297,7 +297,7 @@ class EmpiricalPrior(_PathPrior):
     for 10^5 answers.
 
     Args:
-        sample: answers of an earlier survey, never those of the participants.
+        sample: answers of an earlier survey, never the participants' own answers.
 
     Raises:
         InvalidInput: no answers, or answers outside [low, high].

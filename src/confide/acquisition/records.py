@@ -68,7 +68,7 @@ def column_of_numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
 
 
 def messages_of(given: Any) -> Mapping[int, int]:
-    """Mapping from a participant's rank to their message, from such a mapping or from a table with the columns `index`
+    """Mapping from a participant's rank to their message, read from a mapping or from a table with the columns `index`
     and `message`.
 
     Args:

@@ -236,7 +236,7 @@ class Bought(NamedTuple):
     Args:
         payments: sum of all virtual payments, in the currency. Virtual payments have the same mean as payments.
         mse: mean squared error of the estimate, in squared units of a record. Where nothing is bought, `mse` is the
-            error of the best guess without buying.
+            mean squared error of the best guess without buying.
         asked: number of people who are asked for a record; 0 where nothing is bought.
         local: the largest local loss.
         central: the largest central loss.

@@ -1,5 +1,5 @@
-"""Text about a record that moves a noiseless value more among other records than alone. Such a difference means that
-other records influence the record's effect.
+"""Text about a record that moves a noiseless value more among other records than alone. A larger move among other
+records means that other records influence the record's effect.
 """
 
 from __future__ import annotations

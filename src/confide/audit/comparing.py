@@ -93,7 +93,7 @@ def promised_parameter(claim: Loss) -> float:
 
 
 def loss_implies(one: Loss, other: Loss) -> bool:
-    """Whether every mechanism that keeps one loss also keeps the other.
+    """Whether every mechanism that keeps the loss `one` also keeps the loss `other`.
 
     Args:
         one: the loss that is known.

@@ -86,8 +86,8 @@ class Transcripts:
         other_answers: number of other answers of unreleased draws for each transcript.
         faults: mapping from a description of a fault to a faulty run, which must be flagged on all pairs.
         hardest: number of first pairs on which the harness audits its own faulty runs.
-        among: description of the pairs' populations, where they are smaller than the campaign; the rows of such pairs
-            hold no promise.
+        among: description of the pairs' populations, where they are smaller than the campaign; the rows of these
+            smaller pairs hold no promise.
         events: function that returns the events of one run on these populations, as the ledger would be charged for
             them; None where they are unknown.
         note: note that is added to every row.
@@ -211,9 +211,9 @@ class Transcripts:
             yield Control(self.named, words, _flagged(self.walked(run, _SHOWS_AT_ONCE)) or _flagged(self.walked(run)))
 
     def _common(self, sound: Mapping[str, TranscriptAudit]) -> tuple[list[Control], str]:
-        """Controls for the faults that any mechanism can have, injected into the run on the first pairs, and a note.
-        The note is empty unless only a large reduction of the noise is flagged, and then says how large the reduction
-        is.
+        """Controls for the faults that any mechanism can have, injected into the run on the first pairs, and a note. If
+        only a large reduction of the noise is flagged, the note says how large the reduction is; in all other cases the
+        note is empty.
         """
         pairs = list(islice(self.pairs(), self.hardest))
 
@@ -463,8 +463,8 @@ def _lost(it: Audited, one: Measurement, rows: Iterable[AuditRow]) -> Iterator[L
 
     A loss that was measured on a smaller population than the campaign's is compared with the events of that smaller
     run, because its noise may differ. Parts of the noise lose no more than the whole release, and so are compared with
-    all events. Other measurements state their own events, because the harness cannot know whether their rows are about
-    runs or about sums of the charge.
+    all events. Measurements of other kinds state their own events, because the harness cannot know whether their rows
+    are about runs or about sums of the charge.
     """
     own = getattr(one, "events", None)
     if own is None and not isinstance(one, Transcripts | FullSize):
@@ -507,8 +507,8 @@ _BEST_SHOWN = {"channel": 1, "selection": 2}  # after added noise, whose faults 
 
 
 def _shows_again(run: Run, pair: Neighbours) -> bool:
-    """Whether a pair moves two draws of equal distribution, scale and size by different amounts. If such draws reuse
-    the same noise, their difference reveals the pair.
+    """Whether a pair moves two draws of equal distribution, scale and size by different amounts. If two draws of equal
+    distribution reuse the same noise, their difference reveals the pair.
     """
     history = RecordingNoise(Noise.simulated(0))
     run(pair.first, history)

@@ -124,7 +124,7 @@ def fixed_transcript_audit(
         claims: mapping from a part of the noise to the claim about it, a loss or a promise. A part is named by a prefix
             of its streams ("release", "release/gram"); the part "" is the whole release.
         noise: function from the number of a history, from 0, to its source of noise.
-        unreleased: parts with noisy answers that are not published themselves, such as those of a sparse vector
+        unreleased: parts with noisy answers that are not published themselves, such as the answers of a sparse vector
             (`SPARSE_VECTOR`). The loss of unpublished answers is the loss of the values published from them. The audit
             also replaces unpublished answers by others from which the same published values follow. The run must
             publish the same values with the replaced answers. An answer that its replacement leaves unchanged is

@@ -57,8 +57,8 @@ def first_run(mechanism: Any, act: Callable[[Any], Any]) -> Callable[[], Any] | 
     """Function that makes a call on a mechanism with freshly imported modules, and then forgets these modules. The call
     behaves as in a process that has not yet run the mechanism.
 
-    State that the modules keep between runs, in a global variable, a cache or on a class, is absent in such a call.
-    Other packages stay as they were.
+    State that the modules keep between runs, in a global variable, a cache or on a class, is absent in a call with
+    freshly imported modules. Other packages stay as they were.
 
     Args:
         mechanism: a user's own mechanism.

@@ -176,7 +176,7 @@ class AuditRow:
             measured: the measured number.
             evidence: description of the measurement.
             concern: concern of the promise.
-            vacuous: True where the bound states nothing although it is finite; such a row needs a `note` to pass.
+            vacuous: True where the bound states nothing although it is finite; a vacuous row needs a `note` to pass.
             note: further information for a reader.
             false_alarm: probability of a wrong "broken".
             scale: size of the numbers whose difference `measured` is.
@@ -199,8 +199,8 @@ class AuditRow:
     def at_least(
         cls, promise: str, bound: float, measured: float, evidence: str, *, concern: Concern | str, unit: str = ""
     ) -> AuditRow:
-        """The row of a promised lower bound. The verdict is that of an upper bound on minus the measured number, with
-        the measured number as the scale of rounding.
+        """The row of a promised lower bound. The verdict is the verdict on an upper bound of minus the measured number,
+        with the measured number as the scale of rounding.
 
         Example:
             >>> AuditRow.at_least("utility", 1.0, 0.5, "the exact expectation", concern="participation").verdict

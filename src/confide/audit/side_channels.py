@@ -3,8 +3,8 @@
 Threads that the run starts are recorded too, as long as the audit waits for them. On the standard streams, both the
 current ones and the ones that Python started with, text and bytes are recorded. The following are not recorded: files,
 the network, the duration of a run, output of other processes, and output of compiled libraries. Output to a file
-descriptor past the streams (`os.write`, `/dev/stdout`) is not recorded either. Neither is output through a stream or
-handler that was set up before the run and is not a standard one.
+descriptor past the streams (`os.write`, `/dev/stdout`) is not recorded either. Output through a stream or handler that
+was set up before the run, and is not a standard one, is not recorded.
 
 `run_with_steps` records the progress that a run reports. A terminal and the service show progress, so it must be equal
 for two neighbours.

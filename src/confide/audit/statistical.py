@@ -90,7 +90,7 @@ class ThresholdEvent:
     Args:
         threshold: value of the statistic at which the event starts or ends.
         above: True for "statistic >= threshold", False for "statistic < threshold".
-        favours_first: True where the event is likelier under the first data set than under the second.
+        favours_first: True where the event is likelier under the first data set than under the second data set.
     """
 
     threshold: float

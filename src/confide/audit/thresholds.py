@@ -1,7 +1,7 @@
 """Search for neighbours between which a run changes its behaviour, or between which one record weighs more than other
 records.
 
-A run that says "high" once a mean is above.5 changes between one count of people and the next. A run that drops values
+A run that says "high" once a mean is above 0.5 changes between one count of people and the next. A run that drops values
 beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them. If the
 noise stays the same, only the center of the noise shows the change. With five hundred invited people, not all counts
 can be tried. Therefore the search makes runs at a few places of several paths (`confide.audit.crowd_paths`), each time
@@ -50,8 +50,8 @@ Run = Callable[[Any, Noise], Any]
 def stepping(
     run: Run, roles: Sequence[Role], people: int, unit: Relation, seed: int, part: str = ""
 ) -> Iterator[Neighbours]:
-    """Pairs of neighbours along several paths between which the output of a run changes. On a path without such a
-    change, the search yields the pair of the heaviest record, if this record is heavier than all earlier ones. There
+    """Pairs of neighbours along several paths between which the output of a run changes. On a path without a change of
+    output, the search yields the pair of the heaviest record, if this record is heavier than all earlier ones. There
     are no pairs where a population is too large to be built (`confide.audit.full_size_pairs`).
 
     Args:

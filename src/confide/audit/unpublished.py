@@ -1,4 +1,5 @@
-"""Search for noisy answers that a run does not publish: if such an answer alone changes, no visible output changes.
+"""Search for noisy answers that a run does not publish: if an unpublished answer alone changes, no visible output
+changes.
 
 Along a history, an audit counts each noisy answer as published. For a run that publishes less, such as only which
 answer is the largest, this count overstates the loss. Where the counted loss is above the promise, some answers are

@@ -72,9 +72,9 @@ def corners(roles: Sequence[Role]) -> list[_Row]:
     """Records with every column at an end of its range, shape (c,) each. The first record has the first end of every
     column.
 
-    If there are few records with every column at an end, all of them are returned. If there are many such records, the
-    result also has the record with all last ends, and the records that differ in one column alone from the record with
-    all first ends or from the record with all last ends.
+    If there are few records with every column at an end, all of them are returned. If there are many records of this
+    kind, the result also has the record with all last ends, and the records that differ in one column alone from the
+    record with all first ends or from the record with all last ends.
 
     Args:
         roles: roles of the columns.

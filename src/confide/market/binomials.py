@@ -4,7 +4,8 @@ Each of the m reports equals the state with probability alpha = (1 + rho)/2. A m
 ones, and a tie counts as 0. Three numbers describe the majority of the reports:
 
 - `low` = b1 = P(majority says 0 | state 1) and `high` = b0 = P(majority says 1 | state 0), which are equal for odd m;
-- `kappa` = 1 - b1 - b0, the probability of a majority of ones in state 1 minus that in state 0.
+- `kappa` = 1 - b1 - b0, the probability of a majority of ones in state 1 minus the probability of a majority of ones in
+  state 0.
 
 Source: Wang 2016, section 3.3.2 (beta = 1 - b1, gamma = 1 - b1 + b0); the stable forms are ours, spec data_market 2.2.
 

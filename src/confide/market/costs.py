@@ -224,7 +224,7 @@ class ExponentialCost(PlainNumbers, Cost):
 @wire("SumCost", "parts")
 @dataclass(frozen=True)
 class SumCost(PlainNumbers, Cost):
-    """The sum of several costs; `a + b` makes such a sum.
+    """The sum of several cost functions, which `a + b` makes from the costs `a` and `b`.
 
     Example:
         >>> both = LinearCost(1.0) + PowerCost(0.5, 3.0)

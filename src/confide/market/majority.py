@@ -374,8 +374,8 @@ class MajorityMarket(PlainNumbers, KnownLevel):
 
         Args:
             present: number of participants n >= 2 whose payments are quoted, with the expected payment given n. By
-                default the payments are those of full attendance, and the expected payment is over the random number of
-                participants.
+                default the payments are quoted for full attendance, and the expected payment is an average over the
+                random number of participants.
 
         Raises:
             InvalidInput: `present` is not in 2..people.

@@ -192,8 +192,8 @@ class MatchingPayment:
 
     @property
     def utility(self) -> float:
-        """The utility of the epsilon-strategy: its margin over uninformative reports plus the payment K of such a
-        report.
+        """The utility of the epsilon-strategy: its margin over uninformative reports plus the payment K of an
+        uninformative report.
         """
         return self.margin + self.outside
 

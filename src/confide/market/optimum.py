@@ -79,9 +79,9 @@ def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: C
         cost: cost function g.
         epsilon: privacy level that is bought, in (0, 700] nats.
         margin: amount by which the epsilon-strategy must beat every report that ignores the bit. The default 0 gives a
-            weak equilibrium, in which a constant report is as good; such a mechanism should not be deployed. The
-            largest value g' sinh epsilon - g is the margin of the majority mechanism, and gives a fair comparison with
-            that mechanism.
+            weak equilibrium, in which a constant report is as good. A mechanism with margin 0 should not be deployed.
+            The largest value g' sinh epsilon - g is the margin of the majority mechanism, and gives a fair comparison
+            with that mechanism.
 
     Source: spec data_market section 2.3 (ours). With a = (ln(P1/P0) + (N-1) ln(alpha/(1-alpha)))/2, b likewise with
     P0/P1, e1 = 1 - tanh a and e0 = 1 - tanh b, the printed form is V_LB + (max(e) (c - h (2 theta - 1)) + min(e) (c + h

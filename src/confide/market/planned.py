@@ -102,7 +102,7 @@ class PlannedMarket(Plan[BitCollection]):
 
     @property
     def guarantees(self) -> Guarantees:
-        """The guarantees of the mechanism, or those of the market if its payments are too large for any
+        """The guarantees of the mechanism, or the guarantees of the market if its payments are too large for any
         smallest coin.
         """
         try:

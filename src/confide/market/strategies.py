@@ -384,7 +384,7 @@ def best_response(interim: ArrayLike, cost: Cost, *, ceiling: float = math.inf) 
         interim: (3, 2) a[x, s] = P(S = s) E[R | X = x, S = s] for the reports 0, 1, none (rows) and the bit 0, 1
             (columns), of any sign. A (2, 2) table means that taking no part pays nothing.
         cost: cost of a privacy level to this person.
-        ceiling: largest level that the person can choose, where something enforces such a limit.
+        ceiling: largest level that the person can choose; infinity where no limit is enforced.
 
     Returns:
         All pairs of reports with the largest utility, up to 1e-13 of the largest payment.

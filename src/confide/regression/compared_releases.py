@@ -89,7 +89,7 @@ def compared(
         setting: public facts of the regression.
         release: name in `RELEASES`; "auto" chooses the estimator with the least predicted error.
         delta: failure probability delta of the release's privacy.
-        epsilon_release: privacy loss epsilon of the release, in addition to that of the payment estimates.
+        epsilon_release: privacy loss epsilon of the release, in addition to the loss of the payment estimates.
         epsilon_payment: privacy loss epsilon of the payment estimates.
         ridge_payment: ridge weight of the payment estimates; None for the default of `confide.regression.plan`.
     """

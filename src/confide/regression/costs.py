@@ -216,7 +216,7 @@ def _allowed(people: int, misreports: float) -> int:
 
 
 def excess_probability(people: int, misreports: float, survival: float) -> float:
-    """P[more than misreports * people have a cost above t], where each person has such a cost with probability
+    """P[more than misreports * people have a cost above t], where each person has a cost above t with probability
     `survival`, independently.
 
     Args:

@@ -102,7 +102,7 @@ def response_of(y: Any, rows: int) -> Columns:
 
 
 def warn_of_names(given: Columns, fitted: tuple[str, ...] | None, estimator: str) -> None:
-    """Compare the column names of the data for a prediction with those of the fit.
+    """Compare the column names of the data for a prediction with the column names of the fit.
 
     Args:
         given: columns of the data for the prediction.

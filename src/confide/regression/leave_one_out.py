@@ -84,7 +84,8 @@ def sums(batches: Iterable[Batch], record_map: RecordMap, split: NDArray[np.bool
         features: number d of features.
 
     Returns:
-        The moments of group 0 and those of group 1, which are the same integers for any order and chunking of the rows.
+        The moments of group 0 and the moments of group 1, which are equal integers for any order and chunking of the
+        rows.
     """
     scale = _scale(record_map)
 

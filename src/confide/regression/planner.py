@@ -293,7 +293,7 @@ def plan(
         noise: law of the residuals; by default uniform on [-M, M].
         epsilon: total privacy loss in nats, of which a fifth goes to the payment estimates. Instead of `epsilon`, its
             two parts or the wanted error can be given.
-        epsilon_release: privacy loss epsilon of the release, in addition to that of the payment estimates.
+        epsilon_release: privacy loss epsilon of the release, in addition to the loss of the payment estimates.
         epsilon_payment: privacy loss epsilon of the payment estimates.
         error: wanted squared error of a prediction, E(x'estimate - x'theta)^2, above 0. The plan has about the least
             total epsilon whose predicted error is at most this number.

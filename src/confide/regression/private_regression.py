@@ -184,8 +184,8 @@ class PrivateRegression:
 
         Warns:
             UserWarning: rows count as null, or values were moved to a bound. Without a ledger, another warning says
-                that the same data was fitted before in this process, and gives the sum of the losses. This second
-                warning comes before any noise is drawn, so that turning it into an error stops the fit.
+                that the same data was fitted before in this process, and gives the sum of the losses. The warning of a
+                repeated fit comes before any noise is drawn, so that turning it into an error stops the fit.
 
         Raises:
             InvalidInput: a setting is missing or out of range, X or y has a wrong shape or a type without numbers, or
@@ -247,7 +247,7 @@ class PrivateRegression:
             (m,) predicted responses; nan where a feature is missing or not a number.
 
         Raises:
-            InvalidInput: the columns differ from those of the fit.
+            InvalidInput: the columns differ from the columns of the fit.
             NotFittedError: the estimator was not fitted. The class of the error is scikit-learn's if scikit-learn is
                 loaded, and a ValueError otherwise.
         """

@@ -298,7 +298,8 @@ def moments(
         features: number d of features.
 
     Returns:
-        The moments of group 0 and those of group 1, which are the same integers for any order and chunking of the rows.
+        The moments of group 0 and the moments of group 1, which are equal integers for any order and chunking of the
+        rows.
     """
     right_bound = int(np.ceil(record_map.response_bound * _ONE))
 
@@ -325,7 +326,7 @@ def group_sums(
         empty: function that makes sums of no records.
 
     Returns:
-        The sums of group 0 and those of group 1.
+        The sums of group 0 and the sums of group 1.
     """
     def add(pair: tuple[IntegerCross, IntegerCross], batch: Batch) -> None:
         left, right = rows(batch)
@@ -362,8 +363,8 @@ def one_record(record: Any, index: int, people: int, features: int) -> Batch | N
 
     Args:
         record: pair (x, y) as the participant submitted it, with x of shape (d,). Either part of the pair may have any
-            form in which a run accepts (X, y) for everybody, with a single row, or be a mapping of columns. None
-            without a record.
+            form in which a run accepts (X, y) for everybody, with a single row, or be a mapping of columns. None stands
+            for a missing record.
         index: rank of the participant in the public list of ids.
         people: number of participants, n.
         features: number of features, d.

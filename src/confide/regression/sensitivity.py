@@ -186,7 +186,7 @@ def counterexample(
     allows.
 
     All records but one push the estimate along the first axis as far as possible. The last record pulls against this
-    push, from one side of the axis in the first data set and from the other side in the second.
+    push, from one side of the axis in the first data set and from the other side in the second data set.
 
     Args:
         rows: number n of records, >= 2.

@@ -70,8 +70,8 @@ class Lie:
 
     Args:
         size: difference from the truth, in the unit of the answer.
-        cost: median over people of the loss in expected payment, in the currency, when peers predict what the true
-            answer implies.
+        cost: median over people of the loss in expected payment, in the currency, when peers predict the number that
+            the true answer implies.
         ruled_out: share of people for whom the lie certainly loses, because it moves their prediction by more than the
             truth radius.
     """
@@ -115,7 +115,7 @@ def _rows(design: Design, noise: Noise) -> np.ndarray:
 def stand_ins(
     mechanism: PrivateTruthfulRegression, design: Design, response: Numeric, truth_radius: float
 ) -> StandIns:
-    """Simulated participants and their payments, the same in every call.
+    """Simulated participants and their payments, equal in every call.
 
     Args:
         mechanism: mechanism that pays the simulated participants.

@@ -318,8 +318,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     ) -> RunOutcome[LeastSquaresBillboard, None]:
         """Run the whole mechanism, in two passes over the records.
 
-        Records must be scaled so that ||x|| <= 1 and |y| <= R0 + M. A longer row is shortened, a larger answer is
-        clipped, and a warning gives the number of such records, because nothing in this mechanism is private.
+        Records must be scaled so that ||x|| <= 1 and |y| <= R0 + M. A longer row is shortened, and a larger answer is
+        clipped. A warning gives the number of changed records, because nothing in this mechanism is private.
 
         Args:
             data: pair (X, y) with shapes (n, d) and (n,), as arrays, frames of pandas, Polars or Arrow, or Parquet or
@@ -361,7 +361,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     def publish(self, data: Any, noise: NoiseSource) -> LeastSquaresBillboard:
         """The first pass over the records, which computes the public billboard.
 
-        Arguments and refusals are those of `run`, except that a player whose answer no other record predicts is not
+        Arguments and refusals are as for `run`, except that a player whose answer no other record predicts is not
         refused in this pass.
         """
         if not isinstance(noise, Noise):

@@ -5,8 +5,8 @@ The module also has the answers of independent attributes and of independent col
 attributes and columns take given probabilities and read no data.
 
 A further function, `alike`, finds queries of a workload that determine each other: two queries that are the same
-function of a record, or negations of each other. Of several queries that determine each other only one is measured, so
-the noise is paid for once.
+function of a record, or negations of each other. If several queries determine each other, only one of them is measured,
+so the noise is paid for once.
 """
 
 from __future__ import annotations

@@ -216,8 +216,8 @@ def _each(it: Mechanism) -> int:
 
 
 def _stretched(table: Codes, workload: Workload | None) -> tuple[int, Any]:
-    """The position of the record to replace, and the new record. Among some candidates the pair that changes the most
-    answers is chosen.
+    """The position of the record to replace, and the new record. The function chooses the pair that changes the most
+    answers among some candidates.
     """
     sizes = np.array(table.schema.sizes)
     some = table.cells[:_TRIED].astype(np.int64)

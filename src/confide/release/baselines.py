@@ -191,8 +191,8 @@ class _Fixed(_Baseline[FixedBillboard]):
 @wire("AllZeros", "n workload schema", records="n")
 @dataclass(frozen=True, kw_only=True)
 class AllZeros(_Fixed):
-    """A baseline that treats every record as the all-zero record. On sparse positive queries its average error is hard
-    to beat.
+    """A baseline that treats every record as the all-zero record. The average error of this baseline is hard to beat on
+    sparse positive queries.
 
     Epsilon is no input: the answers read no data, so there is no privacy loss.
     """

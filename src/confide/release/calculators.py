@@ -52,10 +52,10 @@ __all__ = [
 ]
 
 Calculator = Literal["zcdp", "theorem-3.4.2", "per-round", "pure"]
-"""The method that adds up the losses of all draws. The method "zcdp" uses concentrated differential privacy. It is the
-default, and the sharpest unless there are very few draws. The method "theorem-3.4.2" uses advanced composition with
-every draw at the level of the last round. The method "per-round" uses advanced composition with each round at its own
-level. The method "pure" is the plain sum.
+"""The method that adds up the losses of all draws. The method "zcdp" uses concentrated differential privacy. This
+method is the default, and the sharpest unless there are very few draws. The method "theorem-3.4.2" uses advanced
+composition with every draw at the level of the last round. The method "per-round" uses advanced composition with each
+round at its own level. The method "pure" is the plain sum.
 """
 
 CALCULATORS: tuple[Calculator, ...] = get_args(Calculator)

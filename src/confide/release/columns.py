@@ -190,7 +190,7 @@ class Binned:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """The smallest double in each bin after the first one, ascending; float64 (count - 1,)."""
+        """The smallest double in each bin except the first bin, ascending; float64 (count - 1,)."""
         if isinstance(self.bins, tuple):
             return np.array(self.bins[1:-1])
         named = self._named_starts
@@ -269,9 +269,10 @@ class Levels:
         column: the column's name.
         levels: at least two different texts. Whole numbers and booleans count by their text. If the levels are the
             words true and false, letter case is ignored.
-        bins: None gives each level its own attribute. If a number of bins is given, level number i of L levels, counted
-            from 0, lies in bin floor(i bins / (L - 1)), and the last level in the last bin. The published experiments
-            spread six levels over sixty attributes, of which 54 are always 0, and put 66 levels into 65 bins.
+        bins: number of bins. The default None gives each level its own attribute. If a number of bins is given, level
+            number i of L levels, counted from 0, lies in bin floor(i bins / (L - 1)), and the last level in the last
+            bin. The published experiments spread six levels over sixty attributes, of which 54 are always 0, and put 66
+            levels into 65 bins.
 
     Raises:
         InvalidInput: a field is out of range.
@@ -308,7 +309,7 @@ class Levels:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The name of each attribute. If no level reaches an attribute, its name says so."""
+        """The name of each attribute. The name of an attribute that no level reaches says that it is unused."""
         count = len(self.levels) if self.bins is None else self.bins
         words: list[list[str]] = [[] for _ in range(count)]
         for level, found in zip(self.levels, self.bin_of.tolist(), strict=True):

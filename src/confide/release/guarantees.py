@@ -119,8 +119,8 @@ def sampling_error(samples: int, rounds: int, universe: float, failure_probabili
 
     The result is the smaller of two bounds on gamma. One bound on gamma is a single Hoeffding bound for payoffs of
     width 2, with a union over the records. The other bound on gamma is a sum of two Hoeffding bounds for payoffs of
-    width 1. One of them is for q(D), which is equal for all records, and one is for q(x), with a union over the records
-    x.
+    width 1. The sum has one bound for q(D), which is equal for all records, and one bound for q(x), with a union over
+    the records x.
 
     Args:
         samples: number of samples a round, s >= 1.

@@ -2,9 +2,9 @@
 noise on the sum.
 
 A record lies in exactly one cell of each column. A query about several cells of a column is therefore the sum of the
-queries about each single cell. It is also the query without that column, less the sum over the other cells of the
-column. The sum keeps the noise of every answer in it. Answers that were cut to [0, 1] must not be added up, since
-cutting biases each of them.
+queries about each single cell. The query also equals the query without that column, less the sum over the other cells
+of the column. The sum keeps the noise of every answer in it. Answers that were cut to [0, 1] must not be added up,
+since cutting biases each of them.
 
 The module also computes marginals from parities: every conjunction is a signed mean of the parities of its attributes.
 """

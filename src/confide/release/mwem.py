@@ -301,8 +301,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     The form "replay" repeats all past updates for at most `passes` passes in each round, and answers from the last
     histogram. The passes stop when no residual changes by 10^-6 n or more. The replay is post-processing, since it is a
     function of the published measurements. The form "analysed" updates once in each round, and answers from the mean of
-    the histograms from which queries were selected. The theorem on the error is about the mean of the histograms. On
-    correlated data the analysed form is many times worse.
+    the histograms from which queries were selected. The theorem on the error is about the mean of the histograms. The
+    error of the analysed form is many times larger on correlated data.
 
     If a column of the schema has bins or levels, the histogram is over the combinations of the columns' values, and
     records have one value of each column. The parameter `stop` is the rule for a side of a query that has lost nearly

@@ -113,8 +113,8 @@ def predict(method: str, mechanism: Mechanism, workload: Workload | None = None)
     Args:
         method: name for the method.
         mechanism: a mechanism of query release.
-        workload: queries for a mechanism without a workload, which is `MarginalFit`. None stands for a thousand queries
-            of three random literals.
+        workload: queries for `MarginalFit`, which has no workload of its own. The value None stands for a thousand
+            queries of three random literals.
 
     Example:
         >>> from confide.release import Workload
@@ -310,7 +310,7 @@ class ReleasePlan(Plan[Advised]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings about the plan: errors as large as those of answers without data, or a long running time."""
+        """Warnings about the plan: errors as large as the errors of answers without data, or a long running time."""
         return tuple(_doubts(self.prediction))
 
     def plot(self) -> Picture:

@@ -56,7 +56,7 @@ class Bars:
     Args:
         each: (k,) bar of each answer, as a fraction of the records; NaN if nothing is known of its error.
         covers: meaning of a bar, and its probability, in words; empty if there is no bar.
-        single: whether the probability is that of a single bar rather than of all bars together.
+        single: whether the probability is for a single bar rather than for all bars together.
         together: bar that holds for all answers together, by a union bound; infinite if there is none.
         together_covers: meaning of the bar `together`, and its probability, in words.
     """
@@ -192,7 +192,7 @@ def more_rows(schema: Schema, method: str, board: Billboard, count: int) -> pa.T
         method: name of the method, for error messages.
         board: the published billboard.
         count: number of rows. For DualQuery the count is at most the number of its records. For reweighted records the
-            count must be that of all records, and the rows come with their weights.
+            count must be the number of all records, and the rows come with their weights.
 
     Raises:
         InvalidInput: a number is out of range, or the release has fewer records.

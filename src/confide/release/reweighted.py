@@ -419,10 +419,9 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                 drawn, so that faults of the rule are found in time.
 
         Warns:
-            The rule failed on the release's own run, which is already paid for. The public seed then chooses the
-            queries.
+            The rule failed on the release's own run, which is already paid for, so the public seed chooses the queries.
             The fit did not converge, and the weights are uniform; or the weights have a total variation of more than
-            0.15 from uniform ones. Failed fits and large weights are functions of published data.
+            0.15 from uniform weights. Failed fits and large weights are functions of published data.
         """
         source = as_noise(noise)
         game, workload = self.dual_query, self.workload

@@ -134,7 +134,7 @@ class Workload:
 
     @cached_property
     def order(self) -> np.ndarray:
-        """An order of the queries in which those with the same first literals are adjacent, int64 (k,)."""
+        """An order of the queries in which queries with equal first literals are adjacent, int64 (k,)."""
         key = keys_of(self.index, self.bits, self.attributes)
         return np.argsort(key, kind="stable")
 
@@ -194,7 +194,7 @@ class Workload:
             truth: (k, 2^d): whether record u satisfies query j, where attribute i of record u is bit i of u.
             negations: treatment of negations. With "implied" the negation of each query is added to the class. With
                 "given" the rows contain every query together with its negation. With "given" the first query of each
-                pair of negations is kept, and the second is implied.
+                pair of negations is kept, and the second query is implied.
 
         Raises:
             InvalidInput: there is no query, the number of columns is no power of two up to 2^22, or with "given" a

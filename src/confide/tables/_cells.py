@@ -164,7 +164,7 @@ def real(cell: object) -> float:
     """One cell of a list or of an object array as a double; nan for a cell that is not one real number, such as a text.
 
     Args:
-        cell: any object. No object raises an error, so that one cell never stops the reading of the others.
+        cell: any object. No object raises an error, so that one cell never stops the reading of the other cells.
     """
     try:
         if isinstance(cell, np.generic):  # of which a duration is a whole number to numpy

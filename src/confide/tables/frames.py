@@ -89,8 +89,8 @@ def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_t
         count: required number of columns, if it is given. Each column is one number of a record, in the order of the
             numbers.
         field: name of the table in errors.
-        no_truths: advice in the error for a column of true and false. With advice such a column is refused; without it
-            true and false are 1 and 0.
+        no_truths: advice in the error for a column of true and false. With advice a column of true and false is
+            refused; without advice true and false are 1 and 0.
 
     Returns:
         (rows, columns) numbers, in float32 if all columns are float32, else in float64.

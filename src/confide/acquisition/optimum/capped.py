@@ -18,7 +18,7 @@ Newton step on the right pieces gives a root exactly.
 At any level m and pull p, the users without weight come last in the order of the virtual cost psi. The users at the cap
 are among the first users, or also among the last ones (only away from the optimum, where p < 2 r cap), since (m + p t)
 - cap a is convex in h. Therefore every sum over the users strictly between 0 and the cap (the free users), or over the
-  users at the cap, is a difference of sums over the first 0, 1, 2,... users. One solve of the problem therefore costs
+  users at the cap, is a difference of sums over the first 0, 1, 2, ... users. One solve of the problem therefore costs
   O(log n). For a replaced virtual cost, one user is taken out of the sums and one is added to them.
 
 The computed value of V(r) is the value of the dual problem,

@@ -65,8 +65,8 @@ def replaced_capped_values(
 ) -> Replaced:
     """The value V of `solve_capped`, and the user's own difference of levels, with that user's virtual cost replaced.
 
-    The computed values agree with those of `solve_capped` up to a relative error of about 1e-14. A problem with n =
-    10^5 and replacements for 10^4 people takes a few seconds.
+    The computed values agree with the values of `solve_capped` up to a relative error of about 1e-14. A problem with n
+    = 10^5 and replacements for 10^4 people takes a few seconds.
 
     Args:
         virtual_costs: (n,) virtual costs psi in [psi_floor, 1]; inf for absentees and for users above the ceiling.

@@ -3,9 +3,9 @@
 The problem is V(r) = min over weights of g sum w^2 + r Q(w), where g is the price of variance and Q the quadratic form
 of `problem`. Users are sorted by virtual cost psi. Let a_i = g + r (1 - psi_i). The users with a_i > 0 come first.
 Restricted to these users the problem is convex, and its optimum has a threshold theta on b = sqrt(psi): w_i is
-proportional to max(theta - b_i, 0)/a_i. Of the users with a_i <= 0, at most the first has weight, and only if all users
-with a_i > 0 have weight. The optimum with and without such a user has the same formula in terms of the last user k with
-weight,
+proportional to max(theta - b_i, 0)/a_i. At most the first of the users with a_i <= 0 has weight, and only if all users
+with a_i > 0 have weight. The optimum with and without a user with a_i <= 0 has the same formula in terms of the last
+user k with weight,
 
     u_k = (1/r - T_k)/(b_k + a_k A_k),    u_i = (a_k u_k + b_k - b_i)/a_i,
     T_k = sum b_i (b_k - b_i)/a_i, A_k = sum b_i/a_i (over i < k).
@@ -49,10 +49,10 @@ class Reach(NamedTuple):
 
     Args:
         active: number of users with weight; 0 if nobody has a > 0.
-        before: sum A of b/a over the users before the last one with weight.
+        before: sum A of b/a over the users before the last user with weight.
         whole: sum of b/a over all users with weight, which is the sum A of the next user.
-        gap: sum T of b_i (b - b_i)/a_i over the users before the last one with weight.
-        negative: whether the user after the last one with weight has a <= 0.
+        gap: sum T of b_i (b - b_i)/a_i over the users before the last user with weight.
+        negative: whether the user after the last user with weight has a <= 0.
     """
 
     active: int

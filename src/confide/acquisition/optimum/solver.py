@@ -90,8 +90,8 @@ def _chord(left: float, right: float, low: float, high: float) -> tuple[float, f
 
 @compiled
 def _polish(psi: Floats, b: Floats, g: float, nodes: Floats, slopes: Floats, at: int) -> tuple[float, Inner, int]:
-    """The value of r next to the best one at which r^2 Q - 1, the scaled slope of the cost, is 0; the weights at this
-    r; and the number of inner solves.
+    """The value of r next to the best value at which r^2 Q - 1, the scaled slope of the cost, is 0. The other results
+    are the weights at this r, and the number of inner solves.
     """
     other = min(at + 1, nodes.size - 1) if slopes[at] < 0.0 else max(at - 1, 0)
     last, last_slope, r, slope = nodes[other], slopes[other], nodes[at], slopes[at]
@@ -302,9 +302,9 @@ def interval(people: int, g: float) -> tuple[float, float]:
 def ordered(costs: Floats, g: float, *, low: float = math.inf, leaving: bool = False) -> Ordered:
     """Sort the users who can have weight. Users who cannot have weight are left out and not sorted.
 
-    Let a = g + r (1 - psi) for a user with virtual cost psi. As r grows, fewer users with a > 0 have weight. Of the
-    users with a <= 0, only the first can have weight. Therefore a user two or more places after the last one with
-    weight at the smallest r never has weight.
+    Let a = g + r (1 - psi) for a user with virtual cost psi. As r grows, fewer users with a > 0 have weight. Only the
+    first of the users with a <= 0 can have weight. Therefore a user two or more places after the last user with weight
+    at the smallest r never has weight.
 
     Args:
         costs: (n,) virtual costs psi, inf for absentees.

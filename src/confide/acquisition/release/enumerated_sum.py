@@ -151,7 +151,7 @@ def enumerated_divergence(
 
 @cache
 def real_weights() -> Enumerated:
-    """Enumeration of the fault that audits inject, the same for every release: lattice noise under the real weights of
-    the specification's example, at step 1/8.
+    """Enumeration of the fault that audits inject, which does not depend on the release: lattice noise under the real
+    weights of the specification's example, at step 1/8.
     """
     return enumerated_divergence(EXAMPLE_WEIGHTS, [local_sigma(level, 2.0) for level in EXAMPLE_LEVELS], 0.125, 2.0)

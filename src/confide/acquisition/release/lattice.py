@@ -3,17 +3,17 @@
 Each contract states a weight and a noise scale as integers. A record is measured in `steps` a_i of one lattice, and a
 participant's own client adds discrete Gaussian noise of whole standard deviation `noise_std` s_i. Only two numbers are
 published: Y, the sum of the messages, and A', the sum of the steps. The estimate is low + (high - low) Y/A'. Lattice
-noise under real weights would be unsafe, because each value of such a sum arises in only one way and so reveals every
-summand.
+noise under real weights would be unsafe, because each value of a sum with real weights arises in only one way and so
+reveals every summand.
 
 A `LatticeContracts` object exists only if its integers keep the promised levels. The levels towards the platform and
 the public are checked in exact arithmetic, and for every Renyi order. Let rho_i = epsilon_i/alpha be a promised level
 divided by its order. Towards the platform, the code checks that a_i^2/(2 s_i^2) <= rho_i, because an integer shift of
 discrete Gaussian noise costs at most b a_i^2/(2 s_i^2) at every order b. Towards the public, the probabilities of the
-sum of the noises are within a factor e^(+-t) of those of one discrete Gaussian of variance T = sum s_j^2, where t = 5
-(active - 1) e^(-pi^2 min s^2) < 1e-260. The factor is so close to 1 because merging two noises leaves a theta function
-of the unknown split, which is nearly constant. Therefore the divergence of order b towards the public is at most b
-a_i^2/(2 T) + (2 b - 1) t/(b - 1). For b >= 1 + 2^-400 this bound is below b rho_i as soon as
+sum of the noises are within a factor e^(+-t) of the probabilities of one discrete Gaussian of variance T = sum s_j^2,
+where t = 5 (active - 1) e^(-pi^2 min s^2) < 1e-260. The factor is so close to 1 because merging two noises leaves a
+theta function of the unknown split, which is nearly constant. Therefore the divergence of order b towards the public is
+at most b a_i^2/(2 T) + (2 b - 1) t/(b - 1). For b >= 1 + 2^-400 this bound is below b rho_i as soon as
 
     (1 + 2^-400) (a_i^2/(2 T) + 2^401 t) <= rho_i.
 
@@ -21,10 +21,10 @@ The promised level also holds at orders below 1 + 2^-400, since the divergence i
 this inequality for every participant.
 
 A message has 64 bits for any record (`Perturbed.wire`) and is sent once, because two messages of one record compose.
-The running time of a client depends on the contract and on its noise. It depends on the record only by nanoseconds,
-through integers of different lengths. Since the running time depends on the noise, messages are better sent at a fixed
-time of day than right after they are made. The published numbers Y and A' are a single release: sums over different
-sets of senders would reveal their difference.
+The running time of a client depends on the contract and on its noise. The time depends on the record only by
+nanoseconds, through integers of different lengths. Since the running time depends on the noise, messages are better
+sent at a fixed time of day than right after they are made. The published numbers Y and A' are a single release: sums
+over different sets of senders would reveal their difference.
 
 Source: spec two_part_acquisition section 2 (release code).
 """
@@ -292,8 +292,8 @@ class LatticeContracts(Declared):
 
     @property
     def merging(self) -> Fraction:
-        """Upper bound on t: the log-probabilities of the sum of noises differ by at most t from those of one discrete
-        Gaussian.
+        """Upper bound on t: the log-probabilities of the sum of noises differ by at most t from the log-probabilities
+        of one discrete Gaussian.
         """
         return _MERGED * (self.active - 1)
 

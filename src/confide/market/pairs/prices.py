@@ -127,8 +127,8 @@ class PairTotal:
         for_one: payment of a paid report 1.
         for_zero: payment of a paid report 0.
         agreement: whether agreement is paid (D > 0), or disagreement (D < 0).
-        reports: (N + 1,) law of the number of reports 1. None where this law is not known: for a prior with two moments
-            only, above 2000 people, or where each report is paid by a single peer.
+        reports: (N + 1,) law of the number of reports 1. The law is None where it is not known: for a prior with two
+            moments only, above 2000 people, or where each report is paid by a single peer.
 
     Example:
         >>> from confide.market import LinearCost, PairMarket, PairPrior

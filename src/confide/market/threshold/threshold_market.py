@@ -132,7 +132,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
     level xi(C) >= epsilon. Identical reports by all are another equilibrium; `common_equilibria` lists the known
     equilibria.
 
-    Give either `participation` or `threshold`; the constructor computes the other.
+    Give either `participation` or `threshold`; the constructor computes the missing one of these two numbers.
 
     Raises:
         InvalidInput: a parameter is out of range, or the law has an atom or no mass near 0; the message says which.

@@ -215,9 +215,9 @@ def common_equilibria(
 ) -> tuple[CommonEquilibrium, ...]:
     """The market's own equilibrium, where it holds, and the collusive equilibria, with the highest payment first.
 
-    If all people give the same report, whatever their costs and bits, their reports always agree and are paid. Such a
-    common report is an equilibrium in which the collector learns nothing. Further equilibria may exist; the listed ones
-    are easy to agree on.
+    If all people give the same report, whatever their costs and bits, their reports always agree and are paid. A common
+    report of all people is an equilibrium in which the collector learns nothing. Further equilibria may exist; the
+    listed ones are easy to agree on.
 
     Args:
         market: threshold market that pays the reports.

@@ -231,7 +231,7 @@ class Release(Declared, ABC):
 
     @abstractmethod
     def events(self) -> tuple[Event, ...]:
-        """The privacy events of the release, in addition to those of the payment estimates."""
+        """The privacy events of the release, in addition to the events of the payment estimates."""
 
     def lines(self) -> tuple[Line, ...]:
         """The events as lines of a privacy charge, against which the release's draws are counted."""

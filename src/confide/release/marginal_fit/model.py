@@ -268,8 +268,8 @@ def gibbs(
         sizes: (m,) number of cells of each column.
         starts: (m + 1,) position of each column's first table in `places`, `partners` and `strides`, and the end.
         places: (k,) position of each table of a column in `factors`, with the column's own cell as the fastest digit. A
-            column of two cells has ratios in place of the factors: the factor of its second cell divided by that of its
-            first.
+            column of two cells has ratios in place of the factors: the factor of its second cell divided by the factor
+            of its first cell.
         partners: (k, 2) the other columns of each table; any column with stride 0 stands for a missing column.
         strides: (k, 2) change of the position in `factors` for a step of 1 in each partner.
         factors: flat factors, >= 0. Ratios are finite and > 0.
