@@ -192,8 +192,8 @@ def _paid(it: TwoPartMechanism, promise: Privacy, events: tuple[Event, ...]) -> 
 
 
 def _hardest(contracts: LatticeContracts) -> LatticeContract:
-    """Contract of the participant with the largest local loss, among those whose noise is hardly larger than their
-    level requires.
+    """Contract of the participant with the largest local loss, among the participants whose noise is hardly larger than
+    their level requires.
     """
     levels = contracts.delivered_local
     tight = levels > 0.9 * contracts.epsilon_local
@@ -273,7 +273,9 @@ def _sum_row(promised: float, measured: float, people: int) -> AuditRow:
 
 
 def _silent(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, _: Noise) -> LatticeRelease:
-    """Faulty platform that divides by the steps of those present and adds no noise in place of the absent."""
+    """Faulty platform that divides by the steps of the participants who are present and adds no noise in place of
+    absent participants.
+    """
     return aggregate(made, index, messages, ForcedNoise([]))
 
 
@@ -285,7 +287,8 @@ def _forgetful(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, 
 
 def _alone(contracts: LatticeContracts) -> NDArray[np.float64]:
     """Loss of each participant if their own noise were the only noise in the published sum, shape (k,), in the
-    contracts' order. A participant has this loss if all others together leave their noise out of the sum.
+    contracts' order. The loss of a participant has this value if all other participants leave their noise out of the
+    sum.
     """
     ratios = contracts.steps.astype(np.float64) / contracts.noise_std.astype(np.float64)
     return np.asarray(contracts.order / 2.0 * np.square(ratios))
@@ -312,8 +315,8 @@ def _nearest(ratios: np.ndarray) -> list[int]:
 
 
 def _with_absentees(contracts: LatticeContracts, seed: int, run: _Sum) -> float:
-    """Largest ratio of the delivered central level to the promised one among those present. Every third participant is
-    absent, and so is the participant with the largest noise.
+    """Largest ratio of the delivered central level to the promised central level among the participants who are
+    present. Every third participant is absent, and so is the participant with the largest noise.
     """
     here = np.arange(contracts.active) % 3 != 2
     here[np.argmax(contracts.noise_std)] = contracts.active == 1

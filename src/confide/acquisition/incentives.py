@@ -71,7 +71,8 @@ def audit_ic(rule: OfferRule, reports: ArrayLike, person: int, misreports: Array
         misreports: (k,) reports that the person tries.
 
     Raises:
-        InvalidInput: there is no such person, no report to try, or a report that the prior cannot produce.
+        InvalidInput: the position belongs to no person, there is no report to try, or a report that the prior cannot
+            produce.
 
     Example:
         >>> from confide.acquisition.payments import PaymentRule

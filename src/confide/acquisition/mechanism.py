@@ -125,7 +125,7 @@ class Contracts:
                 entry sent nothing.
 
         Raises:
-            InvalidInput: the argument is no such table, a column of whole numbers has text (the error names the
+            InvalidInput: the argument is no table of messages, a column of whole numbers has text (the error names the
                 column), or a participant has two entries.
         """
         return self.terms.with_messages(messages_of(messages))
@@ -293,7 +293,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @property
     def weight_cap(self) -> float | None:
-        """The largest weight that keeps `largest_local_loss`; None where no such limit is given."""
+        """The largest weight that keeps `largest_local_loss`; None where `largest_local_loss` is not given."""
         return None if self.largest_local_loss is None else min(1.0, self.largest_local_loss / self._single)
 
     @property
@@ -465,8 +465,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             progress: called with (steps done, 2). Step 1 is the sum of the messages, and step 2 is the release.
 
         Raises:
-            InvalidInput: the data are no such batches, or a participant has two entries. The error does not name the
-                participant.
+            InvalidInput: the data are no batches of `ContractedRecords`, or a participant has two entries. The error
+                does not name the participant.
         """
         source = as_noise(noise)
         advance(progress, 0, 2)

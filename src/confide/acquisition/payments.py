@@ -98,7 +98,7 @@ def exact_rents(cost: VirtualCost, sellers: Sellers, replace: Replace) -> Floats
     """Rents under a piecewise linear virtual cost, shape (m,).
 
     Args:
-        cost: virtual cost of all these people.
+        cost: virtual cost of all people in `sellers`.
         sellers: people whose rents are computed.
         replace: function to the values where one of the people has another virtual cost.
     """
@@ -240,11 +240,11 @@ def incentive_bound(
     """Upper bound on the gain of any lie over the truth, if every value V used is within `value_error` of the optimum.
 
     On rising pieces of the virtual cost, each difference of values errs by at most the error, and so does the tangent
-    of V at the lie. These two errors of the value contribute (pieces + 1) error/least slope to the bound. A constant
-    piece of some length, with a level at distance s from every other level, adds at most 2 error length/s. The bound
-    holds because V is concave, so that slopes of nearly optimal points at distance s are nearly in order. Where other
-    levels come arbitrarily near to the level of a constant piece, there is no bound, because two optima with different
-    d may be tied.
+    of V at the lie. The errors of the values and of the tangent contribute (pieces + 1) error/least slope to the bound.
+    A constant piece of some length, with a level at distance s from every other level, adds at most 2 error length/s.
+    The bound holds because V is concave, so that slopes of nearly optimal points at distance s are nearly in order.
+    Where other levels come arbitrarily near to the level of a constant piece, there is no bound, because two optima
+    with different d may be tied.
 
     Args:
         cost: the person's virtual cost.

@@ -83,8 +83,8 @@ class SmoothPrior(ConcernPrior):
             `smooth_virtual_cost`.
 
     Raises:
-        InvalidInput: F does not rise from 0 to 1, or f is not its density. The error names a report at which the fault
-            appears.
+        InvalidInput: F does not rise from 0 to 1, or f is not its density. The error names a report at which F or f is
+            wrong.
 
     Example:
         >>> prior = SmoothPrior(lambda c: c * c, lambda c: 2 * c)

@@ -47,8 +47,9 @@ def outside_option(
         outside_mse: m0 >= 0, the squared error without buying, such as the variance of the platform's prior belief.
 
     Returns:
-        min(V, gamma m0), and d with 0 where nothing is bought. The result is still a minimum over a range that no
-        report changes, so payments by differences of these values keep truth the best report.
+        min(V, gamma m0), and d with 0 where nothing is bought. The cost with the option not to buy is still a minimum
+        over a range that no report changes. Therefore payments by differences of these costs keep truth the best
+        report.
 
     Example:
         >>> values, differences = outside_option([2.0, 5.0], [1.0, 0.5], error_price=10.0, outside_mse=0.3)

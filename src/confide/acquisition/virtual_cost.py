@@ -6,9 +6,10 @@ interval have bit-identical virtual costs. The computed virtual costs never fall
 Ironing: the virtual cost of any law of reports is the slope of the greatest convex minorant of H(q) = q F^-1(q), where
 F is the distribution function.
 
-Ironing is exact where the quantile function is piecewise linear: for histograms, atoms, gaps and their mixtures. For
-such laws, H is an arc of a parabola on each interval of probabilities. The minorant of H consists of parts of arcs and
-of lines that touch two arcs. A gap of the support is a jump of H, and an atom is a straight arc.
+Ironing is exact where the quantile function is piecewise linear: for histograms, atoms, gaps and their mixtures. For a
+law with a piecewise linear quantile function, H is an arc of a parabola on each interval of probabilities. The minorant
+of H consists of parts of arcs and of lines that touch two arcs. A gap of the support is a jump of H, and an atom is a
+straight arc.
 """
 
 from __future__ import annotations
@@ -168,8 +169,8 @@ class VirtualCost:
 
     @cached_property
     def levels(self) -> NDArray[np.float64]:
-        """All finite virtual costs at which pieces begin or end, rising. Rents are computed from values at these
-        levels.
+        """All finite virtual costs at which pieces begin or end, rising. Rents are computed from values at these levels
+        of virtual cost.
         """
         wide = np.diff(self.bounds) > 0
         ends = np.concatenate([self.lows[wide], self.highs[wide]])
@@ -412,8 +413,8 @@ def _common_slope(left: _Arc, right: _Arc) -> float:
     slope of the arcs at the corner.
 
     As the slope grows, the line under the right arc falls faster at q = 0 than the line under the left arc. Therefore
-    the slope at which both lines coincide is the root of a rising function. Newton's method finds this slope, with
-    steps restricted to an interval around the root.
+    the slope at which both lines coincide is the root of a rising function. Newton's method finds the common slope,
+    with steps restricted to an interval around the root.
     """
     corner, upwards = left.slope(left.end), right.slope(right.start)
     if left.end == right.start and left.last == right.first and upwards >= corner * (1.0 - _SMOOTH):

@@ -226,7 +226,7 @@ def as_promise(mechanism: Mechanism, promises: Sequence[Privacy]) -> list[Privac
     are charged.
 
     Args:
-        mechanism: the mechanism with these events.
+        mechanism: the mechanism whose events are composed.
         promises: promises of the same mechanism that are measured.
 
     Returns:

@@ -102,8 +102,8 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 
       pair of levels. A column with many levels is represented by its first levels, its middle level, its last level,
       and some levels chosen by the seed. All columns with levels change together.
     - For two or more columns with levels: paths on which everybody moves from one level to another in one of these
-      columns, with everybody at one common level of each other column. If there are many such paths, the seed chooses
-      some.
+      columns, with everybody at one common level of each other column. If there are many paths of one kind, the seed
+      chooses some of them.
     - For columns of numbers beside columns with levels: paths from one end of the range to the other, and out of two
       clusters close together. On these paths everybody is at one common level, and each level has its own paths.
     - For columns of numbers: paths from everybody at a number that is not round to everybody at a round number near it.

@@ -192,7 +192,7 @@ class MadeUpRun:
         Args:
             mechanism: the mechanism to run.
             people: the synthetic people.
-            data: data of these people, in the form that a run expects.
+            data: data of the synthetic people, in the form that a run expects.
             seed: seed of the noise.
         """
         outcome = mechanism.run(data, Noise.simulated(seed))

@@ -44,7 +44,7 @@ Run = Callable[[Any, Noise], Any]
 """Run that a fixed-transcript audit examines: a function from data and noise to the published part of the outcome."""
 
 _SHOWS_AT_ONCE = 3
-"""Number of pairs on which a faulty run is audited first. If these pairs flag the fault, the remaining pairs are
+"""Number of pairs on which a faulty run is audited first. If the first pairs flag the fault, the remaining pairs are
 skipped.
 """
 
@@ -76,8 +76,8 @@ class Transcripts:
             cover all promises that follow from the strongest ones.
         parts: mapping from a part that a promise names to the prefix of the part's streams; all other promises are
             about the whole release.
-        claims: mapping from a prefix of streams to the loss of this part of the noise, where no promise is about the
-            part; the prefix "" stands for all noise.
+        claims: mapping from a prefix of streams to the loss of the part of the noise with that prefix, where no promise
+            is about the part; the prefix "" stands for all noise.
         names: mapping from a prefix of streams to the name of the row of that part; the prefix itself if left out.
         unreleased: mapping from a prefix of streams to the part of their noisy answers that is published.
         histories: number of noise histories for each pair.

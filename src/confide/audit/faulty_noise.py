@@ -5,7 +5,7 @@ too. (A source that adds no noise is `ForcedNoise` with an empty transcript.)
 
 `inject_fault` makes a faulty mechanism from a correct one: the same parameters, with other code on top of the class.
 
-`part_controls` halves the noise of one part of a release at a time: an audit must flag each of these faults.
+`part_controls` halves the noise of one part of a release at a time: an audit must flag every halved part.
 
 If the noise of all parts were reduced at once, an audit would notice the reduction at the part whose loss the pairs
 attain, whatever happens in the other parts. Therefore each part's noise is reduced alone, and the audit must find that
@@ -72,8 +72,8 @@ _Made = TypeVar("_Made")
 
 
 def inject_fault(made: _Made, code: type[Any], **changes: Any) -> _Made:
-    """An instance of a dataclass with the same fields and other code. An instance that has this code already keeps its
-    class.
+    """An instance of a dataclass with the same fields and other code. An instance whose class already has the code
+    `code` keeps its class.
 
     Args:
         made: a mechanism, or a part of one.
@@ -103,7 +103,7 @@ _WHOLE = 2**50  # weight of a row of a sharpened channel
 
 
 class DampedNoise(PassingNoise):
-    """Noise with a smaller scale than the requested one.
+    """Noise with a smaller scale than the requested scale.
 
     Args:
         source: the correct source.

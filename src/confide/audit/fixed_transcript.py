@@ -5,11 +5,11 @@ A run requests every random number from `Noise`, and states the value to which t
 Therefore a run on data set D can be recorded, and a run on its neighbour D' can be given the same noisy answers. The
 audit then checks four things:
 
-- The run on D' must publish exactly the bytes that the run on D published. If the bytes differ, information reached the
-  public without noise.
+- The run on D' must publish exactly the bytes that the run on D published. If the published bytes differ, information
+  reached the public without noise.
 - Both runs must report the same progress (`run_with_steps`), because a terminal and the service show it.
-- Both runs must request the same distributions, scales and shapes. If the requests differ, the calibration of the noise
-  depends on the data.
+- Both runs must request the same distributions, scales and shapes. If the requests for noise differ, the calibration of
+  the noise depends on the data.
 - The loss along this history follows exactly from the centers alone, without sampling and without error bars.
 
 If the checks succeed, everything published is a function of the noisy answers, and each answer is protected by the
@@ -55,7 +55,7 @@ class Neighbours:
         first: the first data set, in the form that the mechanism's `run` expects.
         second: the second data set, in the same form.
         published: function from an outcome to the bytes of everything that the audience of the claim sees. For joint
-            privacy, this is all but the changed participant's own share.
+            privacy, the audience sees all but the changed participant's own share.
     """
 
     first: Any

@@ -303,9 +303,9 @@ def _injected(it: _Attack, found: Walk, pairs: Sequence[Neighbours]) -> list[Con
     """Controls on some of the pairs: the same run with too little noise, and with no noise. A fault that is flagged on
     some pairs is flagged on all pairs.
 
-    The noise is first reduced below the amount that the promise needs. If the run loses less than it may, this amount
-    is smaller than the actual noise. The noise is reduced further until the audit flags the reduction, because not
-    every loss is proportional to the noise.
+    The noise is first reduced below the amount that the promise needs. If the run loses less than it may, the needed
+    amount of noise is smaller than the actual noise. The noise is reduced further until the audit flags the reduction,
+    because not every loss is proportional to the noise.
     """
     none = it.walk(lambda data, _: it.run(data, ForcedNoise(())), pairs).refuted
     controls = [Control(it.promise.name, "no noise", none)]

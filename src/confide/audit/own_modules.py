@@ -87,7 +87,7 @@ def kept(mechanism: Any) -> dict[str, bytes]:
     """Mapping from name to bytes of the global variables of a mechanism's modules, for values of Python's own types and
     of numpy.
 
-    Where modules cannot be imported again, a change of these variables by a run is the only visible sign of state
+    Where modules cannot be imported again, a change of global variables by a run is the only visible sign of state
     between runs.
 
     Args:

@@ -1,8 +1,8 @@
 """Round numbers of a column, numbers near them that are not round, and numbers that often code "no answer".
 
-People round their answers, and forms write 99 where no answer was given. A rule about the share of such numbers is
-visible only among people with other answers. The audit uses answers beside a round number, at a place from which each
-usual grid rounds towards the round number.
+People round their answers, and forms write 99 where no answer was given. A rule about the share of round numbers and
+codes is visible only among people with other answers. The audit uses answers beside a round number, at a place from
+which each usual grid rounds towards the round number.
 """
 
 from __future__ import annotations

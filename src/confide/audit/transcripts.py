@@ -229,7 +229,9 @@ class _Found:
 
 
 class _Steps:
-    """The runs of a pair. `fixed_transcript_audit` receives the published output of each run, or its failure."""
+    """The runs of the mechanism on the two data sets of a pair. `fixed_transcript_audit` receives the published output
+    of each run, or its failure.
+    """
 
     def __init__(self, run: Run, published: Callable[[Any], bytes]) -> None:
         self._run, self._published = run, published

@@ -92,7 +92,7 @@ class Reports:
     """The reports of some of the people.
 
     Args:
-        index: (k,) ranks of these people in the public list of ids; no rank occurs twice in a collection.
+        index: (k,) ranks of the people in the public list of ids; no rank occurs twice in a collection.
         report: (k,) uint8, each 0, 1, or 2 for taking no part.
         group: (k,) int64, the group of peers whose counts pay each report, in 0..groups-1.
     """

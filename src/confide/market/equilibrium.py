@@ -189,11 +189,11 @@ class PersonReport:
     """The payoffs of one person in a profile, and of all `count` people with the same strategy.
 
     Args:
-        count: number of people with this strategy.
-        strategy: strategy that these people play.
-        interim: (3, 2) interim matrix of one of these people.
+        count: number of people with the strategy `strategy`.
+        strategy: strategy that all people of the entry play.
+        interim: (3, 2) interim matrix of one person with this strategy.
         utility: utility of the strategy: expected payment less the cost of its level.
-        best: best replies of one of these people.
+        best: best replies of one person with this strategy.
     """
 
     count: int
@@ -222,7 +222,9 @@ class EquilibriumReport:
 
     @property
     def regret(self) -> float:
-        """The largest regret of anybody: the profile is a delta-equilibrium for every delta at or above this number."""
+        """The largest regret of anybody. The profile is a delta-equilibrium for every delta at or above the largest
+        regret.
+        """
         return max(row.regret for row in self.rows)
 
     @property

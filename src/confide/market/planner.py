@@ -1,11 +1,11 @@
 """The cheapest way to learn the state with a given error probability: how many people, at which level, for how much
 money.
 
-There are three criteria for this choice. `thesis` takes Wang's choice of level and number of people. `chernoff` takes
-the cheapest market that meets Wang's target e^(-N D) <= error, where N is the number of people and D the Chernoff
-information of one report. `exact` takes the cheapest market whose best guess has at most the given error probability.
-The criteria `thesis` and `chernoff` use loose bounds, so their plans cost more. `plan(...).compared` shows the plans by
-all three criteria.
+There are three criteria for the choice of people and level. `thesis` takes Wang's choice of level and number of people.
+`chernoff` takes the cheapest market that meets Wang's target e^(-N D) <= error, where N is the number of people and D
+the Chernoff information of one report. `exact` takes the cheapest market whose best guess has at most the given error
+probability. The criteria `thesis` and `chernoff` use loose bounds, so their plans cost more. `plan(...).compared` shows
+the plans by all three criteria.
 """
 
 from __future__ import annotations
@@ -227,8 +227,8 @@ class _Search:
         return self.quality / most if most > 0 else math.inf
 
     def price_of(self, levels: Any, errors: MajorityErrors) -> Any:
-        """The expected payment E[R] to one person at these levels, given the error probabilities of the majority of the
-        others.
+        """The expected payment E[R] to one person at the given levels, given the error probabilities of the majority of
+        the others.
         """
         x = np.asarray(levels, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -237,12 +237,13 @@ class _Search:
         return np.where(np.isfinite(price), price, np.inf)
 
     def cost_of(self, people: Any, levels: Any) -> Any:
-        """The expected total N E[R] of markets of N = `people` people at these levels."""
+        """The expected total N E[R] of markets of N = `people` people at the given levels."""
         errors = majority_errors(people - 1, Reporting.of(self.signal_model.signal_accuracy, levels))
         return people * self.price_of(levels, errors)
 
     def level_of(self, information: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The levels with these Chernoff informations; infinite where even an unchanged bit has less information."""
+        """The levels with the given Chernoff informations; infinite where even an unchanged bit has less information.
+        """
         ratio = np.sqrt(-np.expm1(-2.0 * information)) / self.signal_model.edge
         return np.where(ratio < 1.0, 2.0 * np.arctanh(np.minimum(ratio, 1.0 - 1e-16)), np.inf)
 
@@ -300,8 +301,8 @@ class _Search:
         return found[rows, best], levels[rows, best]
 
     def look(self, people: NDArray[np.int64]) -> None:
-        """Examine the markets of these sizes, and keep the best. The bound V_LB at the least level rules most sizes
-        out.
+        """Examine the markets of the given sizes, and keep the best market. The bound V_LB at the least level rules
+        most sizes out.
         """
         low, high = self.brackets(people)
         possible = np.isfinite(high)
@@ -322,7 +323,7 @@ class _Search:
         self.best = min([self.best, *zip(totals.tolist(), people.tolist(), at.tolist(), strict=True)])
 
     def least_of(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
-        """A lower bound on the expected total of every market of first, first + 2, ..., or last people, for many such
+        """A lower bound on the expected total of every market of first, first + 2,..., or last people, for many such
         ranges at once.
 
         Every market in the range needs at least the level that suffices for `last` people. At one level, each step by

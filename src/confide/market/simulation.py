@@ -1,7 +1,7 @@
 """Simulated rounds of a market with fictitious people: the counts of reports are drawn directly, or person by person.
 
 A simulation can only validate a market. A simulation cannot decide whether a strategy is an equilibrium, because a
-regret of 1e-4 is invisible in its noise. `check_equilibrium` decides this question exactly.
+regret of 1e-4 is invisible in its noise. `check_equilibrium` decides exactly whether a strategy is an equilibrium.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Simulation:
     def payments(self) -> NDArray[np.float64]:
         """The (2, 2, 2) table of payments by report 0 or 1 (first axis) and by unpaid or paid (second axis).
 
-        The last axis holds two numbers: the share of such reports among all reports, and their mean payment. In a
+        The last axis holds two numbers: the share of the cell's reports among all reports, and their mean payment. In a
         majority market a report is paid if it equals the majority of the others.
         """
         found = np.zeros((2, 2, 2))

@@ -1,8 +1,8 @@
 """The strategies of a person with a bit: every 3x2 channel from the bit to a report 0, 1 or none, its privacy level,
 and the best reply.
 
-The best reply is over all channels, including asymmetric and randomised ones and those that are sometimes absent, for
-payments of any sign.
+The best reply is over all channels, including asymmetric and randomised channels and channels that are sometimes
+absent, for payments of any sign.
 
 A person's choice depends on their interim matrix alone: a[x, s] = P(S = s) E[R | X = x, S = s], where S is the bit, X
 the report and R the payment. At a fixed privacy level the channels form a polytope whose extreme points use at most two
@@ -191,7 +191,8 @@ class Strategy(Declared):
         otherwise.
 
         Args:
-            epsilon: level in [-700, 700] nats. Below 0 the two reports change places, and 0 is a fair coin.
+            epsilon: level in [-700, 700] nats. A level below 0 exchanges the two reports, and a level of 0 is a fair
+                coin.
         """
         return cls.on_pair(1, 0, epsilon)
 

@@ -232,7 +232,7 @@ class _Series:
         self.terms = _noise_terms(_key(noise), octave, count)
 
     def factors(self, rows: NDArray[np.intp] | slice) -> Iterator[Array]:
-        """The characteristic function E[exp(i w t)] at w = step, 2 step, ..., for these records, in one array that is
+        """The characteristic function E[exp(i w t)] at w = step, 2 step,..., for some records, in one array that is
         overwritten.
         """
         angles = self.widths[:, rows] * self.step

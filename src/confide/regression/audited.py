@@ -250,7 +250,7 @@ def _along(features: int, cosine: float, side: float = 1.0) -> np.ndarray:
 
 
 def _answers(records: RecordMap, lengths: np.ndarray) -> np.ndarray:
-    """The largest answers that records of these lengths may have."""
+    """The largest answers that records of the given lengths may have."""
     return np.minimum(records.parameter_bound * lengths + records.noise_bound, records.response_bound)
 
 
@@ -262,16 +262,16 @@ def _estimates(records: RecordMap, others: int, ridge: float) -> np.ndarray:
 
 
 def _beyond(mechanism: PrivateTruthfulRegression, rows: int, ridge: float) -> list[float]:
-    """The lengths beyond the ball, in units of its radius R, that this number of people can give to an estimate without
-    a ball.
+    """The lengths beyond the ball, in units of its radius R, that a number of people can give to an estimate without a
+    ball.
     """
     longest = float(_estimates(mechanism.record_map, rows - 1, ridge).max()) / mechanism.setting.ball
     return list(takewhile(lambda length: length < longest, (_BEYOND**k for k in range(1, 128))))
 
 
 def ball_matters(mechanism: PrivateTruthfulRegression, room: float = 1.1) -> bool:
-    """Whether payment estimates without their constraint to a ball would violate the privacy guarantee, on pairs of
-    these sizes.
+    """Whether payment estimates without their constraint to a ball would violate the privacy guarantee, on pairs of the
+    given sizes.
 
     If few people or a large ridge weight keep the estimate short, a mechanism with a ball cannot be distinguished from
     one without.

@@ -95,8 +95,8 @@ def _best_lie(
     """The largest gains of sampled people from lying, and the smallest expected payment of a truthful answer.
 
     On average the peers predict P = (1 - g) q for a true prediction q, with the measured shrinkage g. Where payments
-    are debiased, this prediction is divided by the public 1 - g. The best answer is found on a grid over the whole
-    interval of possible answers, and refined.
+    are debiased, the peers' prediction is divided by the public 1 - g. The best answer is found on a grid over the
+    whole interval of possible answers, and refined.
     """
     setting, rule, law = mechanism.setting, mechanism.payment.rule, mechanism.posterior
     people = stand_in(replace(setting, people=max(4, types)), Noise.simulated(seed))

@@ -1,8 +1,8 @@
 """Laws of the privacy cost coefficients, and the threshold below which players are assumed to be truthful.
 
 A player with coefficient c has a privacy cost of at most c epsilon^2. Cost coefficients of different players are
-independent given the data. Where their law depends on a player's data, use `DependentCosts`, which takes the largest
-tail of all these laws.
+independent given the data. Where the law of the coefficients depends on a player's data, use `DependentCosts`, which
+takes the largest tail of all possible laws.
 """
 
 from __future__ import annotations

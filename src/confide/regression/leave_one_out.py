@@ -127,11 +127,11 @@ def fitted(found: Sums, who: str = "all records") -> LeastSquares:
 
     Args:
         found: moments of the records.
-        who: description of the people with these records, for the error message.
+        who: description of the people whose records are in the sums, for the error message.
 
     Raises:
-        Refused: these records do not determine all coefficients. The message names the first feature that depends on
-            the features before it.
+        Refused: the records do not determine all coefficients. The message names the first feature that depends on the
+            features before it.
     """
     d, unit = len(found.cross), 2**80
     gram = np.array([[entry / unit for entry in row] for row in found.gram], dtype=np.float64)

@@ -296,7 +296,7 @@ def plan(
         epsilon_release: privacy loss epsilon of the release, in addition to the loss of the payment estimates.
         epsilon_payment: privacy loss epsilon of the payment estimates.
         error: wanted squared error of a prediction, E(x'estimate - x'theta)^2, above 0. The plan has about the least
-            total epsilon whose predicted error is at most this number.
+            total epsilon whose predicted error is at most the wanted error.
         delta: failure probability delta of the release's privacy; 0 allows only releases with pure privacy.
         release: name in `RELEASES`; "auto" chooses the estimator with the least predicted error.
         radius: radius R of the ball to which ridge estimates are constrained; default 1.25 R0.

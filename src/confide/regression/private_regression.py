@@ -101,8 +101,8 @@ class PrivateRegression:
         feature_bounds: public bounds of the features: one pair (lower, upper) for all of them, a list with a pair for
             each column, or a mapping from the name of a column to its pair.
         response_bounds: public bounds (lower, upper) of the response.
-        neighbours: relation between neighbouring data sets. With "replace", they differ in one row that is replaced. No
-            other relation is proved for these releases.
+        neighbours: relation between neighbouring data sets. With "replace", they differ in one row that is replaced.
+            The releases are proved for no other relation between data sets.
         release: "sufficient statistics" (pure privacy), "adassp" (needs a delta), "ridge" (pure privacy; needs
             `smallest_eigenvalue`), or "auto". The setting "auto" chooses the release with the least predicted error of
             a prediction among the releases that the settings allow.
@@ -190,8 +190,8 @@ class PrivateRegression:
         Raises:
             InvalidInput: a setting is missing or out of range, X or y has a wrong shape or a type without numbers, or
                 the account has an audience other than the public or a neighbouring relation other than "replace".
-            BudgetExceeded: the ledger's budget is exhausted. In this case no value was read, and the estimator is
-                unchanged.
+            BudgetExceeded: the ledger's budget is exhausted. An exhausted budget stops the fit before any value is
+                read, and the estimator is unchanged.
         """
         level = fraction("level", self.level)
         features = features_of(X)
@@ -414,7 +414,7 @@ class PrivateRegression:
         """Change parameters; fitted results stay until the next fit.
 
         Raises:
-            InvalidInput: a name is not a parameter. In this case no parameter is changed.
+            InvalidInput: a name is not a parameter. The error leaves all parameters unchanged.
         """
         known = self.get_params()
         for name in params:

@@ -355,8 +355,9 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         """Run the whole mechanism.
 
         Records must be scaled so that ||x|| <= 1 and |y| <= Y, where Y is R0 + M or a smaller bound. A longer row is
-        shortened to length 1, and a larger answer is clipped. No warning of such changes is given, because a warning
-        would depend on somebody's record. `confide.tables.Design` scales columns in this way, from public bounds.
+        shortened to length 1, and a larger answer is clipped. No warning of shortened or clipped records is given,
+        because a warning would depend on somebody's record. `confide.tables.Design` scales columns to records of length
+        at most 1, from public bounds.
 
         Args:
             data: pair (X, y) with shapes (n, d) and (n,), as arrays, frames of pandas, Polars or Arrow, or Parquet or
@@ -445,7 +446,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         Args:
             X: (m, d) clipped features.
             y: (m,) clipped responses.
-            group: (m,) bool, group of each of these players.
+            group: (m,) bool, group of each player.
             peers: (2, d) payment estimates of the two groups.
         """
         first, second = ordered_dot(X, peers[0]), ordered_dot(X, peers[1])

@@ -129,9 +129,9 @@ class Spectrum(Declared):
 def sufficient_rows(dimension: int, smallest: float, tolerance: float, failure_probability: float) -> int:
     """Number of rows of an isotropic law at which both tails together have probability at most `failure_probability`.
 
-    The number of rows is ln(2 d / q) / (mu ((1 + xi) ln(1 + xi) - xi)), rounded up. This number never exceeds the
-    textbook number (3 / xi^2) ln(2 d / q) / mu, because the exponents of the tails are at least xi^2 / 2 below and xi^2
-    / 3 above.
+    The number of rows is ln(2 d / q) / (mu ((1 + xi) ln(1 + xi) - xi)), rounded up. The number of rows never exceeds
+    the textbook number (3 / xi^2) ln(2 d / q) / mu, because the exponents of the tails are at least xi^2 / 2 below and
+    xi^2 / 3 above.
 
     Args:
         dimension: dimension d of the rows, at least 1.

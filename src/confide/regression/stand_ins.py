@@ -1,8 +1,8 @@
 """Simulated participants of a campaign, drawn from its public columns and model: their typical payments, and the cost
 of lies.
 
-The results inform the reader of a plan, in the unit of the answer. No record is read, and no guarantee depends on these
-results.
+The results inform the reader of a plan, in the unit of the answer. No record is read, and no guarantee depends on
+simulated participants.
 """
 
 from __future__ import annotations

@@ -335,7 +335,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
         Raises:
             InvalidInput: the shapes are wrong, there are more rows than slots, or a column of a frame holds no numbers.
-            Refused: these records do not determine the coefficients, or only one player's record has information about
+            Refused: the records do not determine the coefficients, or only one player's record has information about
                 some direction (1 - h < 1e-10, where h is the leverage). The message names that player's rank. Only a
                 mechanism without privacy may refuse because of records.
         """
@@ -399,18 +399,18 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
             X: (m, d) clipped features.
             y: (m,) clipped responses.
             index: (m,) ranks of the records.
-            billboard: billboard of the run that these records were part of.
+            billboard: billboard of the run that the records were part of.
 
         Raises:
-            Refused: no other player's record predicts one of these answers.
+            Refused: no other player's record predicts one of the given answers.
         """
         return self.rule(self.predictions(X, y, index, billboard), self._posterior(X, y))
 
     def predictions(
         self, X: np.ndarray, y: np.ndarray, index: np.ndarray, billboard: LeastSquaresBillboard
     ) -> np.ndarray:
-        """The prediction p for each of these players by the estimate without the player's record, shape (m,); arguments
-        as in `exact_payments`.
+        """The prediction p for each given player by the estimate without the player's record, shape (m,); arguments as
+        in `exact_payments`.
         """
         if self.groups:
             other = ~billboard.groups()[index]
@@ -457,8 +457,8 @@ def interim_utility(
 
     The mechanism is run up to the player's payment for each parameter, weighted by its posterior probability given the
     player's own record. For each parameter the mechanism is run for each combination of the others' residuals, each of
-    which is plus or minus the noise's standard deviation. Payments are affine in the others' answers, so these
-    residuals give the exact mean under any law with mean zero.
+    which is plus or minus the noise's standard deviation. Payments are affine in the others' answers, so residuals of
+    plus or minus one standard deviation give the exact mean under any law with mean zero.
 
     Args:
         mechanism: mechanism with a prior of finitely many points, and at most 12 people.

@@ -99,7 +99,7 @@ def lacking(target: float, inside: float, outside: float, close: float) -> float
     step, but at most one half.
 
     Args:
-        target: target of the answer.
+        target: value at which the fit aims for the query's answer.
         inside: the answer: mass of the cells that satisfy the query.
         outside: 1 - inside. Both `inside` and `outside` are accurate where they are small.
         close: smallest change of an answer that counts as a change.

@@ -93,8 +93,8 @@ class Fit(NamedTuple):
 
 
 def total_variation(weights: _Floats) -> float:
-    """Half the L1 distance between the weights and uniform weights. Reweighting changes no answer by more than this
-    distance.
+    """Half the L1 distance between the weights and uniform weights. Reweighting changes no answer by more than half the
+    L1 distance.
     """
     return float(np.abs(weights - 1.0 / len(weights)).sum() / 2)
 

@@ -52,8 +52,8 @@ __all__ = [
 ]
 
 Calculator = Literal["zcdp", "theorem-3.4.2", "per-round", "pure"]
-"""The method that adds up the losses of all draws. The method "zcdp" uses concentrated differential privacy. This
-method is the default, and the sharpest unless there are very few draws. The method "theorem-3.4.2" uses advanced
+"""The method that adds up the losses of all draws. The method "zcdp" uses concentrated differential privacy. The method
+"zcdp" is the default, and the sharpest unless there are very few draws. The method "theorem-3.4.2" uses advanced
 composition with every draw at the level of the last round. The method "per-round" uses advanced composition with each
 round at its own level. The method "pure" is the plain sum.
 """
@@ -136,7 +136,7 @@ def epsilon(
             tanh(eps/2) round by round. The method "zcdp" adds up eps^2/8. All calculators except "pure" need delta > 0.
 
     Returns:
-        The proved epsilon: infinity if the calculator proves nothing at this delta, 0 for a single round.
+        The proved epsilon: infinity if the calculator proves nothing at the given delta, and 0 for a single round.
 
     Raises:
         InvalidInput: a parameter is out of range, or the calculator is unknown.

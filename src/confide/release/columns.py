@@ -309,7 +309,9 @@ class Levels:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The name of each attribute. The name of an attribute that no level reaches says that it is unused."""
+        """The name of each attribute. The name of an attribute that no level reaches says that the attribute is
+        unreachable.
+        """
         count = len(self.levels) if self.bins is None else self.bins
         words: list[list[str]] = [[] for _ in range(count)]
         for level, found in zip(self.levels, self.bin_of.tolist(), strict=True):

@@ -28,9 +28,9 @@ attributes are in a drawn query.
 """
 
 ENOUGH = 2**20
-"""Largest number of draws a round that is chosen when only the number of rounds is given. This number of draws
-estimates the mean over the query player's distribution to 0.01, for all records of 300 attributes at once. The other
-parts of the game's error are larger than 0.01 for any number of rounds.
+"""Largest number of draws a round that is chosen when only the number of rounds is given. The largest chosen number of
+draws estimates the mean over the query player's distribution to 0.01, for all records of 300 attributes at once. The
+other parts of the game's error are larger than 0.01 for any number of rounds.
 """
 
 MOST_BYTES = 2**30

@@ -501,7 +501,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     def check(self, billboard: Billboard) -> None:
         """Check that a billboard can come from a run of this mechanism. The samples must be s draws a round, and the
-        stated values must be those of the records. Free attributes must follow their rule, and the weights must be
+        stated values must be the values of the records. Free attributes must follow their rule, and the weights must be
         uniform.
 
         Raises:

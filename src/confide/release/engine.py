@@ -275,8 +275,8 @@ def _place(column: Binned, number: Any, kind: Any, engine: str) -> Any:
 
 def _even(column: Binned, kind: Any) -> tuple[float, float, float] | None:
     """Three whole numbers that determine the edges of bins of equal widths: edge k is (first + k second) / third,
-    rounded once. The result is None if no such numbers exist, or if a 32-bit column cannot represent the digits of the
-    edges.
+    rounded once. The result is None if no three whole numbers determine the edges, or if a 32-bit column cannot
+    represent the digits of the edges.
     """
     if isinstance(column.bins, tuple):
         return None

@@ -82,7 +82,7 @@ class Prediction:
         average: typical error of an answer, averaged over the queries. The error is infinite if the method cannot run,
             and NaN if public facts do not determine it. For noise the figure is an upper bound for all true answers:
             answers near 0 or 1 are cut to [0, 1], which halves their errors.
-        largest: typical error of the worst answer. The figure may be infinite or NaN, like `average`.
+        largest: typical error of the worst answer. The figure `largest` may be infinite or NaN, like `average`.
         basis: basis of the figures, in words.
         refused: the reason why the method cannot run; empty if it can.
         uncut: value of `average` before answers are cut to [0, 1]. The value orders methods that are all hopeless.
@@ -258,7 +258,8 @@ def _selection(it: MWEM) -> tuple[float, float]:
 _CELLS = 2**17  # of MWEM's histogram: so many take seconds
 _QUICK = 200  # columns that MarginalFit takes up in seconds
 _PREFERENCE = 1.5
-"""A method whose predicted error is a rule of thumb is preferred to noise only if its error is smaller by this factor.
+"""A method whose predicted error is a rule of thumb is preferred to added noise only if its error is smaller by this
+factor.
 """
 
 Advised = MarginalFit | NoisyAnswers | MWEM | DualQuery

@@ -205,8 +205,8 @@ def freund_schapire(actions: int, alpha: float) -> tuple[int, float]:
     """The number of rounds and the step size for an alpha-approximate equilibrium: 16 ln(m)/alpha^2, rounded up, and
     alpha/4.
 
-    The opponent's responses must be alpha/2-approximate. With these numbers the average regret of Hedge is at most 3
-    alpha/8.
+    The opponent's responses must be alpha/2-approximate. With this number of rounds and this step size, the average
+    regret of Hedge is at most 3 alpha/8.
 
     Args:
         actions: number of actions, m >= 2.

@@ -109,8 +109,8 @@ class ReweightedCertificate(Certificate):
 
     Args:
         bound: bound on every query's error: DualQuery's own bound plus `shift`.
-        shift: total variation between the weights and uniform weights. Reweighting changes no answer by more than this
-            total variation.
+        shift: total variation between the weights and uniform weights. Reweighting changes no answer by more than the
+            total variation between the weights and uniform weights.
         failure_probability: failure probability of `bound`.
         measured: bound on every measured query's error.
         measured_failure_probability: failure probability of `measured`.
@@ -559,7 +559,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     def check(self, billboard: Billboard) -> None:
         """Check that the records can come from DualQuery, that a public choice of queries is repeated correctly, and
-        that the weights are those of the fit.
+        that the weights follow from the fit.
 
         Raises:
             InvalidInput: a part of the billboard does not follow from the remaining parts; the message names that part.

@@ -173,7 +173,7 @@ class Schema:
 
     @property
     def attributes(self) -> int:
-        """The number of binary attributes, d, including those that no value reaches."""
+        """The number of binary attributes, d, including attributes that no value reaches."""
         return len(self.names)
 
     @cached_property

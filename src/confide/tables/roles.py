@@ -117,8 +117,8 @@ class Numeric:
         """Scale the cells of a column.
 
         Args:
-            cells: Arrow or numpy array or sequence of m numbers, or of texts that spell them. Any other object in a
-                sequence counts as missing.
+            cells: Arrow or numpy array or sequence of m numbers, or of texts that spell them. An object in a sequence
+                that is neither a number nor a text counts as missing.
             out: array that receives the scaled values, if it is given: float64 of shape (m,).
 
         Raises:

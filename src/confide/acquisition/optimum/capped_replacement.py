@@ -1,10 +1,10 @@
 """The optimum under a cap on weights with one user's virtual cost replaced, for many users and replacements at once.
 
 Rents are differences of the optimal value V with replaced virtual costs. At each value of the spread S the sums over
-all users are computed once. Each replacement is then one solve of O(log n) with these sums, starting from the optimum
-without replacement. The value V rises in every virtual cost. Therefore a replacement that does not lower a virtual cost
-is solved only at values of S where the cost without replacement does not exceed the best cost found so far. The values
-of S with the lowest cost without replacement come first.
+all users are computed once. Each replacement of a virtual cost is one solve of O(log n) with the sums over all users,
+starting from the optimum without replacement. The value V rises in every virtual cost. Therefore a replacement that
+does not lower a virtual cost is solved only at values of S where the cost without replacement does not exceed the best
+cost found so far. The values of S with the lowest cost without replacement come first.
 
 Source: spec two_part_acquisition section 9.
 """

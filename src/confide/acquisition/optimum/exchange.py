@@ -208,8 +208,8 @@ def _threshold(
     rows: Floats, less: Floats, more: Floats, b: Floats, person: int, place: int, own: float, r: float,
     positive: int, guess: int,
 ) -> int:
-    """Number of users with weight, who are the first ones in the order of virtual costs. The search for this number
-    moves away from an initial guess in doubling steps and then bisects.
+    """Number of users with weight, who are the first ones in the order of virtual costs. The search for the number of
+    users with weight moves away from an initial guess in doubling steps and then bisects.
     """
     if positive == 1:
         return 1
@@ -323,7 +323,7 @@ def exchanged(
         sums: sums over the first users at r.
         persons: (t,) user who is exchanged, as a place in psi; n for a user who is not in psi.
         costs: (t,) new virtual cost of that user; inf if the user leaves.
-        places: (t,) number of other users who come before that user after the exchange.
+        places: (t,) number of other users who come before the exchanged user after the exchange.
         out: (t, 3) results V, Q and difference; overwritten.
     """
     r, rows = sums.r, sums.rows

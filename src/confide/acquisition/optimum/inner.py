@@ -2,10 +2,10 @@
 
 The problem is V(r) = min over weights of g sum w^2 + r Q(w), where g is the price of variance and Q the quadratic form
 of `problem`. Users are sorted by virtual cost psi. Let a_i = g + r (1 - psi_i). The users with a_i > 0 come first.
-Restricted to these users the problem is convex, and its optimum has a threshold theta on b = sqrt(psi): w_i is
-proportional to max(theta - b_i, 0)/a_i. At most the first of the users with a_i <= 0 has weight, and only if all users
-with a_i > 0 have weight. The optimum with and without a user with a_i <= 0 has the same formula in terms of the last
-user k with weight,
+Restricted to the users with a_i > 0 the problem is convex, and its optimum has a threshold theta on b = sqrt(psi): w_i
+is proportional to max(theta - b_i, 0)/a_i. At most the first of the users with a_i <= 0 has weight, and only if all
+users with a_i > 0 have weight. The optimum with and without a user with a_i <= 0 has the same formula in terms of the
+last user k with weight,
 
     u_k = (1/r - T_k)/(b_k + a_k A_k),    u_i = (a_k u_k + b_k - b_i)/a_i,
     T_k = sum b_i (b_k - b_i)/a_i, A_k = sum b_i/a_i (over i < k).
@@ -150,7 +150,7 @@ def farthest(psi: Floats, b: Floats, g: float, r: float) -> int:
 
 @compiled
 def _candidate(psi: Floats, b: Floats, g: float, r: float, last: int, slope: float, gap: float) -> Inner:
-    """The stationary point with weight on the users 0..last; its value is infinite if there is no such point."""
+    """The stationary point with weight on the users 0..last; its value is infinite if there is no stationary point."""
     a, top = g + r * (1.0 - psi[last]), b[last]
     rest = b[last - 1] if last > 0 else 0.0
     if top == 0.0:  # everybody with weight has psi = 0

@@ -35,8 +35,8 @@ RIVALS = 5e-13
 choice is always the same.
 """
 NARROW = 1e-6
-"""Relative width of a cell within which weights count as linear in r. The relative error of linear interpolation is
-about the square of this width.
+"""Relative width of a cell within which weights count as linear in r. The relative error of linear interpolation in a
+cell is about the square of the cell's relative width.
 """
 NARROWEST = 1e-14
 ROUNDING = 32 * 2.0**-53

@@ -91,8 +91,8 @@ class Enumerated:
     Args:
         divergence: divergence of the published number, when one record moves from one end of the range to the other.
         sums: number of combinations of noisy records that were enumerated.
-        distinct: number of different published numbers. This number equals `sums` if each published number reveals all
-            its summands.
+        distinct: number of different published numbers. The number `distinct` equals `sums` if each published number
+            reveals all its summands.
     """
 
     divergence: float

@@ -13,12 +13,13 @@ discrete Gaussian noise costs at most b a_i^2/(2 s_i^2) at every order b. Toward
 sum of the noises are within a factor e^(+-t) of the probabilities of one discrete Gaussian of variance T = sum s_j^2,
 where t = 5 (active - 1) e^(-pi^2 min s^2) < 1e-260. The factor is so close to 1 because merging two noises leaves a
 theta function of the unknown split, which is nearly constant. Therefore the divergence of order b towards the public is
-at most b a_i^2/(2 T) + (2 b - 1) t/(b - 1). For b >= 1 + 2^-400 this bound is below b rho_i as soon as
+at most b a_i^2/(2 T) + (2 b - 1) t/(b - 1). For b >= 1 + 2^-400 the bound on this divergence is below b rho_i as soon
+as
 
     (1 + 2^-400) (a_i^2/(2 T) + 2^401 t) <= rho_i.
 
 The promised level also holds at orders below 1 + 2^-400, since the divergence increases with the order. The code checks
-this inequality for every participant.
+the inequality between contract and promised level for every participant.
 
 A message has 64 bits for any record (`Perturbed.wire`) and is sent once, because two messages of one record compose.
 The running time of a client depends on the contract and on its noise. The time depends on the record only by
@@ -426,8 +427,8 @@ def integer_contracts(
         order: order alpha > 1 of the divergences.
         epsilon_central: (n,) promised central levels; w_i^2/S if left out.
         lattice: number of steps A, a power of two up to 2^50. By default A is 2^40, or 2^50 where sum(w/y) > 2^19 S
-            over the active people. The default therefore depends on the reports, while `lattice_for` depends on public
-            numbers alone.
+            over the active people. The default number of steps therefore depends on the reports, while `lattice_for`
+            depends on public numbers alone.
         low: public lower end of a record.
         high: public upper end of a record.
 
@@ -483,7 +484,7 @@ class LatticeRelease:
 
     Args:
         total: sum Y of the messages and of the platform's noise for absentees.
-        steps: sum A' of the steps of those present.
+        steps: sum A' of the steps of the participants who are present.
         low: public lower end of a record.
         high: public upper end of a record.
     """
@@ -513,9 +514,9 @@ def aggregate(
     """The platform's part of the protocol: the exact sum of the messages, with noise in place of absentees.
 
     For absentees the platform adds discrete Gaussian noise of their total variance, rounded up, and divides by the
-    steps of those present. Every level stays as contracted, also towards fellow participants, and only the error grows.
-    Absence must not depend on records. A message that arrives later must not be added, because two messages of one
-    record compose.
+    steps of the participants who are present. Every level stays as contracted, also towards fellow participants, and
+    only the error grows. Absence must not depend on records. A message that arrives later must not be added, because
+    two messages of one record compose.
 
     Args:
         contracts: the contracts as they were signed.

@@ -348,8 +348,8 @@ class Insider:
         group: name of the group.
         size: number of people in the group.
         ones: number of people in the group whose bit is 1.
-        best: best replies of this person while everybody else plays the market's strategy.
-        honest: utility of the market's own strategy to this person.
+        best: best replies of a member of the group while everybody else plays the market's strategy.
+        honest: utility of the market's own strategy to a member of the group.
     """
 
     group: object
@@ -402,7 +402,7 @@ def audit_groups(market: PairMarket, sizes: ArrayLike, ones: ArrayLike,
         groups: names of the groups; default 1, 2, ...
 
     Returns:
-        One row for each group. The market works among these people only if every row is `truthful`.
+        One row for each group. The market works among people who know their group only if every row is `truthful`.
 
     Source: spec data_market section 6, real data.
 

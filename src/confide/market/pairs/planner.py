@@ -87,8 +87,8 @@ class MeanPlan(PlannedMarket):
         error: allowed error that was asked for, or the error that the given level allows.
         failure_probability: probability of a larger error, as it was asked for.
         criterion: exact, hoeffding, chebyshev or thesis; "given" where the level was given.
-        accurate_from: least level that the criterion accepts. For the criterion `exact`, this field is the bought
-            level, or the level from which on a bound proves every level to suffice, whichever is lower.
+        accurate_from: least level that the criterion accepts. For the criterion `exact`, the field `accurate_from` is
+            the bought level, or the level from which on a bound proves every level to suffice, whichever is lower.
         epsilon: privacy level that is bought from each person, in nats.
         total: expected total payment when all people take part.
         exact_failure_probability: exact probability of a larger error at the bought level, in the worst case over all
@@ -126,7 +126,7 @@ class MeanPlan(PlannedMarket):
         return () if self.criterion == GIVEN else by_criterion(self.compared, self.criterion)
 
     def plot(self) -> Picture:
-        """A picture of the expected total payment to these people as a function of the level."""
+        """A picture of the plan's expected total payment as a function of the level."""
         levels, it = around(self.epsilon, LARGEST_LEVEL), self.market
         totals = it.people * pair_prices(it.prior, it.cost, np.array(levels)) / it.company
         return picture([*zip(levels, map(float, totals), strict=True)], (self.epsilon, self.total),

@@ -321,7 +321,7 @@ def _moments(law: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _are_of(logs: NDArray[np.float64], signal_one: float, covariance: float) -> bool:
-    """Whether a law of the number of ones has these two moments and sums to 1, up to rounding."""
+    """Whether a law of the number of ones has the two given moments and sums to 1, up to rounding."""
     law = np.exp(logs)
     one, found = _moments(law)
     off = abs(one - signal_one) + abs(found - covariance)

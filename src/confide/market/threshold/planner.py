@@ -1,10 +1,10 @@
 """The cheapest threshold market that reaches a target error with a given number of people: its least level and its
 share of participants.
 
-There are three criteria for this choice. `thesis` takes the participation of Wang's Theorem 8. `pgf` takes the least
-participation that the one-line bound on the error allows. `exact` takes the least participation at which the exact
-error is small enough. The criteria `thesis` and `pgf` use loose bounds, so their plans cost more.
-`plan_unknown_costs(...).compared` shows the plans by all three criteria.
+There are three criteria for the choice of level and participation. `thesis` takes the participation of Wang's Theorem
+8. `pgf` takes the least participation that the one-line bound on the error allows. `exact` takes the least
+participation at which the exact error is small enough. The criteria `thesis` and `pgf` use loose bounds, so their plans
+cost more. `plan_unknown_costs(...).compared` shows the plans by all three criteria.
 
 The expected total rises with the share p of people who take part, so the least sufficient p is the cheapest. The error
 need not fall with p, because additional participants report at the least level and dilute the majority. Therefore the
@@ -263,7 +263,7 @@ class _Search:
     def best(self) -> tuple[float, float, float]:
         """(expected total, level, share) of the cheapest market over a grid of levels, refined by Brent's method.
 
-        The grid is searched from its middle outwards.
+        The grid of levels is searched from its middle outwards.
         """
         from scipy.optimize import minimize_scalar
 

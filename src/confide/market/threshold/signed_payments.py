@@ -202,7 +202,7 @@ class SignedTotal:
 
     Args:
         participants: (k,) possible numbers n >= 2 of participants.
-        weights: (k,) probabilities of these numbers, which sum to at most 1.
+        weights: (k,) probabilities of the numbers of participants, which sum to at most 1.
         tables: (k, 2, 2) money for report x when the majority of the others is m, for each number of participants.
         mean: expected total E[T]. A sum over the tables would lose its digits to cancellation at levels of 20 and more,
             where debts are e^epsilon times as large as the mean.

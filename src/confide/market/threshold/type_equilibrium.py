@@ -96,7 +96,7 @@ class TypeReport:
     """The payoffs of people of one cost.
 
     Args:
-        cost: cost of a nat of privacy to these people.
+        cost: cost of a nat of privacy to the people of the entry.
         strategy: strategy that the equilibrium assigns to people of this cost.
         utility: utility of the assigned strategy.
         best: best replies over all channels, of levels up to the ceiling.
@@ -109,7 +109,7 @@ class TypeReport:
 
     @property
     def takes_part(self) -> bool:
-        """Whether people of this cost take part in the equilibrium."""
+        """Whether people of the entry's cost take part in the equilibrium."""
         return bool(self.strategy.participation.max() > 0)
 
     @property

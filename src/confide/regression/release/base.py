@@ -102,7 +102,7 @@ def laplace_marginal_quantile(level: float, dimension: int) -> float:
 def mean_of_two_quantile(level: float, dimension: int) -> float:
     """The number x with P[|u'(v0+v1)/2| <= x] = level, for two independent draws v0, v1 of scale 1 and a unit vector u.
 
-    The averaged release uses this quantile.
+    The averaged release uses this quantile of averaged noise.
     """
     fraction("level", level)
     half = 1.5 * laplace_marginal_quantile(1 - 1e-9, dimension)
@@ -298,8 +298,8 @@ class Release(Declared, ABC):
     def prediction_error(self, setting: Setting) -> float:
         """The predicted E(x'estimate - x'theta)^2 for a new person's features x; a typical value, no bound.
 
-        A direction in which people hardly differ has little weight in this error. Release estimators are compared by
-        this error.
+        A direction in which people hardly differ has little weight in the error of a prediction. Release estimators are
+        compared by the predicted error of a prediction.
         """
         return _prediction_error(self, setting)
 

@@ -155,7 +155,7 @@ class Counter:
     and do not depend on the method of counting.
 
     Tables of two-valued columns follow from the total weights of the rows with ones in one, two or three columns.
-    Matrix products give these total weights for all columns at once; sums of whole numbers below 2^53 are exact in
+    Matrix products give the total weights for all columns at once. Sums of whole numbers below 2^53 are exact in
     doubles. All other tables are counted row by row.
 
     Args:

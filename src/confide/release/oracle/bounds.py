@@ -164,7 +164,7 @@ class Rows:
 
     def literals(self, index: _Integers, bits: Bits, clause: _Integers) -> None:
         """Add the rows c <= literal for each literal of a clause, which is satisfied only if all of its literals hold.
-        The arguments are those of `conjunctions`.
+        The arguments are the arguments of `conjunctions`.
         """
         sign = np.where(bits, 1, -1)
         self.add(np.column_stack([index.reshape(-1), np.repeat(clause, index.shape[1])]),
@@ -268,7 +268,7 @@ def linear_duals(program: Program, time_limit: float = math.inf) -> tuple[NDArra
     """Dual variables of the rows in the linear relaxation, and whether the time limit ended the solver. If the solver
     returned no duals, the result holds zeros.
 
-    The signs are those that `certified_bound` expects. The duals need not be optimal or exact.
+    The signs of the duals are the signs that `certified_bound` expects. The duals need not be optimal or exact.
     """
     import highspy
 

@@ -244,8 +244,8 @@ def _repairing(
     failing: _List, sizes: _Table, rested: _Whole, by_chance: bool, seed: _Whole, counter: _Whole,
 ) -> _Whole:
     """A move that repairs one literal of a randomly chosen failing clause. By default the function chooses the best
-    move among those not made after `rested`, with ties broken in favour of the oldest. With `by_chance` the function
-    chooses a random move.
+    move among the moves not made after `rested`, with ties broken in favour of the oldest move. With `by_chance` the
+    function chooses a random move.
     """
     j = failing[_below(_random(seed, counter), sizes[_FAILING])]
     every = parity or queries[j, WEIGHT] < 0  # any literal may turn
