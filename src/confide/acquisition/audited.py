@@ -525,7 +525,7 @@ def _lies(
 
 @dataclass(frozen=True)
 class _Held:
-    """Records of the people whose devices are simulated, and messages already sent by the others.
+    """Records of the people whose devices are simulated, and messages already sent by all other people.
 
     Args:
         records: mapping from a participant's rank to the participant's record.

@@ -134,7 +134,7 @@ class Lost(NamedTuple):
         named: name of the row with the measurement.
         loss: the kind of loss; the number was measured in its parameter.
         measured: the measured number, in the parameter of `loss`.
-        paid: the events of the same run that pay for the loss.
+        paid: the events of the measured run that pay for the loss.
     """
 
     named: str
@@ -227,7 +227,7 @@ def as_promise(mechanism: Mechanism, promises: Sequence[Privacy]) -> list[Privac
 
     Args:
         mechanism: the mechanism whose events are composed.
-        promises: promises of the same mechanism that are measured.
+        promises: promises of the mechanism that are measured.
 
     Returns:
         A list of one promise. The list is empty where the same loss is already promised, or where the events have no
@@ -249,7 +249,7 @@ def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | App
 
     Args:
         mechanism: the mechanism with these events.
-        promises: promises of the same mechanism.
+        promises: promises of the mechanism.
     """
     try:
         return composed(mechanism.events(), largest_delta(promises))  # type: ignore[arg-type] # Spend: an event
@@ -258,8 +258,8 @@ def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | App
 
 
 def about_the_charge(row: AuditRow) -> AuditRow:
-    """The measured row of a charge that was audited as a promise, reworded: it keeps or breaks the charge, not a
-    promise of the mechanism's own.
+    """The measured row of a charge that was audited as a promise, reworded to say that the measurement keeps or breaks
+    the charge, not a promise of the mechanism's own.
 
     Args:
         row: the measured row.

@@ -1,5 +1,5 @@
 """The comparisons of audits: the losses that can be promised, and the rule by which a measured number exceeds a
-promised one.
+promised number.
 
 A promise of privacy follows from another promise about the same neighbour step and the same part of an outcome, if its
 audience sees no more. A proved conversion must also lead from the loss of that other promise to the loss of the promise
@@ -48,13 +48,13 @@ Loss = PureDP | ApproxDP | ZCDP | GDP | RenyiDP
 """Every kind of privacy loss with which an audit can compare a measurement."""
 
 RELATIVE = 1e-9
-"""Largest relative amount by which a measured number may exceed the promised one, because of rounding in its
+"""Largest relative amount by which a measured number may exceed the promised number, because of rounding in its
 computation.
 """
 
 ABSOLUTE = 1e-12
-"""Largest absolute amount by which a measured number may exceed the promised one, in nats or the promise's unit. The
-allowance lets doubles keep a promise of zero.
+"""Largest absolute amount by which a measured number may exceed the promised number, in nats or the promise's unit. The
+allowance for rounding lets computations in doubles keep a promise of zero.
 """
 
 

@@ -1,4 +1,4 @@
-"""Paths from one synthetic population to a distant one, changing one record at a time.
+"""Paths from one synthetic population to a distant population, changing one record at a time.
 
 Rules that depend on the data change where a share, a rank or a count crosses a threshold. On each path one cluster of
 equal records therefore grows from none to very many, while the clusters with which rules compare it stay.
@@ -46,10 +46,11 @@ class CrowdPath:
         length: number of slots that change, which are the first slots, in order.
         before: record of the changing slots before their change, shape (c,); None where they hold no record.
         after: record of the changing slots after their change, shape (c,).
-        beside: pairs of a record and the number of its holders, for the slots after the changing ones.
+        beside: pairs of a record and the number of its holders, for the slots after the changing slots.
         closely: whether many places of the path are audited.
         shared: number of parts of the path, in each of which one of several places is audited. Paths with a positive
-            number share one history and some populations with other paths. The number is 0 for all other paths.
+            number share one history and some populations with other paths. The number `shared` is 0 for paths with a
+            history of their own.
     """
 
     length: int
@@ -146,7 +147,7 @@ def some_of_each(roles: Sequence[Role], people: int, seed: int = 0) -> list[Slot
     Args:
         roles: roles of the columns.
         people: number of invited slots.
-        seed: public seed, the same as for `crowd_paths`.
+        seed: public seed that was given to `crowd_paths`.
 
     Example:
         >>> some_of_each([Category(column="mood", levels=("bad", "so-so", "good"))], 5)[0].cells.ravel().tolist()
@@ -287,8 +288,8 @@ def _from_the_middle(roles: Sequence[Role], people: int, first: _Row, last: _Row
 
 
 def _to_the_middle(role: Role, column: int, first: _Row, last: _Row, people: int) -> Iterator[CrowdPath]:
-    """Paths from everybody at the first end of one column, and at the last end of all others, to a value inside that
-    column's range.
+    """Paths from everybody at the first end of one column, and at the last end of all other columns, to a value inside
+    the first column's range.
     """
     here = np.arange(len(last)) == column
     low, high = first[column], last[column]

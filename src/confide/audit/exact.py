@@ -41,7 +41,7 @@ class ExactAudit:
         backward: the value for the output distribution of the pair's second data set against the output distribution of
             the first data set.
         pairs: number of pairs of neighbours that were compared.
-        flagged: True where the measured value is above the promised one beyond rounding.
+        flagged: True where the measured value is above the promised value beyond rounding.
     """
 
     claim: Loss

@@ -3,7 +3,7 @@ answers.
 
 A run requests every random number from `Noise`, and states the value to which the noise is added, called the center.
 Therefore a run on data set D can be recorded, and a run on its neighbour D' can be given the same noisy answers. The
-audit then checks four things:
+fixed-transcript audit checks four things:
 
 - The run on D' must publish exactly the bytes that the run on D published. If the published bytes differ, information
   reached the public without noise.
@@ -53,7 +53,7 @@ class Neighbours:
 
     Args:
         first: the first data set, in the form that the mechanism's `run` expects.
-        second: the second data set, in the same form.
+        second: the second data set, in the form that the mechanism's `run` expects.
         published: function from an outcome to the bytes of everything that the audience of the claim sees. For joint
             privacy, the audience sees all but the changed participant's own share.
     """
@@ -95,7 +95,9 @@ class TranscriptAudit:
     shown: float | None = None
 
     def row(self, promise: str = "privacy") -> AuditRow:
-        """The result as a row of an `AuditReport`. The row can also cover promises that follow from the audited one."""
+        """The result as a row of an `AuditReport`. The row can also cover promises that follow from the audited
+        promise.
+        """
         measured, evidence = self.measured, (f"its own run on {self.pairs} pairs of neighbours: published alike on "
                                              f"equal noise, {exactly(self.formulas)}")
         if self.leaks:
@@ -126,7 +128,7 @@ def fixed_transcript_audit(
         noise: function from the number of a history, from 0, to its source of noise.
         unreleased: parts with noisy answers that are not published themselves, such as the answers of a sparse vector
             (`SPARSE_VECTOR`). The loss of unpublished answers is the loss of the values published from them. The audit
-            also replaces unpublished answers by others from which the same published values follow. The run must
+            also replaces unpublished answers by other answers from which the same published values follow. The run must
             publish the same values with the replaced answers. An answer that its replacement leaves unchanged is
             flagged, because it tests nothing.
         histories: number of histories for each pair. An event that occurs in some histories only, such as a rare cut,
@@ -138,8 +140,8 @@ def fixed_transcript_audit(
     Returns:
         One audit for each claim, keyed by its part, and one for each promise, keyed by its sentence. A leak flags all
         audits. Every noisy answer counts as published unless `unreleased` names its part. Without `unreleased`, the
-        measured loss is therefore too large for a mechanism that publishes less, such as only which answer is the
-        largest.
+        measured loss is therefore too large for a mechanism that publishes less, such as only the position of the
+        largest answer.
 
     Raises:
         InvalidInput: there is no pair, a pair is no `Neighbours`, or there is neither a claim nor a promise.

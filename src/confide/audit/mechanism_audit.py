@@ -69,8 +69,8 @@ def audit_mechanism(
     Each privacy promise to the public or to other participants is compared with the mechanism's own run. The run is
     repeated on pairs of synthetic neighbouring data sets with the same noisy answers, which makes the loss exact. The
     pairs are worst cases (`confide.audit.worst_case_neighbours`) and random ones. A promise to the collector is
-    compared with the output of `submit` in the same way. A run breaks the promise if it fails, or if its warnings,
-    printed text, logs or reported progress differ between two neighbours.
+    compared with the output of `submit` on neighbouring records. A run breaks the promise if it fails, or if its
+    warnings, printed text, logs or reported progress differ between two neighbours.
 
     Draws of secure noise are tested for the requested distributions. Mutants are the same mechanism with half of the
     noise that the promise needs, and with no noise. Shares are decoded again, one by one.

@@ -149,7 +149,7 @@ def _places(order: _Whole, sides: _Whole, coins: NDArray[np.uint64], least: int,
     """New values in units, all different, shape (n,).
 
     Args:
-        order: positions of the entries, the one with the least new value first, shape (n,).
+        order: positions of the entries, starting with the entry of the least new value, shape (n,).
         sides: side of each entry, shape (n,).
         coins: random words that decide the values, shape (n+3,).
         least: least size of distances that may have any size.

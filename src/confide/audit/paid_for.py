@@ -53,7 +53,7 @@ class Underpaid:
         name: the stream or session that was paid for, or the line of parallel groups.
         streams: streams of the draws.
         paid: the payment, in the notion in which it was made; 0 for public randomness.
-        true: the loss between two neighbours, in the same notion.
+        true: the loss between two neighbours, in the notion of the payment.
         notion: "epsilon" or "rho".
         how: description of the declaration.
     """
@@ -80,7 +80,7 @@ def underpaid(
 
     Args:
         first: draws of the first run.
-        second: draws of the second run, with the same answers.
+        second: draws of the second run, with the noisy answers of the first run.
         unreleased: streams with noisy answers that are not published; streams of one part are compared with all
             payments for the part.
         charge: charge of the ledger for the whole run; None where the run's events have no price. If a run pays for

@@ -247,7 +247,7 @@ class AuditRow:
             named: name of the row; the promise's sentence if left out.
             note: further information for a reader.
             flagged: whether the audit refutes the promise; if left out, whether the measured number exceeds the
-                promised one.
+                promised number.
             false_alarm: probability of a wrong "broken".
 
         Example:
@@ -436,7 +436,7 @@ _LONGEST = 72  # letters of a promise, or of a bug, in a line of plain text
 
 @dataclass(frozen=True)
 class AuditReport:
-    """Promised numbers beside measured ones, with the controls, which show that the audit can flag a fault.
+    """Promised numbers beside measured numbers, with the controls, which show that the audit can flag a fault.
 
     Args:
         rows: one row for each promise; they are grouped by concern, and keep their order within a concern.

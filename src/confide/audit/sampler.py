@@ -169,8 +169,8 @@ def _selected(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def shows_selection(request: Draw, factor: float, count: int, alpha: float) -> bool:
-    """Whether a test is almost certain to distinguish a selection at another scale from the requested one. The number
-    of hits of some option must differ by more than the test allows, by Bernstein's inequality, plus six standard
+    """Whether a test is almost certain to distinguish a selection at another scale from the requested selection. The
+    number of hits of some option must differ by more than the test allows, by Bernstein's inequality, plus six standard
     deviations.
 
     Args:

@@ -1,8 +1,8 @@
 """The side channels of a run: how it fails, and its warnings, printed text and logs at any level.
 
 Threads that the run starts are recorded too, as long as the audit waits for them. On the standard streams, both the
-current ones and the ones that Python started with, text and bytes are recorded. The following are not recorded: files,
-the network, the duration of a run, output of other processes, and output of compiled libraries. Output to a file
+current streams and the streams that Python started with, text and bytes are recorded. The following are not recorded:
+files, the network, the duration of a run, output of other processes, and output of compiled libraries. Output to a file
 descriptor past the streams (`os.write`, `/dev/stdout`) is not recorded either. Output through a stream or handler that
 was set up before the run, and is not a standard one, is not recorded.
 

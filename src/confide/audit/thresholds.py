@@ -1,16 +1,16 @@
 """Search for neighbours between which a run changes its behaviour, or between which one record weighs more than other
 records.
 
-A run that says "high" once a mean is above 0.5 changes between one count of people and the next. A run that drops values
-beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them. If the
-noise stays the same, only the center of the noise shows the change. With five hundred invited people, not all counts
-can be tried. Therefore the search makes runs at a few places of several paths (`confide.audit.crowd_paths`), each time
-with the noisy answers of one history. Where the runs at two places differ, bisection finds two neighbours between which
-they differ. Bisection takes as many runs as the number of people has binary digits.
+A run that says "high" once a mean is above 0.5 changes between one count of people and the next. A run that drops
+values beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them.
+If the noise stays the same, only the center of the noise shows the change. With five hundred invited people, not all
+counts can be tried. Therefore the search makes runs at a few places of several paths (`confide.audit.crowd_paths`),
+each time with the noisy answers of one history. Where the runs at two places differ, bisection finds two neighbours
+between which they differ. Bisection takes as many runs as the number of people has binary digits.
 
-Where the centers do not move in proportion to the number of changed records, some records weigh more than others.
-Bisection then follows the part in which a record weighs most on average, so that the final neighbours lose at least
-this average. Bisection stops where all records have equal weight.
+Where the centers do not move in proportion to the number of changed records, some records weigh more than others. In
+this case bisection follows the part in which a record weighs most on average, so that the final neighbours lose at
+least this average. Bisection stops where all records have equal weight.
 
 A comparison covers the billboard, all other messages, the noise requests and the centers. A comparison leaves out the
 shares, which follow from records that differ. The search passes no judgement: an audit measures the loss between the
@@ -190,8 +190,8 @@ class _Replayed:
         return uneven((self._at(low), self._at(high)), (self._at(start), self._at(end)), (high - low) / (end - start))
 
     def _descended(self, low: int, high: int) -> tuple[float, int]:
-        """Halve a part of the path until all its records have equal weight. The result is the weight of its heaviest
-        record, and the number of changed records once this record has changed.
+        """Halve a part of the path until all its records have equal weight. The result is the weight of the part's
+        heaviest record, and the number of changed records once this record has changed.
         """
         while high - low > 1:
             middle = (low + high) // 2

@@ -160,8 +160,8 @@ class _Found:
         self.formulas: tuple[str, ...] = ()
 
     def meet(self, pair: Neighbours, seed: int) -> None:
-        """Run the mechanism on both data sets of a pair. If their messages differ, the runs are repeated, because code
-        that is compiled or read for the first time writes its messages only once.
+        """Run the mechanism on both data sets of a pair. If the messages of the two runs differ, the runs are repeated,
+        because code that is compiled or read for the first time writes its messages only once.
         """
         self.count += 1
         steps, found = self._both(pair, seed)

@@ -288,8 +288,8 @@ class _Held:
 def _played(
     collection: BitCollection, worths: _Worths, run: Callable[[Any, Noise], Any], data: _Held, noise: Noise,
 ) -> Any:
-    """Draw a report from each bit on that person's device, then run the mechanism; the outcome is all that
-    others see.
+    """Draw a report from each bit on that person's device, then run the mechanism. The outcome is everything that other
+    people see.
     """
     who = np.array(list(data.bits), dtype=np.int64)
     sent = np.array([collection.submit((bit, worths[k % len(worths)]), noise=DeviceNoise(noise, k))
@@ -492,7 +492,7 @@ def _pair_money(collection: BitCollection) -> tuple[float, float]:
 
 
 def _other_types(seed: int) -> list[float]:
-    """Random values of a nat of privacy, as shares of the threshold, in addition to the fixed ones that every audit
+    """Random values of a nat of privacy, as shares of the threshold, in addition to the fixed values that every audit
     tries.
     """
     draw = study_generator(seed, "types")

@@ -1,8 +1,7 @@
 """The gain of people who agree on one report, or of one person with many ids, and their effect on the answer.
 
-A market for bits pays a report according to the others' reports. A person who controls several reports gains when the
-controlled reports meet each other, so all of them give the same answer. Three ways to choose the common report are
-computed:
+A market for bits pays a report according to the others' reports. A person who controls several reports gains when those
+reports meet each other, so the person makes all of them equal. Three ways to choose the common report are computed:
 
 - the report that pays more on average without knowledge of any bit, which costs no privacy;
 - the report that pays more given one person's own bit, without the device's noise;

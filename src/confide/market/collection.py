@@ -236,7 +236,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
     def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> int:
         """Draw a participant's report on their own device. Each call draws a new report, so a `ReportBook` has to keep
-        the first one.
+        the first report.
 
         Args:
             private: bit of the participant, or (bit, value of a nat of privacy to the participant) where costs are

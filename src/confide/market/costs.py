@@ -1,8 +1,8 @@
 """Costs of privacy to a person: convex functions g of the privacy level, with g(0) = 0, their slopes, and their checks.
 
 Each cost function takes a number or an array of levels >= 0 and returns a result of the same shape. The guarantees of
-markets use two differences: x g'(x) - g(x) and g'(x) sinh x - g(x). Each of these differences is computed without
-cancellation near x = 0.
+markets use two differences: x g'(x) - g(x) and g'(x) sinh x - g(x). The functions that compute x g'(x) - g(x) and g'(x)
+sinh x - g(x) avoid cancellation near x = 0.
 
 `PlainNumbers` is the base class of markets, costs and laws whose fields are checked as declared and stored as Python
 numbers.

@@ -186,7 +186,7 @@ def interim_matrix(market: CountMarket | GroupMarket, others: Others,
 
 @dataclass(frozen=True)
 class PersonReport:
-    """The payoffs of one person in a profile, and of all `count` people with the same strategy.
+    """The payoffs of each of the `count` people of a profile who play one strategy.
 
     Args:
         count: number of people with the strategy `strategy`.

@@ -250,7 +250,7 @@ def _far_row(
 def wrong_signs(mechanism: PrivateTruthfulRegression, seed: int) -> list[AuditRow]:
     """Rows of lies to peers with an injected fault: the peers predict the opposite, twice as strongly.
 
-    If answers can move a prediction far, some lie then pays.
+    Under this fault some lie pays if answers can move a prediction far.
 
     Args:
         mechanism: mechanism that makes the payments.

@@ -119,9 +119,9 @@ class DependentCosts:
     """A law of coefficients that depend on a person's own data: at each cost the largest tail of several laws counts.
 
     P[c > t] is the largest over the laws, so that P[c <= t] is a lower bound on min over (x, y) of P[c <= t | x, y].
-    Coefficients must still be independent of each other given all data. The exact threshold then remains valid, because
-    the number of people above it is stochastically dominated by a binomial number. If an unknown common factor moves
-    all coefficients together, set `Behaviour.common_factor`.
+    Coefficients must still be independent of each other given all data. If the coefficients are independent given the
+    data, the exact threshold remains valid. The number of people above the threshold is stochastically dominated by a
+    binomial number. If an unknown common factor moves all coefficients together, set `Behaviour.common_factor`.
 
     Args:
         laws: one law for each kind of people, at least one.
@@ -153,10 +153,10 @@ class DependentCosts:
 class QuadraticCosts(Declared):
     """Costs of at most c for each nat that the publication can reveal about a person (the source's Assumption 4).
 
-    By Lemma 12, a player's expected costs of two answers differ by at most 2 c epsilon (e^epsilon - 1). This difference
-    is at most 4 c epsilon^2 while epsilon, the total of the mechanism, is at most 1.25. The coefficient of epsilon^2 is
-    therefore 4 c. The source instead writes f for a quarter of the cost and keeps the coefficient c; this class keeps
-    all amounts in money.
+    By Lemma 12, a player's expected costs of two answers differ by at most 2 c epsilon (e^epsilon - 1). The number 2 c
+    epsilon (e^epsilon - 1) is at most 4 c epsilon^2 while epsilon, the total of the mechanism, is at most 1.25. The
+    coefficient of epsilon^2 is therefore 4 c. The source instead writes f for a quarter of the cost and keeps the
+    coefficient c; this class keeps all amounts in money.
 
     The bound concerns the *difference* of the expected costs of two answers, which suffices for truthfulness.
     Assumption 4 bounds the cost itself only by c epsilon, which is far above 4 c epsilon^2 for small epsilon. The

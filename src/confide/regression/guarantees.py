@@ -187,7 +187,8 @@ def lie_bias(mechanism: PrivateTruthfulRegression, truth_radius: float) -> float
 
 
 def privacy_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[Privacy, ...]:
-    """The guarantees of privacy: towards others, towards the public, and of each part alone.
+    """The guarantees of privacy: towards other participants, towards the public, and for each part of the mechanism
+    alone.
 
     A release that averages the payment estimates has no privacy loss of its own and is exactly as private as the
     payment estimates, so no separate guarantee covers it.

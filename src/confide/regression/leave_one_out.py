@@ -1,5 +1,5 @@
 """Least squares with and without each player's record: exact sums, one triangular factor, and predictions of each
-player by the others.
+player from the records of all other players.
 
 Let h = |L^-1 x|^2 be a player's leverage, where X'X = L L'. The estimate without the player's own record predicts
 (x'theta - h y)/(1 - h) for that player. Each of the n leave-one-out fits therefore costs one triangular solve. Sums are

@@ -101,8 +101,8 @@ class PrivateRegression:
         feature_bounds: public bounds of the features: one pair (lower, upper) for all of them, a list with a pair for
             each column, or a mapping from the name of a column to its pair.
         response_bounds: public bounds (lower, upper) of the response.
-        neighbours: relation between neighbouring data sets. With "replace", they differ in one row that is replaced.
-            The releases are proved for no other relation between data sets.
+        neighbours: relation between neighbouring data sets. With "replace", neighbouring data sets differ in one row
+            that is replaced. The releases are proved for no other relation between data sets.
         release: "sufficient statistics" (pure privacy), "adassp" (needs a delta), "ridge" (pure privacy; needs
             `smallest_eigenvalue`), or "auto". The setting "auto" chooses the release with the least predicted error of
             a prediction among the releases that the settings allow.
@@ -331,7 +331,7 @@ class PrivateRegression:
             largest_eigenvalue=square if given is None else None)
 
     def _release(self, setting: Setting) -> Release:
-        """The named release estimator, or the allowed one with the least predicted error."""
+        """The named release estimator, or the allowed release estimator with the least predicted error."""
         if self.epsilon is None:
             raise InvalidInput("epsilon", "is missing", "must be the privacy loss of one fit, such as 1.0")
         epsilon, delta = positive("epsilon", self.epsilon), fraction("delta", self.delta, zero=True)

@@ -363,7 +363,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
             data: pair (X, y) with shapes (n, d) and (n,), as arrays, frames of pandas, Polars or Arrow, or Parquet or
                 CSV files; y may be the name of a column of X. Batches that can be iterated twice also work. A slot
                 without a row, or with a cell that is not a finite number, is the null record and is paid 0. If a
-                participant has several rows, the first one counts.
+                participant has several rows, the first row counts.
             noise: `Noise.secure()` for a release.
             progress: function that is called with (steps done, 3), where the steps are sums, estimates and payments.
 

@@ -131,7 +131,7 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
 def _read(data: tuple[Any, Any]) -> tuple[Any, Any]:
     """The features and the answers: frames, files and queries as arrays that are read once, and arrays unchanged.
 
-    The answers may be the name of a column of the table, which then does not count as a feature.
+    The answers may be the name of a column of the table, which is not counted as a feature.
     """
     X, y = data
     table = is_table(X) or isinstance(X, Mapping)

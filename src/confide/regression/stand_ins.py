@@ -119,7 +119,7 @@ def stand_ins(
 
     Args:
         mechanism: mechanism that pays the simulated participants.
-        design: columns from which their features are drawn.
+        design: columns from which the participants' features are drawn.
         response: role of the answer.
         truth_radius: truth radius rho: a lie that moves the prediction by more than rho loses.
     """

@@ -168,8 +168,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
     **No privacy at all.** Use `PrivateTruthfulRegression` where people care about the privacy of their answers. Because
     nothing is private, a run may refuse because of the records, and name a record. A run refuses if only one player's
-    record has information about some direction, because nobody else's record then predicts that player's answer. There
-    is no epsilon, and no `for_budget`, because exact estimates spend no budget.
+    record has information about some direction, because nobody else's record predicts that player's answer. There is no
+    epsilon, and no `for_budget`, because exact estimates spend no budget.
 
     Args:
         noise: law of the residuals, with mean zero, inside [-M, M].
@@ -325,7 +325,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
             data: pair (X, y) with shapes (n, d) and (n,), as arrays, frames of pandas, Polars or Arrow, or Parquet or
                 CSV files; y may be the name of a column of X. Batches that can be iterated twice also work. A slot
                 without a row, or with a cell that is not a finite number, is the null record and is paid 0. If a
-                participant has several rows, the first one counts.
+                participant has several rows, the first row counts.
             noise: source of the random split into two groups, and of nothing else; its kind decides the type of the
                 outcome.
             progress: function that is called with (passes done, 2), where the passes are estimates and payments.

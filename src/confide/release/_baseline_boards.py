@@ -359,7 +359,7 @@ class NoisyBillboard(Billboard):
 
         Raises:
             InvalidInput: the workload is not the release's own. `measured_sums` answers other queries that are sums of
-                measured ones.
+                measured queries.
         """
         if workload is not None:
             of_kind("workload", workload, Workload)

@@ -4,7 +4,7 @@ from one transform.
 A cell is a combination of one value of each column. The digits of a cell's number, in mixed radix, are the values of
 its columns. A box is a product of intervals of values. A box is stored as nested loops, each with a stride and a count.
 Adjacent columns that are not restricted form one loop, and a column with one allowed value needs no loop. The time for
-a box is proportional to its number of cells.
+a sum or an update over a box is proportional to the box's number of cells.
 
 The transform works column by column: it replaces the entry of one value of the column, the pivot, by the sum over all
 values of the column. The transform has as many entries as the histogram. A conjunction of r literals is a combination

@@ -76,7 +76,7 @@ __all__ = [
 
 
 class TwiceTheStep(DualQuery):
-    """A mutant with a step size twice as large as the charged one, and so logits twice as steep."""
+    """A mutant with a step size twice as large as the charged step size, and so logits twice as steep."""
 
     def _round(self, t: int) -> QueryRound:
         return super()._round(t)._replace(eta=2.0 * self.eta)
@@ -159,8 +159,8 @@ class OneSample(DualQuery):
 
 
 class WithoutReplacement(DualQuery):
-    """A mutant that draws no query twice in a round. The distribution of the draws differs from the one in the proof of
-    accuracy.
+    """A mutant that draws no query twice in a round. The distribution of the mutant's draws differs from the
+    distribution in the proof of accuracy.
     """
 
     def _draw(
@@ -334,7 +334,7 @@ def law_rows(
         rounds: number of rounds, T.
         samples: number of samples a round, s.
         claims: the claims to compare, among "pure", "zcdp" and "delta".
-        data: data sets of four elements each. Every replacement of one of their records is compared.
+        data: data sets of four elements each. The audit compares every replacement of one record of these data sets.
 
     Source: spec query_release, acceptance checks 6 and 12.
     """

@@ -121,8 +121,8 @@ def twins() -> dict[str, Mechanism]:
 
 def neighbours(it: Mechanism, seed: int) -> Iterator[Neighbours]:
     """Pairs of data sets of 40 records that differ in one record, as strongly as possible. In some pairs of data sets
-    all records but the replaced one are equal. With columns, one record of the last pair is unusable, so that the null
-    record takes its place.
+    all records except the replaced record are equal. With columns, one record of the last pair is unusable, so that the
+    null record takes its place.
 
     Args:
         it: a tiny mechanism, from `tiny` or `twins`.

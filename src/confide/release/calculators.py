@@ -183,8 +183,8 @@ def _proved(
 
 
 def _pure(events: tuple[Event, ...]) -> Accountant:
-    """The draws of a run as events of pure differential privacy. The published accounting uses only their epsilon, not
-    their bounded range.
+    """The draws of a run as events of pure differential privacy. The published accounting uses only the epsilon of a
+    draw, not its bounded range.
     """
     return Accountant(tuple(
         Repeated(event=PureEvent(epsilon=each.event.epsilon, neighbours=_NEIGHBOURS), count=each.count,
@@ -383,7 +383,7 @@ def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) 
 
 def _about(records: int, eta: float, rounds: int, samples: int, delta: float, calculator: Calculator) -> float:
     """An approximate cost in doubles, in the unit in which the calculator compares: rho for "zcdp", epsilon for all
-    others.
+    other calculators.
     """
     slope, last, log = 2.0 * eta / records, rounds - 1.0, -math.log(delta) if delta else math.inf
     ones: float = slope * last * rounds / 2.0 + ROOM * last

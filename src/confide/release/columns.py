@@ -87,7 +87,7 @@ class Binned:
             if values must be whole.
         unit: name of the column's unit, shown to people.
         edges: 2 to 65,537 ascending numbers, in place of `lower`, `upper` and `bins`; None for equal widths. The edges
-            are public: they must come from the question or from general knowledge of the field, never from the data.
+            are public: edges must come from the question or from general knowledge of the field, never from the data.
 
     Raises:
         InvalidInput: a field is out of range, or the bins are defined both by `edges` and by `bins`, or in neither way.

@@ -137,7 +137,7 @@ def usual_rounds(n: int, epsilon: float, rho: float, queries: int, log_universe:
         rho: rho of the whole run; 0 for pure composition.
         queries: number of queries, k.
         log_universe: logarithm ln|X| of the size of the universe.
-        analysed: whether the form is the analysed one.
+        analysed: whether the form of MWEM is "analysed".
 
     Returns:
         The number of rounds T, from 1 to 200.

@@ -1,8 +1,8 @@
 """`DualQuery`: synthetic records that answer a fixed list of counting queries, from a game between queries and records.
 
 In each round a query player draws queries and negated queries on which the answers of the synthetic records so far are
-too low. The draws are exact samples of an exponential mechanism. A non-private optimiser then finds a record that
-satisfies most of the drawn queries. Only the draws read the private data.
+too low. The draws are exact samples of an exponential mechanism. After the draws a non-private optimiser finds a record
+that satisfies most of the drawn queries. Only the draws read the private data.
 """
 
 from __future__ import annotations
@@ -351,8 +351,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             progress: callback that receives the number of finished rounds and the number of all rounds.
 
         Returns:
-            An outcome with `SyntheticRecords` as billboard and an `AnswersCertificate`. Under simulated noise its
-            diagnostics hold the true errors.
+            An outcome with `SyntheticRecords` as billboard and an `AnswersCertificate`. Under simulated noise the
+            outcome's diagnostics hold the true errors.
 
         Raises:
             InvalidInput: there is no workload; the data have another number of records, queries or attributes; the true
@@ -581,7 +581,7 @@ def _clauses(samples: Netted) -> float:
 
 
 def _enumerated(queries: Workload, samples: Netted) -> Answer:
-    """The best record of an enumerated universe; the first one if several are best."""
+    """The best record of an enumerated universe; the first record if several are best."""
     values = samples.weights @ queries.truth[samples.queries].astype(np.int64)
     best = int(np.argmax(values))
     value = samples.constant + int(values[best])

@@ -276,7 +276,7 @@ class ReleasePlan(Plan[Advised]):
         method: "marginal-fit", "gaussian", "laplace", "mwem" or "dual-query".
         mechanism: mechanism built for the budget, ready for `run`.
         reasons: reasons for the recommendation, one sentence each.
-        predictions: predicted errors of each method, the best one first. A method that cannot run has the reason in
+        predictions: predicted errors of each method, the best method first. A method that cannot run has the reason in
             place of figures.
     """
 
@@ -297,7 +297,9 @@ class ReleasePlan(Plan[Advised]):
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """The other methods, the best one first, each with its predicted errors or the reason why it cannot run."""
+        """The methods that are not recommended, the best method first, each with its predicted errors or the reason why
+        it cannot run.
+        """
         return tuple(Alternative(name=each.method, predicted={} if each.mechanism is None else _figures(each),
                                  mechanism=each.mechanism, refused=each.refused or self._not_chosen(each))
                      for each in self.predictions if each.method != self.method)

@@ -337,7 +337,7 @@ def play_in_full(
             games, and their combination is a positive feedback.
 
     Returns:
-        Means over the rounds and their error.
+        Means of the play over the rounds, and the error of these means.
 
     Raises:
         InvalidInput: the shapes do not fit together.

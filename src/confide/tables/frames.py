@@ -62,7 +62,7 @@ def numpy_numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
         column: integers or floats.
 
     Returns:
-        (n,) numbers of the column's type. If cells are null, the type is the one that `to_numpy` chooses.
+        (n,) numbers of the column's type. If cells are null, the type is the type that `to_numpy` chooses.
 
     Example:
         >>> numpy_numbers(pa.chunked_array([arrow_numbers(np.array([1, 2])), arrow_numbers(np.array([3]))]))
@@ -222,7 +222,7 @@ def own_row(record: Any, count: int | None = None, *, no_truths: str = "") -> An
         no_truths: advice in the error for a column of true and false, as in `columns_of`.
 
     Returns:
-        (count,) numbers; or the record itself.
+        (count,) numbers; or the given record unchanged.
 
     Raises:
         InvalidInput: the table has another number of rows or columns, or a column of text, which the message names.

@@ -441,7 +441,7 @@ def solve_capped(
         variance_price: price g >= 0 of the records' variance.
         noise_price: price kappa > 0 of the noise.
         approximation: relative excess cost that the grid of S may cause, in (0, 1].
-        outside: cost of buying nothing, > 0. If it is infinite, nothing is bought only for lack of people.
+        outside: cost of buying nothing, > 0. If `outside` is infinite, nothing is bought only for lack of people.
         psi_floor: public lower bound of all virtual costs.
 
     Returns:

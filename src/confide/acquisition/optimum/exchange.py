@@ -208,7 +208,7 @@ def _threshold(
     rows: Floats, less: Floats, more: Floats, b: Floats, person: int, place: int, own: float, r: float,
     positive: int, guess: int,
 ) -> int:
-    """Number of users with weight, who are the first ones in the order of virtual costs. The search for the number of
+    """Number of users with weight, who are the first users in the order of virtual costs. The search for the number of
     users with weight moves away from an initial guess in doubling steps and then bisects.
     """
     if positive == 1:

@@ -70,7 +70,7 @@ class Inner(NamedTuple):
         lower: a lower bound of V(r).
         squares: sum of squared weights w^2.
         quadratic: quadratic form Q(w) of the weights, which is the slope of V at r.
-        active: number of users who have weight. Users with weight are the first ones in the order.
+        active: number of users who have weight. Users with weight are the first users in the order of virtual costs.
         lead: threshold theta less the anchor.
         anchor: a value of b from which all other users' b are subtracted.
         own: u of the last user with weight, times that user's b.

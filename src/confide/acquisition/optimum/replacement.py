@@ -174,8 +174,8 @@ def _checked(
 def _places(
     costs: Floats, users: Ordered, chosen: Integers, wanted: Floats
 ) -> tuple[Integers, Integers, NDArray[np.bool_]]:
-    """Places of the exchanged users among the sorted users before and after the exchange, and whether a user with the
-    same virtual cost comes before.
+    """Places of the exchanged users among the sorted users before and after the exchange, and whether a user with an
+    equal virtual cost comes before.
     """
     rank = np.full(costs.size, users.psi.size, dtype=np.int64)
     rank[users.position] = np.arange(users.psi.size)
@@ -252,7 +252,7 @@ def rise(rows: Floats) -> Floats:
 
 
 class Cell(NamedTuple):
-    """Some exchanges with their numbers at both ends of an interval of r."""
+    """Some exchanges, with their values V, Q and differences at both ends of an interval of r."""
 
     who: Integers
     left: Points

@@ -174,7 +174,7 @@ def minimise(psi: Floats, b: Floats, g: float, low: float, high: float, toleranc
 LEAST_TOLERANCE = 3e-14
 """Smallest tolerance. Below this smallest tolerance, the bounds' allowance for rounding would prevent convergence."""
 ROOM = 4e-15
-"""Amount by which the search tolerance is below the requested one, to allow for the rounding of values."""
+"""Amount by which the search tolerance is below the requested tolerance, to allow for the rounding of values."""
 SIDE = 1e-9
 """Relative width added to both ends of the search interval for r, so that an optimum at an end lies inside."""
 FIRST = 4096

@@ -13,8 +13,8 @@ discrete Gaussian noise costs at most b a_i^2/(2 s_i^2) at every order b. Toward
 sum of the noises are within a factor e^(+-t) of the probabilities of one discrete Gaussian of variance T = sum s_j^2,
 where t = 5 (active - 1) e^(-pi^2 min s^2) < 1e-260. The factor is so close to 1 because merging two noises leaves a
 theta function of the unknown split, which is nearly constant. Therefore the divergence of order b towards the public is
-at most b a_i^2/(2 T) + (2 b - 1) t/(b - 1). For b >= 1 + 2^-400 the bound on this divergence is below b rho_i as soon
-as
+at most b a_i^2/(2 T) + (2 b - 1) t/(b - 1). For b >= 1 + 2^-400 the bound on the divergence of order b is below b rho_i
+as soon as
 
     (1 + 2^-400) (a_i^2/(2 T) + 2^401 t) <= rho_i.
 

@@ -185,10 +185,10 @@ def to_gdp(level: float, order: float) -> GDP:
 def lattice_delta(epsilon: float, shift: int, variance: int) -> float:
     """Upper bound on delta at a given epsilon for whole-number noise, of one person or summed over up to 2^40 people.
 
-    Discrete Gaussian noise of variance V is not Gaussian DP, but nearly. In every probability it equals Gaussian noise
-    of variance V - 64, rounded at random by a discrete Gaussian of variance 64, up to a factor e^(+-t) with t < 2^-850.
-    Therefore delta is at most e^t times the delta of mu = shift/sqrt(V - 64), at an epsilon that is smaller by 2t. For
-    V near 64, the zCDP bound with rho = shift^2/(2V) is better and is used.
+    Discrete Gaussian noise of variance V is not Gaussian DP, but nearly. In every probability, discrete Gaussian noise
+    of variance V equals Gaussian noise of variance V - 64, rounded at random by a discrete Gaussian of variance 64, up
+    to a factor e^(+-t) with t < 2^-850. Therefore delta is at most e^t times the delta of mu = shift/sqrt(V - 64), at
+    an epsilon that is smaller by 2t. For V near 64, the zCDP bound with rho = shift^2/(2V) is better and is used.
 
     Args:
         epsilon: privacy loss in nats, >= 0.
@@ -268,7 +268,7 @@ class ReleaseLosses:
         added it, shape (n,).
 
         Args:
-            coalition: ranks of the members of the coalition. Nothing is promised to the members themselves: their
+            coalition: ranks of the members of the coalition. Nothing is promised to the members of the coalition: their
                 entries are infinite.
         """
         out = np.zeros(len(self.shifts), dtype=np.bool_)

@@ -52,7 +52,7 @@ class MeanEstimate:
         sd: standard deviation of the estimate over the randomness of the reports, 1/(2 sqrt(n) sinh(epsilon/2)), which
             is the same for all bits.
         people: number n of people who reported.
-        epsilon: privacy level of their reports, in nats.
+        epsilon: privacy level of the people's reports, in nats.
 
     Example:
         >>> found = mean_estimate(ones=55, zeros=45, epsilon=1.0)
@@ -133,7 +133,7 @@ def thesis_level(people: int, error: float, failure: float) -> float:
 def chebyshev_level(people: int, error: float, failure: float) -> float:
     """The least level that Chebyshev's bound accepts: 2 asinh(1/(2 sqrt(N error^2 failure))).
 
-    Theorem 10 uses the same bound; the exact inversion is ours.
+    Theorem 10 uses Chebyshev's bound too; the exact inversion of the bound is ours.
     """
     n, width, failure = _target(people, error, failure)
     return 2.0 * math.asinh(1.0 / (2.0 * width * math.sqrt(n * failure)))

@@ -2,7 +2,7 @@
 the covariance D of two bits is negative.
 
 Averaged over all peers, the payment is fixed by the two public counts. With a single peer for each report the
-incentives are the same, the variance is larger, and nobody can check a payment without the peer's report.
+incentives are unchanged, the variance is larger, and nobody can check a payment without the peer's report.
 
 The module also computes the best replies of people who know their own group, which tests on a table whether a pair
 market works. Bits are correlated because people belong to groups. To a person who knows their own group, the peers'

@@ -1,7 +1,7 @@
 """The cheapest level at which the share of ones is estimated with a given accuracy.
 
 Four criteria decide whether a level is accurate enough. `thesis` uses Theorem 10 as printed, `chebyshev` inverts the
-same bound exactly, and `hoeffding` uses Hoeffding's bound. `exact` uses the failure probability itself, for every
+theorem's bound exactly, and `hoeffding` uses Hoeffding's bound. `exact` uses the failure probability itself, for every
 number of ones. Each criterion buys the cheapest level that it accepts. The cheapest accepted level is often above the
 least accepted level, because the expected payment diverges both at small and at large levels. `plan_mean(...).compared`
 shows the price of each criterion's looseness.
@@ -175,8 +175,8 @@ def _exact_level(prior: PairPrior, cost: Cost, error: float, failure: float, saf
     """The cheapest level found whose exact failure probability is at most `failure`.
 
     All levels from `safe` on suffice. The levels below `safe` are tried in the order of their prices, because the
-    failing levels form no interval: the set of failing counts changes in jumps. The first sufficient level is then
-    moved towards its cheaper neighbour as far as it still suffices.
+    failing levels form no interval: the set of failing counts changes in jumps. The first sufficient level found is
+    moved towards its cheaper neighbour as far as the level still suffices.
     """
 
     def fails(level: float) -> bool:

@@ -217,7 +217,7 @@ def common_equilibria(
 
     If all people give the same report, whatever their costs and bits, their reports always agree and are paid. A common
     report of all people is an equilibrium in which the collector learns nothing. Further equilibria may exist; the
-    listed ones are easy to agree on.
+    listed equilibria are easy to agree on.
 
     Args:
         market: threshold market that pays the reports.

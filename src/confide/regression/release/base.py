@@ -6,9 +6,9 @@ and the error that is predicted from public parameters.
 The module also computes quantiles of the effect of privacy noise on a released number, which is one coordinate of
 vector Laplace noise.
 
-If a noise vector v has density proportional to exp(-||v||) in d dimensions, then u'v for a unit vector u is the product
-R*T of independent variables: R ~ Gamma(d), and T is a coordinate of a uniform direction. The tail probability of u'v is
-therefore P[|u'v| > x] = E[P(|T| > x/R)].
+Let a noise vector v have density proportional to exp(-||v||) in d dimensions, and let u be a unit vector. The product
+u'v is R*T for independent variables: R ~ Gamma(d), and T is a coordinate of a uniform direction. The tail probability
+of u'v is therefore P[|u'v| > x] = E[P(|T| > x/R)].
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def laplace_marginal_quantile(level: float, dimension: int) -> float:
 def mean_of_two_quantile(level: float, dimension: int) -> float:
     """The number x with P[|u'(v0+v1)/2| <= x] = level, for two independent draws v0, v1 of scale 1 and a unit vector u.
 
-    The averaged release uses this quantile of averaged noise.
+    The averaged release uses the quantile of the mean of two noise vectors.
     """
     fraction("level", level)
     half = 1.5 * laplace_marginal_quantile(1 - 1e-9, dimension)

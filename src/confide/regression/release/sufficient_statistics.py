@@ -93,7 +93,7 @@ def shrink(gram: np.ndarray, setting: Setting, *, gram_noise_std: float, cross_n
     The model is u~ = A~ theta + noise. In the eigendirection k of A~ with eigenvalue w_k, the noise has variance v_k =
     cross_noise_std^2 + gram_noise_std^2 R0^2/2 + sigma^2 w_k. A coordinate of theta, which is uniform in the ball, has
     variance R0^2/(d+2). The best linear estimate has coordinates w_k u_k / (w_k^2 + v_k (d+2)/R0^2). Directions with an
-    eigenvalue that the noise made negative are shrunk in the same way, and never inverted.
+    eigenvalue that the noise made negative are shrunk by this formula too, and never inverted.
 
     Args:
         gram: (d, d) released matrix A~.
@@ -161,7 +161,7 @@ def moment_error_bound(
         setting: public facts of the regression.
         misreports: tolerated share alpha of lies and absences.
         gram_noise: bound on the Frobenius norm of the noise in A, which fails with probability at most FAILURE.
-        cross_noise: bound on the norm of the noise in u, on the same event.
+        cross_noise: bound on the norm of the noise in u, on the event that the bound `gram_noise` holds.
         gram_noise_std: standard deviation as in `shrink`, where the filter of `shrink` is used; else 0.
         cross_noise_std: standard deviation as in `shrink`, where the filter of `shrink` is used; else 0.
         ridge: largest ridge weight, where the filter f(w) = 1/(w + ridge) is used.
@@ -201,7 +201,7 @@ def predicted_errors(
         fit: function from noisy (A, u) to the release's estimate, shape (d,).
         gram_noise_std: standard deviation of the noise in a diagonal entry of A.
         cross_noise_std: standard deviation of the noise in an entry of u.
-        draws: number of simulated data sets; their fixed public seed makes the plan reproducible.
+        draws: number of simulated data sets; the fixed public seed of the data sets makes the plan reproducible.
     """
     d = setting.features
     weights = setting.people * setting.eigenvalues

@@ -98,7 +98,7 @@ class Candidates:
         return tuple(int(j) for j in self.members[at] if j >= 0)
 
     def overlap(self, at: int) -> NDArray[np.int64]:
-        """The number of columns that each candidate shares with the given one, (k,)."""
+        """The number of columns that each candidate shares with the given candidate, (k,)."""
         common = np.zeros(len(self), dtype=np.int64)
         for j in self.columns(at):
             for place in self._places:

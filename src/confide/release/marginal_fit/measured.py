@@ -98,7 +98,7 @@ def consistent(raw: Sequence[RawTable], n: int) -> dict[_Columns, NDArray[np.flo
 
     The sets are processed by size, from 1 to 3. The first estimate for a set is the inverse-variance weighted mean of
     the margins of all raw tables that contain the set, projected on the simplex. For sets of two or three columns, 6
-    rounds of iterative proportional fitting then adjust the estimate to the targets of its subsets.
+    rounds of iterative proportional fitting adjust the first estimate to the targets of the subsets.
 
     Before the fitting, a share s of the estimate is replaced by the product of the independent columns, so that no
     positive margin meets cells that noise left empty. The share s is the smaller of 0.01 and five times the noise of

@@ -309,8 +309,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                 numbers depend on the plan and released tables only; the times of the calls depend on the data.
 
         Returns:
-            An outcome with `FittedMarginals` as billboard. Under simulated noise its diagnostics hold the true error of
-            the measured tables.
+            An outcome with `FittedMarginals` as billboard. Under simulated noise the outcome's diagnostics hold the
+            true error of the measured tables.
 
         Raises:
             InvalidInput: the data are not n records of this schema, or a table that cannot be encoded.

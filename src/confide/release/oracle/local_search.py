@@ -321,8 +321,8 @@ def climb(
     parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
     flips: int, target: int, sample: int, rest: int, by_chance: int, seed: np.uint64,
 ) -> _Whole:
-    """Search from a record, and replace it by the best record found. The best record is then moved towards the default
-    record as far as the objective does not fall.
+    """Search from a record, and replace it by the best record found. At the end the best record is moved towards the
+    default record as far as the objective does not fall.
 
     Args:
         parity: whether queries are parities.
@@ -408,9 +408,9 @@ class LocalSearch(Declared):
     From each start record the search takes the best of 15 random improving flips, with ties broken in favour of the
     oldest flip. At a local maximum the search takes a flip that repairs a random failing query. A flipped bit rests for
     3 moves, unless flipping it makes the best record so far. Without this pause of flipped bits the search would leave
-    a local maximum and return to it at once. The best record found then moves to the default record, bit by bit, as
-    long as no satisfied clause is lost. On sparse workloads the move to the default lowers the average error by some 10
-    %. Attributes in no sampled query keep their default.
+    a local maximum and return to it at once. At the end the best record found moves to the default record, bit by bit,
+    as long as no satisfied clause is lost. On sparse workloads the move to the default lowers the average error by some
+    10 %. Attributes in no sampled query keep their default.
 
     The budget counts flips, not seconds, so an answer depends only on the terms, the start records and the seed. All
     starts share one budget of flips. With `certify` a linear program (`upper_bound`) bounds the optimum before the
@@ -446,7 +446,7 @@ class LocalSearch(Declared):
 
         Args:
             terms: the netted samples.
-            start: records of d bits; the first one is the default record.
+            start: records of d bits; the first record is the default record.
             seed: public seed, >= 0.
 
         Raises:
