@@ -170,7 +170,7 @@ def enclosed_rents(cost: SmoothVirtualCost, sellers: Sellers, replace: Replace, 
     widest bounds are divided first.
 
     Args:
-        cost: virtual cost of all these people.
+        cost: virtual cost of all people in `sellers`.
         sellers: people whose rents are computed.
         replace: function to the values where one of the people has another virtual cost.
         tolerance: largest difference between the upper and the lower bound of a rent.

@@ -133,8 +133,8 @@ class Submissions:
         roster: the public list of ids.
         identity: the id column, or "row".
         drawn: the final contracts.
-        rejected: dictionary from each rejected id to a reason, complete after one pass. Only the operator may see these
-            reasons.
+        rejected: dictionary from each rejected id to a reason, complete after one pass. Only the operator may see the
+            reasons of rejections.
     """
 
     source: TableSource

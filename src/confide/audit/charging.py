@@ -248,7 +248,7 @@ def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | App
     run.
 
     Args:
-        mechanism: the mechanism with these events.
+        mechanism: the mechanism whose events are composed.
         promises: promises of the mechanism.
     """
     try:

@@ -289,7 +289,7 @@ def _from_the_middle(roles: Sequence[Role], people: int, first: _Row, last: _Row
 
 def _to_the_middle(role: Role, column: int, first: _Row, last: _Row, people: int) -> Iterator[CrowdPath]:
     """Paths from everybody at the first end of one column, and at the last end of all other columns, to a value inside
-    the first column's range.
+    the range of the one column.
     """
     here = np.arange(len(last)) == column
     low, high = first[column], last[column]

@@ -242,7 +242,8 @@ class _Search:
         return people * self.price_of(levels, errors)
 
     def level_of(self, information: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The levels with the given Chernoff informations; infinite where even an unchanged bit has less information.
+        """The levels with the given Chernoff informations; infinite where even an unchanged bit has less
+        information.
         """
         ratio = np.sqrt(-np.expm1(-2.0 * information)) / self.signal_model.edge
         return np.where(ratio < 1.0, 2.0 * np.arctanh(np.minimum(ratio, 1.0 - 1e-16)), np.inf)

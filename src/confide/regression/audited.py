@@ -295,8 +295,8 @@ def _leaning(
     The others' records (c, 0, ...), with the largest answer that they may have, push along the first axis and add as
     little curvature as their number allows. A length above 1 is reached only by an estimate whose ball is wider than
     stated. The last record is (cos, sin) or (cos, -sin), with an answer that pulls back, so that the estimate moves by
-    nearly D(R,Y)/ridge. The argument `lean` multiplies the cosine between the last record and the estimate. With `huge`
-    the first version of the last record is a million times too long.
+    nearly D(R,Y)/ridge. The argument `lean` multiplies the best value of cos. With `huge` the first version of the last
+    record is a million times too long.
     """
     records, others, reach = mechanism.record_map, len(members) - 1, length * mechanism.setting.ball
     # At the reach, one record pulls by c (answer - c reach), and the ridge by ridge times the reach.

@@ -198,7 +198,8 @@ class MWEMCertificate(Certificate):
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound on all queries is at least 1/2, an error that the answer 1/2 to every query never exceeds.
+        """Whether the bound on all queries is at least 1/2, an error that the answer 1/2 to every query
+        never exceeds.
         """
         return not self.everywhere < BASELINE_ERROR
 

@@ -213,8 +213,8 @@ class Category:
         """Turn the cells of a column into ranks of levels.
 
         Args:
-            cells: Arrow or numpy array or sequence of m texts, whole numbers or booleans. Any other object in a
-                sequence counts as missing.
+            cells: Arrow or numpy array or sequence of m texts, whole numbers or booleans. An object in a sequence that
+                is neither a number nor a text counts as missing.
 
         Raises:
             InvalidInput: the column's type can hold none of the levels. The error never depends on the values.

@@ -1,7 +1,8 @@
 """The best weights at a fixed r = 1/S with one user's virtual cost replaced (an exchange), in O(log n) from sums over
 all users.
 
-At one value of r, sums over the first 0, 1, 2, ... users are kept: of 1/a, b/a and b^2/a, and of the numerators 1, b and
+At one value of r, sums over the first 0, 1, 2, ... users are kept: of 1/a, b/a and b^2/a, and of the numerators 1, b
+and
 b^2 over a^2. In these sums psi is a user's virtual cost, b = sqrt(psi) and a = g + r (1 - psi). An exchange takes a
 user out of the sums and puts the user back with another virtual cost, which changes each sum by two terms. The
 threshold theta on b is found by bisection, and from theta follow V = theta/sum (theta - b)/a, sum w^2 and Q = (V - g
@@ -384,7 +385,7 @@ def searched(
         ends: (t, 2) ends of the interval of r.
         persons: (t,) user who is exchanged, as a place in psi; n for a user who is not in psi.
         costs: (t,) new virtual cost of that user; inf if the user leaves.
-        places: (t,) number of other users who come before that user after the exchange.
+        places: (t,) number of other users who come before the exchanged user after the exchange.
         tolerance: relative gap between the value and its lower bound.
         out: (t, 3) results value, difference and lower bound; overwritten.
     """

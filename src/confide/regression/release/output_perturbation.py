@@ -178,7 +178,8 @@ class RidgeRelease(Release):
 @wire("Averaged", "epsilon_payment ridge_payment")
 @dataclass(frozen=True, kw_only=True)
 class Averaged(Release):
-    """A release of the mean of the two payment estimates, which has no privacy loss beyond the loss of these estimates.
+    """A release of the mean of the two payment estimates, which has no privacy loss beyond the loss of these
+    estimates.
     """
 
     epsilon_payment: Annotated[float, Parameter("privacy loss of the payment estimates", unit="nats", above=0)]

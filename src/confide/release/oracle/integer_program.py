@@ -146,7 +146,7 @@ class Enumeration(Declared):
 
         Args:
             terms: the netted samples.
-            start: records of d bits; the first one is the default record.
+            start: records of d bits; the first record is the default record.
             seed: public seed, >= 0.
 
         Raises:
