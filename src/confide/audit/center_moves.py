@@ -74,8 +74,8 @@ def apart(one: Shown, other: Shown) -> float:
     """Approximate privacy loss between two runs that requested the same noise. For Gaussian noise the distance is
     counted in standard deviations.
 
-    Between neighbours the result is exact for Laplace noise. The approximation satisfies the triangle inequality, so on
-    a path between two runs some step loses at least the average.
+    Between neighbouring data sets the approximate loss is exact for Laplace noise. The approximation satisfies the
+    triangle inequality, so on a path between two runs some step loses at least the average.
 
     Args:
         one: a run.

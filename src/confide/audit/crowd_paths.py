@@ -108,7 +108,8 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 
     - For columns of numbers beside columns with levels: paths from one end of the range to the other, and out of two
       clusters close together. On these paths everybody is at one common level, and each level has its own paths.
     - For columns of numbers: paths from everybody at a number that is not round to everybody at a round number near it.
-      Another path leads to everybody at a number that often codes "no answer" (`confide.audit.round_numbers`).
+      One more path of this kind ends with everybody at a number that often codes "no answer"
+      (`confide.audit.round_numbers`).
 
     If the promise is about added or removed records, the changing slots hold no record before. Half of the slots that
     would change have their record from the start. For a pair of levels, each level grows beside the other. If the whole

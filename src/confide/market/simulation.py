@@ -305,7 +305,7 @@ class _Types:
         return one, here
 
     def settle(self, for_one: NDArray[np.float64], for_zero: NDArray[np.float64]) -> None:
-        """Book the payments of the rounds for which all reports have been drawn."""
+        """Record the payments of the rounds for which all reports have been drawn."""
         if self.counts is not None:
             self.people += self.counts.sum(axis=(0, 2))
             self.paid += for_zero @ self.counts[:, :, 0] + for_one @ self.counts[:, :, 1]

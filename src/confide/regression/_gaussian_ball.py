@@ -35,13 +35,13 @@ h(s),
     h(s) = log P(k, c (1 - s^2) / 2) + tilt s - pull s^2 / 2, k = (d - 1) / 2.
 
 The function P is the regularised incomplete gamma function, the probability that the other d - 1 coordinates stay
-inside the ball. The concentration c is (radius / tau)^2, and the pull is c + (r / sigma)^2. The method has the same two
-steps as for the uniform prior. A window around the peak is found outside which the density is below exp(-32) of its
-peak, and Gauss-Legendre nodes are used on that window. The substitution s = u (3 - u^2)/2 again makes the half powers
-of 1 - s^2 at the ends analytic. The function h is concave, because a marginal of a log-concave density is log-concave.
-The slope of h lies between the slope for the uniform prior with the same pull and the slope for a Gaussian prior
-without truncation. Newton's method therefore starts at the peak for the uniform prior. The error of the result is at
-most 1e-12 times the reach.
+inside the ball. The concentration c is (radius / tau)^2, and the pull is c + (r / sigma)^2. The method for the Gaussian
+prior has the two steps of the method for the uniform prior. A window around the peak is found outside which the density
+is below exp(-32) of its peak, and Gauss-Legendre nodes are used on that window. The substitution s = u (3 - u^2)/2
+again makes the half powers of 1 - s^2 at the ends analytic. The function h is concave, because a marginal of a
+log-concave density is log-concave. The slope of h lies between the slope for the uniform prior with the same pull and
+the slope for a Gaussian prior without truncation. Newton's method therefore starts at the peak for the uniform prior.
+The error of the result is at most 1e-12 times the reach.
 
 log P(k, z) = k log z + B(z), where B is smooth and decreasing. B and its derivative are tabulated once for each k, as
 cubics, within 1e-12.

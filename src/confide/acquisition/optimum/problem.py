@@ -6,8 +6,8 @@ The problem is, over weights w >= 0 that sum to 1 and local levels y, to minimis
     g sum w^2 + kappa S + sum (1 - psi) w^2/S + sum psi y,     S = sum w^2/y.
 
 For given weights the best levels have a closed form. With the best levels the cost of weights w is G(w) = g sum w^2 + 2
-sqrt(kappa Q(w)) with Q(w) = sum w^2 + sum over pairs of b_i b_j w_i w_j and b = sqrt(psi). The sums are computed
-without any negative terms.
+sqrt(kappa Q(w)) with Q(w) = sum w^2 + sum over pairs of b_i b_j w_i w_j and b = sqrt(psi). The sums in the cost G are
+computed without any negative terms.
 
 Source: Fallah, Makhdoumi, Malekian and Ozdaglar, problem (7); spec two_part_acquisition section 5.
 """

@@ -172,7 +172,7 @@ def minimise(psi: Floats, b: Floats, g: float, low: float, high: float, toleranc
 # ---- solver
 
 LEAST_TOLERANCE = 3e-14
-"""Smallest tolerance. Below this smallest tolerance, the bounds' allowance for rounding would prevent convergence."""
+"""Smallest tolerance. Below the smallest tolerance, the bounds' allowance for rounding would prevent convergence."""
 ROOM = 4e-15
 """Amount by which the search tolerance is below the requested tolerance, to allow for the rounding of values."""
 SIDE = 1e-9

@@ -136,7 +136,8 @@ class LatticeContract(Declared):
     def admits(self, message: object) -> bool:
         """Whether an honest client can have sent a message: a whole number within 64 standard deviations of 0..steps.
 
-        An honest message is outside that range with probability below e^-2000, for any record.
+        An honest message is further than 64 standard deviations from 0..steps with probability below e^-2000, for any
+        record.
         """
         if isinstance(message, bool) or not isinstance(message, Integral):
             return False
