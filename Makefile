@@ -22,20 +22,14 @@ demo: $(DEMO_VENV)/.ready
 test: $(VENV)/.ready
 	@$(PYTHON) tests/system_packages.py
 	@$(BIN)/python tests/compiled_kernels.py
-	@$(BIN)/ruff check .
-	@$(BIN)/codespell
-	@$(BIN)/python tests/typed/type_checks.py
-	@$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types lint layers
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 ## test-all: the same with the slow evidence
 test-all: $(VENV)/.ready
 	@$(PYTHON) tests/system_packages.py
 	@$(BIN)/python tests/compiled_kernels.py
-	@$(BIN)/ruff check .
-	@$(BIN)/codespell
-	@$(BIN)/python tests/typed/type_checks.py
-	@$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types lint layers
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile thorough
 
 ## coverage: lines and branches of `make test` that run, by file; kernels that are compiled are left out
@@ -53,6 +47,15 @@ mutants: $(VENV)/.measured
 types: $(VENV)/.ready
 	@$(PYTHON) tests/system_packages.py
 	@$(BIN)/python tests/typed/type_checks.py
+
+## lint: style and spelling
+lint: $(VENV)/.ready
+	@$(BIN)/ruff check .
+	@$(BIN)/codespell
+
+## layers: who may import whom
+layers: $(VENV)/.ready
+	@$(BIN)/lint-imports
 
 ## docs: build the pages; every page's code is executed
 docs: $(VENV)/.ready

@@ -20,8 +20,8 @@ problem (7) of the source has the following bounds.
   + g (1 - 1/n)/2.
 
 A (1 + delta)-approximate optimum on a fixed range of the inverse spread r = 1/S has r = u sqrt(kappa/Q) with u + 1/u <=
-2 + delta (2 + ghat). The local and the central loss grow by at most the largest such u, and each factor 1/2 in the
-bounds on error and payments becomes u^2/(1 + u^2).
+2 + delta (2 + ghat). In an approximate optimum the local and the central loss grow by at most the largest possible u,
+and each factor 1/2 in the bounds on error and payments becomes u^2/(1 + u^2).
 
 Source: confide; spec two_part_acquisition sections 2, 5 and 8.
 
@@ -108,7 +108,9 @@ class Caps(Declared):
 
     @property
     def error_cost(self) -> float:
-        """Largest cost of the error, gamma MSE. The mean squared error is at most this cost divided by gamma."""
+        """Largest cost of the error, gamma MSE. The mean squared error is at most this cost of the error divided by
+        gamma.
+        """
         g, half = self.variance_price, self._half
         return (g * (1.0 - half) + half * self._value) * _ROOM
 

@@ -322,9 +322,9 @@ class History:
         not explain.
 
         The true sums are compared with the sum of all bidders' own parts. The published counts are compared with the
-        counts that follow from the bidders' parts and the drawn noise. The amount is 0 if records and noise explain
-        everything. Noise drawn around zero comes without true sums, and then only the counts show whether the noise was
-        added.
+        counts that follow from the bidders' parts and the drawn noise. The unexplained amount is 0 if records and noise
+        explain all sums and counts. Noise drawn around zero comes without true sums, and then only the counts show
+        whether the noise was added.
         """
         total: dict[Any, Any] = {}
         for index in range(self.mechanism.people):
@@ -339,8 +339,8 @@ class History:
         return wrong + self._miscounted(total)
 
     def _miscounted(self, total: Mapping[Any, Any]) -> int:
-        """The l1 distance between the published counts and those that follow from the sums of own parts and the drawn
-        noise.
+        """The l1 distance between the published counts and the counts that follow from the sums of own parts and the
+        drawn noise.
         """
         mechanism, board = self.mechanism, self.billboard
         if not isinstance(mechanism, PMatch | PAlloc) or not board.rounds:
@@ -360,7 +360,7 @@ class History:
         return int(np.abs(counts - board.counts(np.arange(1, board.steps + 1)).T).sum())
 
     def retold(self, index: int, other: Any, published: Callable[[Any, int], bytes]) -> bool:
-        """Whether others see the same when a bidder's record is replaced and every release stays the same.
+        """Whether all other bidders see the same when a bidder's record is replaced and every release stays the same.
 
         Args:
             index: bidder's place.
@@ -430,11 +430,11 @@ def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int
         values: valuations of all bidders, in the mechanism's form.
         index: place of the bidder whose record changes, from 0.
         other: that bidder's record in the neighbouring data set; None for no record. If neighbours differ by presence,
-            the record or the other record must be all zeros.
+            one of the two records must be all zeros.
         seed: seed of the noise.
 
     Returns:
-        The loss in nats. For a mechanism with pure privacy it is at most epsilon, whatever the seed.
+        The loss in nats. For a mechanism with pure privacy the loss is at most epsilon, whatever the seed.
 
     Raises:
         InvalidInput: no such place, or two records that are no neighbours.
@@ -472,8 +472,8 @@ def _units(draw: Draw, grid: int) -> NDArray[np.int64]:
 
 
 def _log_ratio(pairs: list[Pair], unreleased: Mapping[str, UnreleasedIntermediate]) -> float:
-    """The log ratio of the densities of all released draws. For unreleased draws it uses the probabilities of the
-    published comparisons.
+    """The log ratio of the densities of all released draws. For draws that are not released, the log ratio uses the
+    probabilities of the published comparisons.
     """
     terms: list[float] = []
     for one, other in pairs:

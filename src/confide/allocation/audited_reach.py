@@ -1,12 +1,13 @@
-"""The largest change of all counts by one bidder, along any public history. The noise is calibrated to that change.
+"""The largest change of all counts by one bidder, along any public history. The noise of the counts is calibrated to
+that largest change.
 
 Two neighbouring data sets, called worlds, differ in one bidder's row. Along one public history the bidder sees the same
 prices in both worlds, bids only while free, and is outbid or not. So an adversary who writes the history decides, in
 each round, what happens to the bidder in either world.
 
-Dynamic programming over the bidder's two states covers all choices of the adversary. The adversary here may do more
-than real counts allow, so the result is an upper bound. `staggered_auction` and `staggered_bundles` write histories
-that attain the bound, which the bidder's own replay confirms.
+Dynamic programming over the bidder's two states covers all choices of the adversary. The adversary of the program may
+do more than real counts allow, so the result is an upper bound. `staggered_auction` and `staggered_bundles` write
+histories that attain the bound, which the bidder's own replay confirms.
 
 Source: spec allocation 3.2 and 5 (what a replaced row moves), 13.6.
 """
@@ -191,8 +192,8 @@ def staggered_auction(
         rounds: number of rounds, T or R.
         bid_cap: largest number C of bids of one row; None for no cap.
         apart: whether the rows take turns. If False, both rows are outbid after each round and bid on new goods. If
-            True, the first row is outbid until its bids are used up, while the second row holds its good. After that
-            the second row is outbid.
+            True, the first row is outbid until its bids are used up, while the second row holds its good. Once the
+            first row's bids are used up, the second row is outbid.
         last: whether only one of the rows is outbid in the last round; used only if `apart` is False.
 
     Example:
@@ -318,9 +319,9 @@ class BundleBidder:
 def staggered_bundles(rounds: int, *, tested: Tested) -> int:
     """The distance in bids and reports, along one history, between an additive bidder and a bidder who wants one good.
 
-    The additive bidder bids in every round. The other bidder is content until their good is outbid, which happens
-    between the end of a round and their next slot. With tests at the end of a round, the good is already outbid before
-    that bidder reports.
+    The additive bidder bids in every round. The bidder who wants one good is content until their good is outbid, which
+    happens between the end of a round and the bidder's next slot. With tests at the end of a round, the good is already
+    outbid before the bidder who wants one good reports.
 
     Args:
         rounds: number T of rounds; the market has 2T goods.

@@ -36,7 +36,7 @@ class Replay:
         good: good held at the end, before any clearing; -1 for none.
         out: whether the bidder left, because no price suits them or no bid is left.
         latest: good of the last bid; -1 if the bidder made no bid, or no price suits them any more.
-        seen: published count of that good just before the last bid.
+        seen: published count of the good of the last bid, just before that bid.
         steps: releases of the bids, from 1.
         goods: goods of the bids.
     """
@@ -129,13 +129,13 @@ class BundleReplay:
     clearing.
 
     Args:
-        goods: goods that the bidder holds, in the order in which they were won. They may include goods that were outbid
-            since the bidder last dropped goods.
+        goods: goods that the bidder holds, in the order in which they were won. The list may include goods that were
+            outbid since the bidder last dropped goods.
         seen: published count of each held good just before the bid on it.
         steps: releases of the bids, from 1.
         bid_on: goods of the bids.
-        reports: rounds after which the bidder reported that they would bid once more. Empty in auctions without
-            reports.
+        reports: rounds after which the bidder reported that they would bid once more. The list is empty in auctions
+            without reports.
     """
 
     goods: tuple[int, ...]
@@ -158,7 +158,8 @@ def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[
         Goods in ascending order, one entry for each copy.
 
     Raises:
-        InvalidInput: not a record of that class, no such place, a billboard of another kind.
+        InvalidInput: a record of another class than the billboard's rules name, a place that does not exist, or a
+            billboard of another kind.
     """
     if not isinstance(billboard.rules, BundleRules):
         raise InvalidInput("billboard", "is of an auction of single goods")

@@ -3,11 +3,10 @@
 The module also computes public biases: a small number for each bidder and good, which breaks ties among goods that the
 bidder likes equally well.
 
-Values are often coarse, such as ranks, stars, or yes and no. At some prices thousands of bidders then like two goods
-equally well, and all of them move to the same good at once, so no price sells both goods. With a bias of their own,
-each bidder likes one of the two goods a little better. The biases follow from a seed that is drawn after all bids are
-in. The biases protect nobody, and everybody can compute the biases of all bidders. A bidder may lose at most one
-`spread` by their biases.
+Values are often coarse, such as ranks, stars, or yes and no. At some prices thousands of bidders like two goods equally
+well, and move to the same good at once, so no price sells both goods. With a bias of their own, each bidder likes one
+of the two goods a little better. The biases follow from a seed that is drawn after all bids are in. The biases protect
+nobody, and everybody can compute the biases of all bidders. A bidder may lose at most one `spread` by their biases.
 """
 
 from __future__ import annotations

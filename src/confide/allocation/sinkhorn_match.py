@@ -1,12 +1,12 @@
 """`SinkhornMatch`: prices from a few noisy releases of smooth demand, then a public lottery for goods that too many ask
 for.
 
-The mechanism is not in the source. An ascending auction counts every bid, so its noise is the noise of a sum of many
-counts. `SinkhornMatch` instead releases one noisy sum of soft demands at public prices in each of R rounds. Each price
-then moves by the temperature times the logarithm of the ratio of demand to supply, as in Sinkhorn's scaling, and the
-temperature falls from round to round. At the end each bidder asks for their best good at the last prices. One more
-noisy count decides which share of the bidders who ask for a good can have it, and public randomness decides which of
-them.
+The mechanism is confide's own. An ascending auction counts every bid, so its noise is the noise of a sum of many
+counts. `SinkhornMatch` instead releases one noisy sum of soft demands at public prices in each of R rounds. After each
+release every price moves by the temperature times the logarithm of the ratio of demand to supply, as in Sinkhorn's
+scaling. The temperature falls from round to round. At the end each bidder asks for their best good at the last prices.
+One more noisy count decides which share of the bidders who ask for a good can have it, and public randomness decides
+which of them.
 
 Source: ours. Scaling of smooth assignment problems: Sinkhorn 1967; private price adjustment: Hsu, Huang, Roth,
 Roughgarden and Wu 2014.
@@ -120,9 +120,10 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
 
     The public randomness is drawn after all bids are in. A bidder who knew their random numbers earlier could bid for
     another good, or give their place to another person. An operator who draws seeds until one suits favours some
-    bidders over others who ask for the same good. Such a choice of seeds does not change what anybody learns about a
-    row. But the billboard does not prove that the first seed was kept. Two remedies exist. The operator can commit,
-    before bids close, to words that are then mixed with a public beacon's, or another party can draw the seed.
+    bidders over others who ask for the same good. The operator's choice of a seed does not affect the privacy of any
+    row. The billboard does not prove, however, that the operator kept the first seed that was drawn. Two remedies
+    exist. The operator can commit, before bids close, to words that are then mixed with a public beacon's, or another
+    party can draw the seed.
 
     Ties. `spread` is the largest amount that public biases add to the value of a good. If values are ranks, stars or
     similar, a good spread is the step between neighbouring values. On fine values the default of .02 costs about .001

@@ -1,4 +1,4 @@
-"""Audit: measured numbers are compared with promised ones. Each family of mechanisms supplies its attacks as plain
+"""Audit: measured numbers are compared with promised numbers. Each family of mechanisms supplies its attacks as plain
 functions, and the harness depends on no family.
 """
 

@@ -5,11 +5,11 @@ too. (A source that adds no noise is `ForcedNoise` with an empty transcript.)
 
 `inject_fault` makes a faulty mechanism from a correct one: the same parameters, with other code on top of the class.
 
-`part_controls` halves the noise of one part of a release at a time: an audit must flag each of these faults.
+`part_controls` halves the noise of one part of a release at a time: an audit must flag every halved part.
 
 If the noise of all parts were reduced at once, an audit would notice the reduction at the part whose loss the pairs
-attain, whatever happens in the other parts. So each part's noise is reduced alone, and the audit must find that this
-part's own claim is broken.
+attain, whatever happens in the other parts. Therefore each part's noise is reduced alone, and the audit must find that
+the claim about this part is broken.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ _Made = TypeVar("_Made")
 
 
 def inject_fault(made: _Made, code: type[Any], **changes: Any) -> _Made:
-    """An instance of a dataclass with the same fields and other code. An instance that has this code already keeps its
-    class.
+    """An instance of a dataclass with the same fields and other code. An instance whose class already has the code
+    `code` keeps its class.
 
     Args:
         made: a mechanism, or a part of one.
@@ -104,14 +104,14 @@ _WHOLE = 2**50  # weight of a row of a sharpened channel
 
 
 class DampedNoise(PassingNoise):
-    """Noise with a smaller scale than the requested one.
+    """Noise with a smaller scale than the requested scale.
 
     Args:
         source: the correct source.
         factor: factor by which every scale is multiplied; logits, and logarithms of a channel's weights, are divided by
             it.
         part: prefix of the streams with reduced noise, as a fixed-transcript audit names a part ("release",
-            "release/gram"); all other streams get the requested noise. "" is every stream.
+            "release/gram"); all other streams get the requested noise. The prefix "" stands for every stream.
 
     Example:
         >>> noise, sound = DampedNoise(Noise.simulated(1), 0.001, "certificate"), Noise.simulated(1)
@@ -187,7 +187,7 @@ class DampedNoise(PassingNoise):
 
 class RepeatedNoise(DampedNoise):
     """Faulty source that reuses noise: of all requests with equal distribution and size, the first is drawn, and all
-    others get its noise again.
+    later requests get the noise of the first.
 
     Args:
         source: the correct source.

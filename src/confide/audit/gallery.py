@@ -290,7 +290,9 @@ def _shown_alarms(values: Sequence[int], noise: Noise) -> Any:
 
 
 def _rare_alarms(_: int) -> Noise:
-    """Noise under which high counts raise no alarm and a low one does. Such histories have the largest loss."""
+    """Noise under which high counts raise no alarm and a low count does. Noise of this kind leads to the
+    largest loss.
+    """
     draws: dict[Any, list[int]] = {}
     for arming in (0, 1):
         draws["alarm", arming, "threshold"] = [60]

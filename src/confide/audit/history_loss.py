@@ -56,9 +56,9 @@ class UnreleasedIntermediate:
             two runs made them.
         other_answers: function that replaces the answers of the part's draws by others from which the same published
             values follow. A run with the replaced answers must publish the same values, which shows that the answers
-            are unreleased. Every entry must change. The function is called again on its own result, for further
-            replacements. If it chooses at random, its seed should follow from the given values, so that an audit can be
-            repeated.
+            are unreleased. Every entry of the answers must change. The function is called again on its own result, for
+            further replacements. If `other_answers` chooses at random, its seed should follow from the given values, so
+            that an audit can be repeated.
     """
 
     loss: Callable[[Sequence[Pair]], float]

@@ -69,8 +69,8 @@ def audit_mechanism(
     Each privacy promise to the public or to other participants is compared with the mechanism's own run. The run is
     repeated on pairs of synthetic neighbouring data sets with the same noisy answers, which makes the loss exact. The
     pairs are worst cases (`confide.audit.worst_case_neighbours`) and random ones. A promise to the collector is
-    compared with the output of `submit` in the same way. A run breaks the promise if it fails, or if its warnings,
-    printed text, logs or reported progress differ between two neighbours.
+    compared with the output of `submit` on neighbouring records. A run breaks the promise if it fails, or if its
+    warnings, printed text, logs or reported progress differ between two neighbours.
 
     Draws of secure noise are tested for the requested distributions. Mutants are the same mechanism with half of the
     noise that the promise needs, and with no noise. Shares are decoded again, one by one.
@@ -81,8 +81,8 @@ def audit_mechanism(
 
     An `Accuracy` promise is not measured by this function: `measured` supplies its row where the kind of campaign can
     measure it. If no promise of privacy was measured, the report does not pass. If more people are invited than an
-    audit can build (`confide.audit.full_size_pairs`), pairs are of smaller populations: such a row says so and holds no
-    promise.
+    audit can build (`confide.audit.full_size_pairs`), pairs are of smaller populations. The rows of smaller populations
+    say so and hold no promise.
 
     Args:
         mechanism: the mechanism with its public parameters.
@@ -170,7 +170,7 @@ class _Attack:
         promise: the tested promise.
         run: the correct run that the promise is about. Each run uses a copy of the mechanism, so that a run leaves
             nothing behind on the mechanism for the next run.
-        first: the same run in freshly imported modules; None where the modules cannot be imported again.
+        first: the correct run in freshly imported modules; None where the modules cannot be imported again.
         certain: function that returns the worst-case pairs.
         steps: function that returns pairs of the full population, where it is large, and pairs between which the run
             changes.
@@ -303,9 +303,9 @@ def _injected(it: _Attack, found: Replay, pairs: Sequence[Neighbours]) -> list[C
     """Controls on some of the pairs: the same run with too little noise, and with no noise. A fault that is flagged on
     some pairs is flagged on all pairs.
 
-    The noise is first reduced below the amount that the promise needs. If the run loses less than it may, this amount
-    is smaller than the actual noise. The noise is then reduced further until the audit flags it, because not every loss
-    is proportional to the noise.
+    The noise is first reduced below the amount that the promise needs. If the run loses less than it may, the needed
+    amount of noise is smaller than the actual noise. The noise is reduced further until the audit flags the reduction,
+    because not every loss is proportional to the noise.
     """
     none = it.replay(lambda data, _: it.run(data, ForcedNoise(())), pairs).refuted
     controls = [Control(it.promise.name, "no noise", none)]

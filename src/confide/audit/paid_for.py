@@ -2,9 +2,9 @@
 
 A run's meter checks the arithmetic of declarations. A draw declares how far one neighbour step moves the value to which
 noise is added, and pays for that distance. Only a comparison of neighbours, with the same noisy answers, shows whether
-the noiseless value moves further than declared. This comparison gives the distance in noise scales, and so a price, and
-the meter knows the payment. So every stream, every session and every line of parallel groups is compared with its own
-payment.
+the noiseless value moves further than declared. The comparison of neighbours gives the distance in noise scales, and so
+a price, and the meter knows the payment. Therefore every stream, every session and every line of parallel groups is
+compared with its own payment.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Underpaid:
         name: the stream or session that was paid for, or the line of parallel groups.
         streams: streams of the draws.
         paid: the payment, in the notion in which it was made; 0 for public randomness.
-        true: the loss between two neighbours, in the same notion.
+        true: the loss between two neighbours, in the notion of the payment.
         notion: "epsilon" or "rho".
         how: description of the declaration.
     """
@@ -80,7 +80,7 @@ def underpaid(
 
     Args:
         first: draws of the first run.
-        second: draws of the second run, with the same answers.
+        second: draws of the second run, with the noisy answers of the first run.
         unreleased: streams with noisy answers that are not published; streams of one part are compared with all
             payments for the part.
         charge: charge of the ledger for the whole run; None where the run's events have no price. If a run pays for
@@ -280,7 +280,7 @@ def _measured(beyond: float, evidence: str) -> AuditRow:
 
     Args:
         beyond: number of draws that are not paid for.
-        evidence: description of these draws, or of all compared draws.
+        evidence: description of the draws that are not paid for, or of all compared draws.
     """
     return AuditRow.at_most(_PAID, 0.0, beyond, evidence, concern=Concern.BUDGET, unit="draws")
 

@@ -82,8 +82,8 @@ def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
 def _ranked(
     batches: Sequence[SlotRows], known: dict[tuple[float, ...], int], seen: dict[Any, _Ints]
 ) -> tuple[_Ints, _Ints]:
-    """All slots, and the number of the known record that each slot holds. Rows that share their memory are examined
-    once.
+    """All slots, and the number of the known record that each slot holds. Rows that share one piece of memory are
+    examined once.
     """
     slots, ranks = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for batch in batches:

@@ -1,7 +1,7 @@
-"""Paths from one synthetic population to a distant one, changing one record at a time.
+"""Paths from one synthetic population to a distant population, changing one record at a time.
 
-Rules that depend on the data change where a share, a rank or a count crosses a threshold. So on each path one cluster
-of equal records grows from none to very many, while other clusters, with which such rules compare it, stay.
+Rules that depend on the data change where a share, a rank or a count crosses a threshold. On each path one cluster of
+equal records therefore grows from none to very many, while the clusters with which rules compare it stay.
 """
 
 from __future__ import annotations
@@ -44,12 +44,13 @@ class PopulationPath:
 
     Args:
         length: number of slots that change, which are the first slots, in order.
-        before: record of these slots before their change, shape (c,); None where they hold no record.
-        after: record of these slots after their change, shape (c,).
-        beside: pairs of a record and the number of its holders, for the slots after the changing ones.
+        before: record of the changing slots before their change, shape (c,); None where they hold no record.
+        after: record of the changing slots after their change, shape (c,).
+        beside: pairs of a record and the number of its holders, for the slots after the changing slots.
         closely: whether many places of the path are audited.
-        shared: number of parts of the path, in each of which one of several places is audited. Paths with such parts
-            share one history and some populations with other paths. The number is 0 for all other paths.
+        shared: number of parts of the path, in each of which one of several places is audited. Paths with a positive
+            number share one history and some populations with other paths. The number `shared` is 0 for paths with a
+            history of their own.
     """
 
     length: int
@@ -90,24 +91,26 @@ class PopulationPath:
 def population_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 0) -> Iterator[PopulationPath]:
     """All paths of a campaign between synthetic populations.
 
-    - From nobody to everybody with the last values of all columns. Another path adds people with the last values to
-      half of the people with the first values.
-    - From everybody with the first values to everybody with the last values, so that a share grows from 0 to 1.
-    - From the first value to the last value of one column alone, while the other columns stay at their first values,
-      and while they stay at their last values.
-    - For columns of numbers: two clusters close together, from which a third cluster grows at either end, far outside
-      the range of quartiles or a standard deviation.
-    - For columns with three or more levels: one level grows at the expense of another level, past all other levels, no
-      two of which have the same count. So ranks change places.
-    - For columns with three or more levels: from everybody at one level to everybody at another level, for every pair
-      of levels. A column with many levels is represented by its first levels, its middle level, its last level, and
-      some levels chosen by the seed. All columns with levels change together.
-    - For two or more columns with levels: everybody moves from one level to another in one of these columns, with
-      everybody at one common level of each other column. If there are many such paths, the seed chooses some.
-    - For columns of numbers beside columns with levels: from one end of the range to the other, and out of two clusters
-      close together. Everybody is at one common level, and each level has such paths.
-    - For columns of numbers: from everybody at a number that is not round to everybody at a round number near it.
-      Another path leads to everybody at a number that often codes "no answer" (`confide.audit.round_numbers`).
+    - A path from nobody to everybody with the last values of all columns. Another path adds people with the last values
+      to half of the people with the first values.
+    - A path from everybody with the first values to everybody with the last values, so that a share grows from 0 to 1.
+    - Paths from the first value to the last value of one column alone, while the other columns stay at their first
+      values, and while they stay at their last values.
+    - For columns of numbers: paths with two clusters close together, from which a third cluster grows at either end,
+      far outside the range of quartiles or a standard deviation.
+    - For columns with three or more levels: paths on which one level grows at the expense of another level, past all
+      other levels, no two of which have the same count. On these paths the ranks of the levels change places.
+    - For columns with three or more levels: paths from everybody at one level to everybody at another level, for every
+      pair of levels. A column with many levels is represented by its first levels, its middle level, its last level,
+      and some levels chosen by the seed. All columns with levels change together.
+    - For two or more columns with levels: paths on which everybody moves from one level to another in one of these
+      columns, with everybody at one common level of each other column. If there are many paths of one kind, the seed
+      chooses some of them.
+    - For columns of numbers beside columns with levels: paths from one end of the range to the other, and out of two
+      clusters close together. On these paths everybody is at one common level, and each level has its own paths.
+    - For columns of numbers: paths from everybody at a number that is not round to everybody at a round number near it.
+      One more path of this kind ends with everybody at a number that often codes "no answer"
+      (`confide.audit.round_numbers`).
 
     If the promise is about added or removed records, the changing slots hold no record before. Half of the slots that
     would change have their record from the start. For a pair of levels, each level grows beside the other. If the whole
@@ -146,7 +149,7 @@ def some_of_each(roles: Sequence[Role], people: int, seed: int = 0) -> list[Slot
     Args:
         roles: roles of the columns.
         people: number of invited slots.
-        seed: public seed, the same as for `population_paths`.
+        seed: public seed that was given to `population_paths`.
 
     Example:
         >>> some_of_each([Category(column="mood", levels=("bad", "so-so", "good"))], 5)[0].cells.ravel().tolist()
@@ -169,8 +172,8 @@ def _columns_levels(roles: Sequence[Role], seed: int) -> list[list[int]]:
 
 
 def _some_levels(levels: int, seed: int) -> list[int]:
-    """Ranks of the levels that the paths use. The ranks are all ranks or, if there are many, the first ones, the middle
-    one, the last one, and some chosen by a seed.
+    """Ranks of the levels that the paths use. The result holds all ranks or, if there are many, the first ranks, the
+    middle rank, the last rank, and some ranks chosen by a seed.
     """
     if levels <= _LEVELS:
         return list(range(levels))
@@ -287,8 +290,8 @@ def _from_the_middle(roles: Sequence[Role], people: int, first: _Row, last: _Row
 
 
 def _to_the_middle(role: Role, column: int, first: _Row, last: _Row, people: int) -> Iterator[PopulationPath]:
-    """Paths from everybody at the first end of one column, and at the last end of all others, to a value inside that
-    column's range.
+    """Paths from everybody at the first end of one column, and at the last end of all other columns, to a value inside
+    the range of the one column.
     """
     here = np.arange(len(last)) == column
     low, high = first[column], last[column]
@@ -304,8 +307,8 @@ def _ranks(levels: int) -> NDArray[np.float64]:
 
 
 def _staircase(among: _Row, column: int, levels: int, people: int) -> PopulationPath:
-    """Path on which the second rank grows at the expense of the first. A third of the people hold the other ranks, with
-    counts that rise from rank to rank like stairs.
+    """Path on which the second rank grows at the expense of the first rank. A third of the people hold the other ranks,
+    with counts that rise from rank to rank like stairs.
     """
     at = [np.where(np.arange(len(among)) == column, rank, among) for rank in _ranks(levels)]
     steps = np.arange(1, len(at) - 1)

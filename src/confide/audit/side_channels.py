@@ -1,10 +1,10 @@
 """The side channels of a run: how it fails, and its warnings, printed text and logs at any level.
 
 Threads that the run starts are recorded too, as long as the audit waits for them. On the standard streams, both the
-current ones and the ones that Python started with, text and bytes are recorded. The following are not recorded: files,
-the network, the duration of a run, output of other processes, and output of compiled libraries. Output to a file
-descriptor past the streams (`os.write`, `/dev/stdout`) is not recorded either, nor output through a stream or handler
-that was set up before the run and is not a standard one.
+current streams and the streams that Python started with, text and bytes are recorded. The following are not recorded:
+files, the network, the duration of a run, output of other processes, and output of compiled libraries. Output to a file
+descriptor past the streams (`os.write`, `/dev/stdout`) is not recorded either. Output through a stream or handler that
+was set up before the run, and is not a standard one, is not recorded.
 
 `run_with_steps` records the progress that a run reports. A terminal and the service show progress, so it must be equal
 for two neighbours.
@@ -42,8 +42,8 @@ _STEPS: ContextVar[_Steps | None] = ContextVar("steps", default=None)
 
 
 def run_with_steps(mechanism: Mechanism, data: Any, noise: Any) -> Any:
-    """The run of a mechanism in the way of a settlement. The progress that it reports is recorded by the surrounding
-    audit.
+    """The run of a mechanism in the way of a settlement. The progress that the run reports is recorded by the
+    surrounding audit.
 
     Args:
         mechanism: the mechanism to run.
@@ -123,7 +123,7 @@ class SideChannelOutput:
     Args:
         said: messages of the run's own thread in order, each with its kind, such as "print".
         beside: messages of threads that the run started, in arbitrary order.
-        left: number of these threads that still ran when the audit stopped waiting for them.
+        left: number of the started threads that still ran when the audit stopped waiting for them.
     """
 
     said: list[tuple[str, str]] = field(default_factory=list)
@@ -137,7 +137,7 @@ class SideChannelOutput:
 
 
 def side_channel_output(run: Callable[[], Any]) -> tuple[Any, SideChannelOutput]:
-    r"""The outcome of a run, or `Failed`, and everything that the run wrote, logged or warned. These messages go
+    r"""The outcome of a run, or `Failed`, and everything that the run wrote, logged or warned. The recorded messages go
     nowhere else.
 
     Args:
@@ -197,8 +197,8 @@ _STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
 
 
 class _Listeners:
-    """The recorded threads. While there are any, every log line, every thread start and every write to a standard
-    stream is checked for its thread. Log lines, starts and writes of other threads work as usual.
+    """The recorded threads. While recorded threads still run, every log line, every thread start and every write to a
+    standard stream is checked for its thread. Log lines, starts and writes of other threads work as usual.
     """
 
     def __init__(self) -> None:

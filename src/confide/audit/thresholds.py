@@ -1,16 +1,17 @@
 """Search for neighbours between which a run changes its behaviour, or between which one record weighs more than other
 records.
 
-A run that says "high" once a mean is above .5 changes between one count of people and the next. A run that drops values
-beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them. If the
-noise stays the same, only the center of the noise shows the change. With five hundred invited people, not all counts
-can be tried. So the search makes runs at a few places of several paths (`confide.audit.population_paths`), each time
-with the noisy answers of one history. Where the runs at two places differ, bisection finds two neighbours between which
-they differ. Bisection takes as many runs as the number of people has binary digits.
+A run that says "high" once a mean is above 0.5 changes between one count of people and the next. A run that drops
+values beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them.
+If the noise stays the same, only the center of the noise shows the change. With five hundred invited people, not all
+counts can be tried. Therefore the search makes runs at a few places of several paths
+(`confide.audit.population_paths`), each time with the noisy answers of one history. If the runs at two places differ,
+bisection finds two neighbours between which they differ. Bisection takes as many runs as the number of people has
+binary digits.
 
-Where the centers do not move in proportion to the number of changed records, some records weigh more than others.
-Bisection then follows the part in which a record weighs most on average, so that the final neighbours lose at least
-this average. Bisection stops where all records have equal weight.
+Where the centers do not move in proportion to the number of changed records, some records weigh more than others. In
+this case bisection follows the part in which a record weighs most on average, so that the final neighbours lose at
+least this average. Bisection stops where all records have equal weight.
 
 A comparison covers the billboard, all other messages, the noise requests and the centers. A comparison leaves out the
 shares, which follow from records that differ. The search passes no judgement: an audit measures the loss between the
@@ -50,9 +51,9 @@ Run = Callable[[Any, Noise], Any]
 def stepping(
     run: Run, roles: Sequence[Role], people: int, unit: Relation, seed: int, part: str = ""
 ) -> Iterator[Neighbours]:
-    """Pairs of neighbours along several paths between which the output of a run changes. On a path without such a
-    change, the pair is that of the heaviest record, if this record is heavier than any before. There are no pairs where
-    a population is too large to be built (`confide.audit.full_size_pairs`).
+    """Pairs of neighbours along several paths between which the output of a run changes. On a path without a change of
+    output, the search yields the pair of the heaviest record, if this record is heavier than all earlier ones. There
+    are no pairs where a population is too large to be built (`confide.audit.full_size_pairs`).
 
     Args:
         run: the mechanism itself.
@@ -84,8 +85,8 @@ def places(path: PopulationPath) -> list[int]:
     If a path is examined closely, its first part is divided into smaller and smaller parts, because rules about few
     people and small shares change near the start of a path.
 
-    A path with a shared history is divided into its own number of parts. If records are added on such a path, only its
-    ends and its first step are examined.
+    A path with a shared history is divided into its own number of parts. If records are added on a path with a shared
+    history, only its ends and its first step are examined.
 
     Args:
         path: a path of one person or more.
@@ -118,7 +119,7 @@ class _History:
         self._draws, self._seen = history.draws, dict[Hashable, Shown]()
 
     def known(self, path: PopulationPath, moved: int) -> None:
-        """Record that the first population is the one of a path after the given number of changes."""
+        """Record that the first population is the population of a path after the given number of changes."""
         self._seen[path.reported(moved)] = self.first
 
     def at(self, path: PopulationPath, moved: int) -> Shown:
@@ -190,8 +191,8 @@ class _Replayed:
         return uneven((self._at(low), self._at(high)), (self._at(start), self._at(end)), (high - low) / (end - start))
 
     def _descended(self, low: int, high: int) -> tuple[float, int]:
-        """Halve a part of the path until all its records have equal weight. The result is the weight of its heaviest
-        record, and the number of changed records once this record has changed.
+        """Halve a part of the path until all its records have equal weight. The result is the weight of the part's
+        heaviest record, and the number of changed records once this record has changed.
         """
         while high - low > 1:
             middle = (low + high) // 2

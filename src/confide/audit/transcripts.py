@@ -46,7 +46,7 @@ class Replay:
     Args:
         claim: the promised loss.
         promised: parameter of the promised loss.
-        measured: the worst loss over the pairs, in that parameter.
+        measured: the worst loss over the pairs, in the parameter of the promised loss.
         leaks: differences that distinguish two neighbours whatever the noise is, and so ended the audit; empty for a
             correct mechanism.
         failure: description of a failure of the run on both of two neighbours; "" where there was none.
@@ -160,8 +160,8 @@ class _Found:
         self.formulas: tuple[str, ...] = ()
 
     def meet(self, pair: Neighbours, seed: int) -> None:
-        """Run the mechanism on both data sets of a pair. If their messages differ, the runs are repeated, because code
-        that is compiled or read for the first time writes its messages only once.
+        """Run the mechanism on both data sets of a pair. If the messages of the two runs differ, the runs are repeated,
+        because code that is compiled or read for the first time writes its messages only once.
         """
         self.count += 1
         steps, found = self._both(pair, seed)
@@ -229,7 +229,9 @@ class _Found:
 
 
 class _Steps:
-    """The runs of a pair. `fixed_transcript_audit` receives the published output of each run, or its failure."""
+    """The runs of the mechanism on the two data sets of a pair. `fixed_transcript_audit` receives the published output
+    of each run, or its failure.
+    """
 
     def __init__(self, run: Run, published: Callable[[Any], bytes]) -> None:
         self._run, self._published = run, published

@@ -108,7 +108,9 @@ def _several(value: Mapping[Any, Any], above: tuple[int, ...]) -> list[bytes]:
 
 
 def _beside(value: Any, above: tuple[int, ...]) -> list[bytes]:
-    """Contents of an object besides its number, text, array or sequence, if its class is derived from such a type."""
+    """Contents of an object besides its number, text, array or sequence, if its class is derived from one of these
+    types.
+    """
     if type(value) in _PLAIN:
         return []
     held = attributes(value)

@@ -72,8 +72,9 @@ def corners(roles: Sequence[Role]) -> list[_Row]:
     """Records with every column at an end of its range, shape (c,) each. The first record has the first end of every
     column.
 
-    If there are few such records, all are returned. If there are many, the result also has the record with all last
-    ends, and the records that differ from either of these two in one column alone.
+    If there are few records with every column at an end, all of them are returned. If there are many records of this
+    kind, the result also has the record with all last ends, and the records that differ in one column alone from the
+    record with all first ends or from the record with all last ends.
 
     Args:
         roles: roles of the columns.
@@ -136,8 +137,8 @@ def _inside(role: Role, draw: Any) -> float:
 
 def records(roles: Sequence[Role]) -> list[_Row]:
     """Records inside and at the ends of the ranges. If the columns have few combinations of values, all are returned.
-    If there are many, every value of each column is combined with the first ends, and with the last ends, of all other
-    columns.
+    If the columns have many combinations of values, every value of each column is combined with the first ends, and
+    with the last ends, of all other columns.
 
     Args:
         roles: roles of the columns.
@@ -325,7 +326,7 @@ def together(
         index: slots of the other people, shape (m,).
         others: records of the other people, shape (m, c).
         slot: slot of the person with the changed record.
-        move: change of that person's record.
+        move: change of the record of the person in `slot`.
         order: order of all rows, in which the changed row has number m, shape (m + 1,); ordered by slot if left out.
         batches: number of batches into which the rows are divided.
     """

@@ -2,9 +2,9 @@
 playing the side of all participants at once.
 
 Where participants' devices draw the reports, each report is a release to its collector, even if the campaign is never
-settled. So the ledger is charged when a collection of such reports is opened, in the same transaction, for all invited
-slots, and a campaign that is never settled keeps its debit. In a campaign with contracts, nothing is drawn before the
-contracts are final, so the final round is charged. In all other campaigns the participants trust the collector with
+settled. The ledger is charged when a collection of reports from devices is opened, in the same transaction, for all
+invited slots. A campaign that is never settled keeps its debit. In a campaign with contracts, nothing is drawn before
+the contracts are final, so the final round is charged. In all other campaigns the participants trust the collector with
 their records, so the settlement is charged.
 """
 
@@ -102,8 +102,8 @@ def open_collection(
 
 
 def collected(campaign: Planned, home: Home | None = None, progress: Progress | None = None) -> Collection:
-    """The records from the file that the campaign names, as `Campaign.collect` reads them; with contracts, those sent
-    on the final contracts.
+    """The records from the file that the campaign names, as `Campaign.collect` reads them; with contracts, the records
+    sent on the final contracts.
     """
     file, kind = campaign.file, campaign.kind
     if isinstance(kind, ContractKind):

@@ -92,7 +92,7 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
 
     Args:
         campaign: the same as in `points`.
-        factors: the same as in `points`.
+        factors: factors above 0, by which the levels of privacy are multiplied.
 
     Raises:
         InvalidInput: for the same reasons as in `points`.
@@ -247,8 +247,8 @@ def _cell(value: float) -> float | None:
 
 
 def _rows(found: Sequence[Point]) -> list[tuple[float, float, str]]:
-    """The points of the chart: error and money at each level, divided by those of the plan itself. Levels beyond the
-    budget are drawn too, since their results are known and only the budget excludes them.
+    """The points of the chart: error and money at each level, divided by the error and the money of the plan itself.
+    Levels beyond the budget are drawn too, since their results are known and only the budget excludes them.
     """
     own = next((each for each in found if each.factor == 1.0), None)
     rows: list[tuple[float, float, str]] = []

@@ -126,8 +126,8 @@ def privacy_distortion(
         prior_provenance: source of the prior, "public" or "released privately"; needed for a release from `.mechanism`
             with secure noise.
         solve: whether to solve a program where no formula is known; False gives bounds at once in that case.
-        progress: function that is called with the solver's progress, as (done, all). If it is left out and the solver
-            takes long, a terminal shows a progress bar.
+        progress: function that is called with the solver's progress, as (done, all). If `progress` is left out and the
+            solver takes long, a terminal shows a progress bar.
 
     Returns:
         Levels in nats. At D = 0 the identity is the only release: its levels are infinite, and its information is the
@@ -285,7 +285,7 @@ def _reason(error: Unsupported | SolverFailed) -> str:
 
 
 def _left(prior: Prior) -> str:
-    """Reason why there are only bounds where the caller asked for no program."""
+    """Reason why only bounds are known if the caller asked not to solve a program."""
     try:
         check_size(prior)
     except Unsupported as error:
@@ -396,7 +396,8 @@ def _search(
 ) -> tuple[float, float, FiniteChannel | None]:
     """Narrow an interval of levels that contains the least level at a distortion. Newton steps along tangents of D*
     propose levels, each moved a little beyond the root so that both ends of the interval close in. The dual prices at
-    one level also bound D* at nearby levels, without another program. The search ends at the first program that fails.
+    one level also bound D* at nearby levels, without another program. The search for the level ends at the first linear
+    program that fails.
 
     Newton steps converge quadratically: a point far from the root need not be solved to more digits than the next point
     can have.
@@ -448,8 +449,8 @@ def least_distortion(
         records: number of rows, n.
         prior_provenance: source of the prior, "public" or "released privately"; needed for a release from `.mechanism`
             with secure noise.
-        progress: function that is called with the solver's progress, as (done, all). If it is left out and the solver
-            takes long, a terminal shows a progress bar.
+        progress: function that is called with the solver's progress, as (done, all). If `progress` is left out and the
+            solver takes long, a terminal shows a progress bar.
 
     Returns:
         Distortions in changed rows. `.channel` and `.mechanism` have the privacy level epsilon.

@@ -22,8 +22,8 @@ _SENTENCE = re.compile(r"\.(\s|$)|;\s")
 
 
 class MissingArguments(InvalidInput, TypeError):
-    """The arguments that a call needs and lacks. The error is also a `TypeError`, like Python's own error for such a
-    call.
+    """The arguments that a call needs and lacks. The error is also a `TypeError`, like Python's own error for a call
+    without arguments that it needs.
 
     Args:
         missing: the missing arguments; an entry with several names means that one of them is needed.
@@ -54,8 +54,7 @@ def names_missing(*groups: str, **where: str) -> Callable[[_Entry], _Entry]:
     Args:
         groups: arguments with the default None that are needed as well; "budget | error" means that one of the two is
             needed.
-        where: mapping from an argument to another argument that needs it; it counts as missing only if the other one is
-            given.
+        where: mapping from an argument A to another argument B that needs it; A counts as missing only if B is given.
 
     Example:
         >>> @names_missing("budget | error", people="error")

@@ -46,8 +46,8 @@ _PASSED_THROUGH = ("copy", "dataclasses", "functools", "contextlib")
 """Modules of the standard library whose frames may lie between a caller and confide's code."""
 
 _REPLACING = {getattr(dataclasses, name).__code__ for name in ("replace", "_replace") if hasattr(dataclasses, name)}
-"""The code objects that `dataclasses.replace` and `copy.replace` run. Both functions pass on all fields of the original
-together with the changed ones.
+"""The code objects that `dataclasses.replace` and `copy.replace` run. `dataclasses.replace` and `copy.replace` pass on
+all fields of the original together with the changed ones.
 """
 
 
@@ -87,7 +87,7 @@ def renamed(**today: str) -> Callable[[_Entry], _Entry]:
         today: mapping from an old name to the name of the parameter or attribute now.
 
     Raises:
-        TypeError: an old name is in use, or a new one does not exist.
+        TypeError: an old name is in use, or a new name does not exist.
 
     Example:
         >>> @renamed(n="people")
@@ -131,7 +131,7 @@ def renamed_keywords(**today: str) -> Callable[[_Class], _Class]:
         today: mapping from an old name to the name of the parameter now.
 
     Raises:
-        TypeError: an old name is a parameter, or a new name is none.
+        TypeError: an old name is still a parameter, or a new name is not a parameter.
     """
 
     def mend(entry: _Class) -> _Class:
@@ -184,7 +184,7 @@ def _is_the_originals(value: Any, name: str, caller: FrameType) -> bool:
 
 
 class _OldAttribute:
-    """A class's attribute under its old name, which still can be read. Read from the class, the old name gives a
+    """A class's attribute under its old name, which still can be read. On the class itself, the old name gives a
     constant, a default or a method.
     """
 
@@ -233,8 +233,8 @@ def _is_between(module: str) -> bool:
 def renames() -> tuple[Rename, ...]:
     """All old names that still work, sorted by the place that has them.
 
-    The list is made from the code: each package is asked for its public names. So all of confide is imported, including
-    packages that depend on this module. A package whose extra is not installed is left out.
+    The list is made from the code: each package is asked for its public names. To ask each package, all of confide is
+    imported, including packages that depend on this module. A package whose extra is not installed is left out.
     """
     from confide._lazy import RENAMED
 
@@ -278,7 +278,7 @@ def _of_public_name(place: str, entry: Any, reported: set[int]) -> Iterator[Rena
 
 
 def _of_methods(place: str, entry: type, reported: set[int]) -> Iterator[Rename]:
-    """The old names of a class's methods, except those listed before."""
+    """The old names of a class's methods, except methods that were listed before."""
     for name, part in vars(entry).items():
         inner = getattr(part, "__func__", part)  # of a class method
         if name == "__init__" or not callable(inner) or isinstance(inner, type) or id(inner) in reported:
@@ -296,7 +296,7 @@ def by_position_before(*names: str, first: int = 1) -> Callable[[_Entry], _Entry
     """Decorator with which a function accepts keyword-only arguments by position, as in earlier versions.
 
     Args:
-        names: the names of all arguments that could once be passed by position, in that order, including those that
+        names: the names of all arguments that could once be passed by position, in that order, including arguments that
             still can.
         first: the number of arguments that still can be passed by position. The first argument is the class, or the
             object that is planned for.

@@ -4,7 +4,8 @@ Each of the m reports equals the state with probability alpha = (1 + rho)/2. A m
 ones, and a tie counts as 0. Three numbers describe the majority of the reports:
 
 - `low` = b1 = P(majority says 0 | state 1) and `high` = b0 = P(majority says 1 | state 0), which are equal for odd m;
-- `kappa` = 1 - b1 - b0, the probability of a majority of ones in state 1 minus that in state 0.
+- `kappa` = 1 - b1 - b0, the probability of a majority of ones in state 1 minus the probability of a majority of ones in
+  state 0.
 
 Source: Wang 2016, section 3.3.2 (beta = 1 - b1, gamma = 1 - b1 + b0); the stable forms are ours, spec data_market 2.2.
 
@@ -219,9 +220,9 @@ def table_of_errors(largest: int, reporting: Reporting, least: int = 0) -> Major
     positive term.
 
     Let u_k = C(2k, k) (alpha (1-alpha))^k, where alpha is the probability that a report equals the state. From 2k-1 to
-    2k+1 reports kappa rises by rho u_k, and each error falls by half of that. With 2k reports kappa is the same as with
-    2k-1. With 2k reports the error in state 0 is the error with 2k+1 reports minus (1-alpha) u_k, and the error in
-    state 1 is larger than the error in state 0 by u_k.
+    2k+1 reports kappa rises by rho u_k, and each error probability falls by half of this amount. With 2k reports kappa
+    is the same as with 2k-1 reports. With 2k reports the error in state 0 is the error with 2k+1 reports minus
+    (1-alpha) u_k, and the error in state 1 is larger than the error in state 0 by u_k.
 
     Args:
         largest: number of reports m of the last entry.

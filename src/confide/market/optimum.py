@@ -79,9 +79,9 @@ def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: C
         cost: cost function g.
         epsilon: privacy level that is bought, in (0, 700] nats.
         margin: amount by which the epsilon-strategy must beat every report that ignores the bit. The default 0 gives a
-            weak equilibrium, in which a constant report is as good; such a mechanism should not be deployed. The
-            largest value g' sinh epsilon - g is the margin of the majority mechanism, and gives a fair comparison with
-            that mechanism.
+            weak equilibrium, in which a constant report is as good. A mechanism with margin 0 should not be deployed.
+            The largest value g' sinh epsilon - g is the margin of the majority mechanism, and gives a fair comparison
+            with that mechanism.
 
     Source: spec data_market section 2.3 (ours). With a = (ln(P1/P0) + (N-1) ln(alpha/(1-alpha)))/2, b likewise with
     P0/P1, e1 = 1 - tanh a and e0 = 1 - tanh b, the printed form is V_LB + (max(e) (c - h (2 theta - 1)) + min(e) (c + h
@@ -132,7 +132,7 @@ class CapTooLow(Refused):
         cap: cap that was asked for.
         least: smallest cap at which some mechanism buys the level.
         attempt: function that solves the problem again with another cap.
-        seconds: approximate time of such an attempt, in seconds.
+        seconds: approximate time of another attempt, in seconds.
     """
 
     def __init__(
@@ -200,9 +200,9 @@ class OptimalCountMechanism(PlainNumbers):
     def _program(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
         """The coefficients of the linear program over y = R(x, k) P(k)/c, with money in units of c = c(epsilon).
 
-        The four results are: the coefficients of the expected payment; those of the incentive K1 - K0, which must equal
-        2; those of the difference r1 - r0 of the constant reports' payments; and the largest size that this difference
-        may have.
+        The four results are the coefficients of the expected payment, the coefficients of the incentive K1 - K0, which
+        must equal 2, the coefficients of the difference r1 - r0 of the constant reports' payments, and the largest size
+        that this difference may have.
         """
         _, bit = self._law
         keep, flip = 1.0 / (1.0 + math.exp(-self.epsilon)), 1.0 / (1.0 + math.exp(self.epsilon))

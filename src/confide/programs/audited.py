@@ -6,8 +6,8 @@ about shares, are checked with as many simulated people as the campaign has, or 
 
 Fixed-transcript audit: a tiny mechanism runs on two neighbouring data sets with the same noisy answers. Both runs must
 publish the same to all others, bit for bit. The privacy loss along the transcript is computed from the numbers that
-noise was added to in both runs. For each part of the noise, this loss must be within the charge of that part. No
-sampling is involved.
+noise was added to in both runs. For each part of the noise, the privacy loss along the transcript must be within the
+charge of that part. The fixed-transcript audit involves no sampling.
 
 Full-size run: the mechanism runs on simulated people, and runs again where one of them hands in a different record.
 
@@ -405,8 +405,8 @@ def _rows(mechanism: Dude, own: Dude, found: _Replay) -> list[AuditRow]:
 
 
 def _cost(promise: Privacy, own: Dude, found: _Replay, stops: float) -> float:
-    """Measured loss of the release in the number that a promise states. The delta of the stops is subtracted from the
-    promise's delta first.
+    """Measured loss of the release in the number that a promise states. Before the comparison, the delta of the stops
+    is subtracted from the promise's delta.
     """
     events = list[Event]()
     if found.gaussian:

@@ -208,7 +208,7 @@ def action_in(program: Any, described: Any) -> np.ndarray:
 # ---- audited lies
 
 Charging = TrueDude | TightDude | TightenAndAudit
-"""Mechanisms that can charge prices. A `TightenAndAudit` counts only if it charges."""
+"""Mechanisms that can charge prices. A `TightenAndAudit` is among them only if it charges prices."""
 
 _PATHS, _PEOPLE, _LIES = 4, 4, 5
 _LOW = 4.0

@@ -191,8 +191,8 @@ _LENGTHS = 2.0 ** -np.arange(0.0, GRID_BITS - 4, 1 / 32)  # of records that push
 _BEYOND = math.sqrt(2.0)
 """Ratio of the lengths of successive test estimates beyond the ball.
 
-The shortest one exceeds a ball that is slightly too wide, and has no effect on a correct ball. The longest one exceeds
-any ball that does not constrain at all.
+The shortest test estimate exceeds a ball that is slightly too wide, and has no effect on a correct ball. The longest
+test estimate exceeds any ball that does not constrain at all.
 """
 
 
@@ -250,7 +250,7 @@ def _along(features: int, cosine: float, side: float = 1.0) -> np.ndarray:
 
 
 def _answers(records: RecordMap, lengths: np.ndarray) -> np.ndarray:
-    """The largest answers that records of these lengths may have."""
+    """The largest answers that records of the given lengths may have."""
     return np.minimum(records.parameter_bound * lengths + records.noise_bound, records.response_bound)
 
 
@@ -262,16 +262,16 @@ def _estimates(records: RecordMap, others: int, ridge: float) -> np.ndarray:
 
 
 def _beyond(mechanism: PrivateTruthfulRegression, rows: int, ridge: float) -> list[float]:
-    """The lengths beyond the ball, in units of its radius R, that this number of people can give to an estimate without
-    a ball.
+    """The lengths beyond the ball, in units of its radius R, that a number of people can give to an estimate without a
+    ball.
     """
     longest = float(_estimates(mechanism.record_map, rows - 1, ridge).max()) / mechanism.setting.ball
     return list(takewhile(lambda length: length < longest, (_BEYOND**k for k in range(1, 128))))
 
 
 def ball_matters(mechanism: PrivateTruthfulRegression, room: float = 1.1) -> bool:
-    """Whether payment estimates without their constraint to a ball would violate the privacy guarantee, on pairs of
-    these sizes.
+    """Whether payment estimates without their constraint to a ball would violate the privacy guarantee, on pairs of the
+    given sizes.
 
     If few people or a large ridge weight keep the estimate short, a mechanism with a ball cannot be distinguished from
     one without.
@@ -291,7 +291,7 @@ def _tilted(
     huge: bool,
 ) -> Neighbours:
     """A pair of neighbours: all others push the estimate to `length` times R, and the last record pulls to one side of
-    it or to the other.
+    the estimate or to the other side.
 
     The others' records (c, 0, ...), with the largest answer that they may have, push along the first axis and add as
     little curvature as their number allows. A length above 1 is reached only by an estimate whose ball is wider than
@@ -315,8 +315,8 @@ def _furthest(mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: 
     """A pair of neighbours: all others push the estimate as far as a ridge estimate without a ball can go, and the last
     record pulls against it.
 
-    Where records of the best length may have the answer Y, that distance is (Y/2) sqrt(m/gamma), with m other records
-    and ridge weight gamma.
+    Where records of the best length may have the answer Y, the estimate reaches (Y/2) sqrt(m/gamma), with m other
+    records and ridge weight gamma.
 
     Source: spec truthful_regression 4.3.
     """
@@ -488,7 +488,8 @@ def named_charge(mechanism: PrivateTruthfulRegression) -> PureDP | ZCDP:
 
 
 def paid_of(promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """The privacy events that a guarantee is charged for: those of the payment estimates, those of the release, or all.
+    """The privacy events that a guarantee is charged for: the events of the payment estimates, the events of the
+    release, or all events.
 
     Args:
         promise: guarantee of a regression.

@@ -1,5 +1,5 @@
-"""The parts of an audit of a release, for the audit harness: the same mechanism on tiny synthetic tables, its accounts,
-and its errors on synthetic data with the release's own columns. The custodian's table is never read.
+"""Parts of an audit of a release, for the audit harness: the mechanism on tiny synthetic tables, its privacy
+accounting, and its errors on synthetic data with the release's own columns. The custodian's table is never read.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def errors(
     it: Mechanism, schema: Schema, workload: Workload, predicted: float, seed: int,
 ) -> tuple[list[AuditRow], list[Control]]:
     """One run on a synthetic table with the release's own columns: the promised errors beside the measured ones. The
-    function also returns controls: the same comparison with bars that are far too narrow, which must be flagged.
+    function also returns controls: the same run with error bars that are far too narrow, which the audit must flag.
     """
     promises, it, records = it.guarantees(), _strict(it), it.records  # type: ignore[attr-defined] # all have them
     data = table_of(schema, records, seed=seed)

@@ -6,8 +6,8 @@ audit at full size, the number of records, the schema, the noise and the rounds 
 shortened if the comparison of a transcript would take minutes.
 
 Both runs use equal noise, so the published data may not differ. The privacy loss along the transcript is computed
-exactly for the pair of neighbouring tables. The pair's share of the charge shows how much too little noise the audit
-would detect.
+exactly for the pair of neighbouring tables. The ratio of the pair's privacy loss to the charge shows how large a lack
+of noise the audit would detect.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ from confide.release.workload import Workload
 __all__ = ["full_size", "full_size_row"]
 
 _NUMBERS = 40_000
-"""Largest number of scores and counts in one transcript. A longer transcript is avoided by fewer queries."""
+"""Largest number of scores and counts in one transcript. The audit leaves out queries to keep the transcript below the
+limit.
+"""
 
 _HELD = "privacy: at its own size, everything that is published"
 _TRIED = 24  # records that are tried for the pair
@@ -58,8 +60,8 @@ class _Replay(NamedTuple):
 
     Args:
         share: largest privacy loss of any part of the noise, as a share of the charge for the part.
-        shows: mapping from a part of the noise to a share of its noise scale. The audit would flag noise below the
-            share.
+        shows: mapping from a part of the noise to the fraction of its noise scale below which the audit would flag the
+            noise.
         leak: description of data that became public without noise; an empty text if there are none.
         promises: results of the audit for each privacy promise from which the other promises follow.
     """
@@ -214,8 +216,8 @@ def _each(it: Mechanism) -> int:
 
 
 def _largest_move(table: Codes, workload: Workload | None) -> tuple[int, Any]:
-    """The position of the record to replace, and the new record. Among some candidates the pair that changes the most
-    answers is chosen.
+    """The position of the record to replace, and the new record. The function chooses the pair that changes the most
+    answers among some candidates.
     """
     sizes = np.array(table.schema.sizes)
     some = table.cells[:_TRIED].astype(np.int64)

@@ -205,7 +205,7 @@ def _number(value: float) -> Any:
 
 
 def _first(pairs: Iterator[tuple[Any, Any]] | list[tuple[Any, Any]], otherwise: Any) -> Any:
-    """An expression whose value is that of the first pair with a true condition."""
+    """An expression with the value of the first pair whose condition is true."""
     return _ibis().cases(*pairs, else_=otherwise).cast("int32")
 
 
@@ -275,8 +275,8 @@ def _place(column: Binned, number: Any, kind: Any, engine: str) -> Any:
 
 def _even(column: Binned, kind: Any) -> tuple[float, float, float] | None:
     """Three whole numbers that determine the edges of bins of equal widths: edge k is (first + k second) / third,
-    rounded once. The result is None if no such numbers exist, or if a 32-bit column cannot represent the digits of the
-    edges.
+    rounded once. The result is None if no three whole numbers determine the edges, or if a 32-bit column cannot
+    represent the digits of the edges.
     """
     if isinstance(column.bins, tuple):
         return None

@@ -173,7 +173,8 @@ def _settle(dealt: _Places, low: int, indices: _Ranks, degrees: _Places) -> int:
 
 @kernel
 def is_sound(indptr: _Places, indices: _Ranks) -> bool:
-    """Whether lists are those of an undirected simple graph: ascending, in range, symmetric, and without self-loops.
+    """Whether the adjacency lists describe an undirected simple graph: ascending, in range, symmetric, and without
+    self-loops.
 
     Args:
         indptr: index in `indices` at which each list begins, int64, shape (n + 1,), n >= 0.
@@ -267,7 +268,7 @@ def simple_paths(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], starts: NDArray[np.int64], length: int
 ) -> NDArray[np.int64]:
     """Number of simple paths of 1 to `length` edges from any of `starts` to each vertex, shape (n,). The running time
-    is proportional to their number.
+    is proportional to the number of these paths.
     """
     out = np.zeros(indptr.size - 1, dtype=np.int64)
     on_path = np.zeros(indptr.size - 1, dtype=np.int64)

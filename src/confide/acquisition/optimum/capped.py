@@ -3,10 +3,10 @@
 Let g be the price of variance, psi a user's virtual cost and w the user's weight. The problem at a given r is
 
     V(r) = min over weights in [0, cap] that sum to 1 of g sum w^2 + r Q(w) = sum a w^2 + r B^2,
-    a = g + r (1 - psi) >= 0,  B = sum b w,  b = sqrt(psi),
+    a = g + r (1 - psi) >= 0, B = sum b w, b = sqrt(psi).
 
-and V(r) is the value of a convex problem. Let h = 1 - b be the ease of a user, and t = h - anchor the ease measured
-from an anchor. The optimum is
+The problem that defines V(r) is convex. Let h = 1 - b be the ease of a user, and t = h - anchor the ease measured from
+an anchor. The optimum is
 
     w = clip((m + p t)/a, 0, cap),   sum w = 1,   p = r B,
 
@@ -17,11 +17,11 @@ Newton step on the right pieces gives a root exactly.
 
 At any level m and pull p, the users without weight come last in the order of the virtual cost psi. The users at the cap
 are among the first users, or also among the last ones (only away from the optimum, where p < 2 r cap), since (m + p t)
-- cap a is convex in h. So every sum over the users strictly between 0 and the cap (the free users), or over the users
-  at the cap, is a difference of sums over the first 0, 1, 2, ... users. One solve of the problem therefore costs O(log
-  n). For a replaced virtual cost, one user is taken out of the sums and one is added to them.
+- cap a is convex in h. Therefore every sum over the users strictly between 0 and the cap (the free users), or over the
+  users at the cap, is a difference of sums over the first 0, 1, 2, ... users. One solve of the problem therefore costs
+  O(log n). For a replaced virtual cost, one user is taken out of the sums and one is added to them.
 
-The computed value of V(r) is that of the dual problem,
+The computed value of V(r) is the value of the dual problem,
 
     2 m (1 - capped weights) + 2 p (1 - anchor - capped sum of t w) - p^2/r - sum over free of (m + p t)^2/a
     + cap^2 sum over capped of a.
@@ -93,7 +93,7 @@ Floats = NDArray[np.float64]
 STEPS = 200
 LEAST = 2.0**-60
 """Lower bound of the coefficient a = g + r (1 - psi) as a multiple of r. Where g = 0, users with virtual cost psi = 1
-would have a = 0. Such users are all alike and share weight equally.
+would have a = 0. Users with psi = 1 are all alike and share weight equally.
 """
 LAST_DIGITS = 2.0**-52
 APART = 1e-9
@@ -441,12 +441,12 @@ def solve_capped(
         variance_price: price g >= 0 of the records' variance.
         noise_price: price kappa > 0 of the noise.
         approximation: relative excess cost that the grid of S may cause, in (0, 1].
-        outside: cost of buying nothing, > 0. If it is infinite, nothing is bought only for lack of people.
+        outside: cost of buying nothing, > 0. If `outside` is infinite, nothing is bought only for lack of people.
         psi_floor: public lower bound of all virtual costs.
 
     Returns:
-        The solution. Nothing is bought where that is cheaper, and where fewer than 1/weight_cap people have a finite
-        virtual cost.
+        The solution. Nothing is bought where buying nothing is cheaper, and where fewer than 1/weight_cap people have a
+        finite virtual cost.
 
     Raises:
         InvalidInput: a virtual cost that is NaN, below the floor, or finite above 1; a parameter out of range.

@@ -1,4 +1,6 @@
-"""Fallah, Makhdoumi, Malekian and Ozdaglar 2022: buying records from people who mind two leaks."""
+"""Fallah, Makhdoumi, Malekian and Ozdaglar 2022: buying records from people who value their privacy towards the
+platform and towards the public.
+"""
 
 from confide._lazy import exports
 

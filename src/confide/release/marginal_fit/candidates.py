@@ -10,11 +10,11 @@ that noise would add by measuring the table. Scores are whole numbers in units o
 
     score(c) = |true_c - model_c|_1 - n |simplex(model_c/n + (sigma/n) g) - model_c/n|_1
 
-Here true_c and model_c are the counts of table c in the data and in the model, sigma is the standard deviation of the
-noise, and g a vector of standard normals from public randomness. The replacement of one record changes two cells of the
-true table by one count each, so it changes the score by at most 2 counts. The bound of 2 counts is exact in the code:
-the model's counts and the penalty (the second term) are rounded first, and read only earlier releases and public
-randomness.
+In this formula true_c and model_c are the counts of table c in the data and in the model, sigma is the standard
+deviation of the noise, and g a vector of standard normals from public randomness. The replacement of one record changes
+two cells of the true table by one count each, so it changes the score by at most 2 counts. The bound of 2 counts is
+exact in the code: the model's counts and the penalty (the second term) are rounded first, and read only earlier
+releases and public randomness.
 
 Source: spec query_release D6.
 """
@@ -98,7 +98,7 @@ class Candidates:
         return tuple(int(j) for j in self.members[at] if j >= 0)
 
     def overlap(self, at: int) -> NDArray[np.int64]:
-        """The number of columns that each candidate shares with the given one, (k,)."""
+        """The number of columns that each candidate shares with the given candidate, (k,)."""
         common = np.zeros(len(self), dtype=np.int64)
         for j in self.columns(at):
             for place in self._places:
@@ -124,8 +124,8 @@ class Batch:
     """The tables that may still be chosen in a batch. No table is chosen twice, and a table must not share two columns
     with another choice of the batch.
 
-    If no remaining table meets the second condition, that condition starts again with no choice of the batch to compare
-    with. The rules read only earlier choices.
+    If every remaining table shares two columns with a choice of the batch, the comparison starts again with no choice
+    to compare with. The rules for allowed tables read only earlier choices.
 
     Args:
         candidates: the candidate tables.
@@ -152,10 +152,10 @@ class Batch:
 
 class Counter:
     """Counts of candidate tables in some rows, for one range of candidates after another. The counts are whole numbers
-    and the same for both methods of counting.
+    and do not depend on the method of counting.
 
     Tables of two-valued columns follow from the total weights of the rows with ones in one, two or three columns.
-    Matrix products give these total weights for all columns at once; sums of whole numbers below 2^53 are exact in
+    Matrix products give the total weights for all columns at once. Sums of whole numbers below 2^53 are exact in
     doubles. All other tables are counted row by row.
 
     Args:

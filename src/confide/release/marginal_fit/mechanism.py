@@ -1,9 +1,10 @@
 """`MarginalFit`: measure tables of few columns with noise, and fit a synthetic population to them. The mechanism is for
 tables with declared columns.
 
-A run first measures the tables of single columns. Then the run chooses, in batches, tables of two or three columns on
-which the population is far off. The choice uses the exponential mechanism, and the chosen tables are measured with
-discrete Gaussian noise. After each batch the population is fitted to all measurements. No other step reads the data.
+A run first measures the tables of single columns. After the one-way tables the run chooses, in batches, tables of two
+or three columns on which the population is far off. The choice uses the exponential mechanism, and the chosen tables
+are measured with discrete Gaussian noise. After each batch the population is fitted to all measurements. Only the
+choices and the measurements read the data.
 
 Source: spec query_release D6; the idea of measuring adaptively chosen marginals is McKenna, Mullins, Sheldon and Miklau
 2022 (AIM), and that of synthetic rows in place of a graphical model Aydore et al. 2021 (RAP).
@@ -220,7 +221,9 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
     @property
     def memory(self) -> dict[str, int]:
-        """Estimated bytes of memory of a run, by the parameter that causes them. The total is their sum."""
+        """Estimated bytes of memory of a run, by the parameter that causes them. The sum of all entries is the total
+        memory.
+        """
         most = most_tables(self.schema.sizes, len(self.candidates)) if self.tables is None else self.tables
         return bytes_needed(self.records, self.schema.sizes, self.population, most, self.candidates)
 
@@ -231,8 +234,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
     @cached_property
     def split(self) -> Split:
-        """The noise, the selections and their costs. If the run chooses T, the split is for the default T: 2m for m
-        columns, or 8m if no column has more than 4 cells.
+        """The noise and the selections of a run, and their costs. If the run chooses T, the split is for the default T:
+        2m for m columns, or 8m if no column has more than 4 cells.
         """
         tables = self.tables
         if tables is None:
@@ -270,10 +273,11 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         the rho of the plan, up to the precision of doubles.
 
         If the run chooses T, there are two events: the first one-way tables, and everything after them. T and the
-        shares of the later parts are a function of the released one-way tables. For each outcome of the first part, the
-        second part is a mechanism with the same bound on its rho. So the run is an adaptive composition of two
-        mechanisms with fixed costs, and the sum holds for any T. A privacy filter's stopping rule is not needed,
-        because no cost depends on an outcome. A filter is charged the sum.
+        shares of the later parts are a function of the released one-way tables. For each outcome of the first one-way
+        tables, the rest of the run is a mechanism with the same bound on its rho. The run is therefore an adaptive
+        composition of two mechanisms with fixed costs, and the sum of both costs holds for any T. A privacy filter's
+        stopping rule is not needed, because no cost depends on an outcome. A privacy filter is charged the sum of both
+        costs.
         """
         return self.split.events() if self.tables is not None else open_events(self.rho, self.one_way)
 
@@ -305,8 +309,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                 numbers depend on the plan and released tables only; the times of the calls depend on the data.
 
         Returns:
-            An outcome with `FittedMarginals` as billboard. Under simulated noise its diagnostics hold the true error of
-            the measured tables.
+            An outcome with `FittedMarginals` as billboard. Under simulated noise the outcome's diagnostics hold the
+            true error of the measured tables.
 
         Raises:
             InvalidInput: the data are not n records of this schema, or a table that cannot be encoded.
@@ -429,7 +433,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         The population is fitted again, which takes nearly as long as the run.
 
         Raises:
-            InvalidInput: a part of the billboard does not follow from the others; the message names it.
+            InvalidInput: a part of the billboard does not follow from the remaining parts; the message names that part.
         """
         board = self._own(billboard)
         raw = board.tables.raw(self.schema.sizes)

@@ -268,9 +268,9 @@ def gibbs(
         sizes: (m,) number of cells of each column.
         starts: (m + 1,) position of each column's first table in `places`, `partners` and `strides`, and the end.
         places: (k,) position of each table of a column in `factors`, with the column's own cell as the fastest digit. A
-            column of two cells has ratios in place of the factors: the factor of its second cell divided by that of its
-            first.
-        partners: (k, 2) other columns of the table; a missing one is any column with stride 0.
+            column of two cells has ratios in place of the factors: the factor of its second cell divided by the factor
+            of its first cell.
+        partners: (k, 2) the other columns of each table; any column with stride 0 stands for a missing column.
         strides: (k, 2) change of the position in `factors` for a step of 1 in each partner.
         factors: flat factors, >= 0. Ratios are finite and > 0.
         key: key of the random draws. The draw for row i and column j has number i m + j.
@@ -368,7 +368,7 @@ class Model:
         Args:
             targets: target distributions, from `consistent`.
             tables: the tables to fit, besides the one-way tables of all columns.
-            last: whether no more tables will come.
+            last: whether this fit is the last one, with no more tables to come.
             progress: callback that receives the number of finished cycles and the largest number of cycles.
         """
         order = tables + [(j,) for j in range(len(self.sizes)) if self.sizes[j] > 1]

@@ -1,5 +1,5 @@
 """Log-ins and sessions. Operators identify themselves by a password or through a provider, and participants by a code.
-After that, both use a token.
+After the log-in, operators and participants both use a token.
 """
 
 from confide._lazy import exports

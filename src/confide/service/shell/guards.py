@@ -39,8 +39,8 @@ PartsOf = Annotated[Parts, Depends(_parts_of)]
 
 
 def cookie_name(request: Request, cookie: str) -> str:
-    """The name of a cookie. Over TLS the name begins with `__Host-`: browsers accept such a cookie only from this very
-    host, and from no other host of the same site.
+    """The name of a cookie. Over TLS the cookie's name begins with `__Host-`: browsers accept a cookie of this name
+    only from this very host, and from no other host of the same site.
 
     Args:
         request: request of the caller.
@@ -115,7 +115,9 @@ async def has_session(scope: Scope) -> bool:
 
 
 async def may_upload(scope: Scope) -> bool:
-    """Whether the caller is an operator who may upload files. The entry point also checks the form's word."""
+    """Whether the caller is an operator who may upload files. The entry point that takes the upload checks the word of
+    the form in addition.
+    """
     request = Request(scope)
     token = bearer(request) or cookie_of(request, OPERATOR_COOKIE)
     found = await run_in_threadpool(parts_of(request).sessions.who, token) if token else None

@@ -190,8 +190,8 @@ def _names(app: FastAPI) -> frozenset[str]:
 
 
 def _unreadable(first: Mapping[str, Any], names: Collection[str]) -> tuple[str, str, str]:
-    """Place of an error in a request, description of the error, and a correct value. Names that the schema lacks are
-    not repeated.
+    """Place of an error in a request, description of the error, and a correct value. Names that the schema of the API
+    lacks are not repeated in the error.
     """
     parts = [part for part in first["loc"][1:] if isinstance(part, int) or part in names]
     place = ".".join(map(str, parts)) or "body"

@@ -32,7 +32,7 @@ _LONGEST_CODE = 200
 
 @router.get("/join")
 def ask_code(request: Request, parts: PartsOf) -> HTMLResponse:
-    """Ask for the code. A script reads it from the fragment of the link, which browsers send to no server."""
+    """Ask for the code. A script reads the code from the fragment of the link, which browsers send to no server."""
     return _ask_code(request, parts)
 
 
@@ -159,7 +159,9 @@ class Program:
 
     @property
     def integrity(self) -> str:
-        """The digest in the form that browsers check. A browser does not run a script with another digest."""
+        """The digest in the form that browsers check. A browser does not run a script whose digest differs from the
+        stated digest.
+        """
         return f"sha256-{base64.b64encode(bytes.fromhex(self.digest)).decode()}"
 
 

@@ -76,7 +76,9 @@ def _sent_away(request: Request, parts: Parts, provider: Provider) -> Response:
 
 @router.get(PROVIDER_BACK)
 async def take_answer(request: Request, parts: PartsOf) -> Response:
-    """Take the provider's answer, once. Begin a session for the person that it names, if this person is an operator."""
+    """Take the provider's answer, once. Begin a session for the person that the provider names, if this person is an
+    operator.
+    """
     provider = parts.provider
     if provider is None:
         raise HTTPException(404, worded("only this service identifies operators"))

@@ -1,9 +1,9 @@
 """Intake: reports that many people hand in at the same time are stored together. Each person gets an answer when their
 report is on disk.
 
-A commit waits for the disk and for other processes, and takes as long for one report as for hundreds. So each
-participant's request waits for a thread that collects the reports of a moment, and stores them in one transaction. A
-report that cannot be accepted does not affect the others.
+A commit waits for the disk and for other processes, and takes as long for one report as for hundreds. Each
+participant's request therefore waits for a thread that collects the reports of a moment, and stores them in one
+transaction. A report that cannot be accepted does not affect the other reports.
 """
 
 from __future__ import annotations
@@ -55,13 +55,14 @@ class Intake:
         self._thread.start()
 
     def submit(self, campaign: int, slot: int, report: bytes, *, once: bool = False) -> None:
-        """Hand in one report, and wait until it is stored durably. A later report of the same slot replaces it.
+        """Hand in one report, and wait until it is stored durably. A later report of the same slot replaces the earlier
+        one.
 
         Args:
             campaign: number of the campaign.
             slot: slot to which the report belongs.
             report: report in bytes.
-            once: whether no other report may replace it.
+            once: whether no other report may replace the handed-in report.
 
         Raises:
             Refused, InvalidInput: for the reasons of `Store.submit`.

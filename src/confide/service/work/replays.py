@@ -1,7 +1,8 @@
 """Replays: a request with an idempotency key is carried out once. A repeated request gets the earlier answer.
 
-The key is reserved before the request is carried out. So of several simultaneous requests, one is carried out, and the
-others wait for its answer. If the process that carries it out dies, the key is free again after a minute.
+The key is reserved before the request is carried out. Of several simultaneous requests with one key, one is carried
+out, and the others wait for its answer. If the process that carries out a request dies, the request's key is free again
+after a minute.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _NO_ANSWER_YET = 0  # in the place of a status
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer that was given.
+    """The stored answer to an earlier request.
 
     Args:
         status: HTTP status.

@@ -62,7 +62,7 @@ class Worker:
                 stop.wait(_PAUSE)
 
     def once(self) -> bool:
-        """Do one job. The result says whether there was one."""
+        """Do one job. The result says whether there was a job."""
         job = self._jobs.claim(self.name)
         if job is None:
             return False

@@ -1,4 +1,4 @@
-"""Chapters 3 to 5: buying private bits at known costs, at unknown ones, and under a general prior."""
+"""Chapters 3 to 5 of Wang 2016: buying private bits at known costs, at unknown costs, and under a general prior."""
 
 from confide._lazy import exports
 

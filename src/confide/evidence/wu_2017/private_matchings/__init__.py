@@ -1,4 +1,4 @@
-"""Chapter 4: matchings and allocations of bundles under joint differential privacy."""
+"""Chapter 4 of Wu 2017: matchings and allocations of bundles under joint differential privacy."""
 
 from confide._lazy import exports
 

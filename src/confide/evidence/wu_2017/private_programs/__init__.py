@@ -1,4 +1,4 @@
-"""Chapters 5 and 6: convex programs under joint differential privacy."""
+"""Chapters 5 and 6 of Wu 2017: convex programs under joint differential privacy."""
 
 from confide._lazy import exports
 
