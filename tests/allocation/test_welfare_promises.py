@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from cases import fast
-from confide.allocation import PMatch, walk
+from confide.allocation import PMatch, replay
 from confide.allocation.guarantees import EquilibriumPromises, lie_gain, mean_shift, participation, prices_loss, regret
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Participation, Privacy, Truthfulness
@@ -45,14 +45,14 @@ class Played:
         self.it, self.table = it, table
         outcome = it.run(table, Noise.simulated(seed))
         self.board, self.held = outcome.billboard, outcome.shares["good"].to_numpy()
-        walks = [walk(table[i], i, self.board) for i in range(PEOPLE)]
+        replays = [replay(table[i], i, self.board) for i in range(PEOPLE)]
         true = np.zeros((self.board.steps + 1, GOODS), dtype=np.int64)
-        for one in walks:
+        for one in replays:
             np.add.at(true, (np.array(one.steps, dtype=np.int64), np.array(one.goods, dtype=np.int64)), 1)
         published = self.board.counts(np.arange(self.board.steps + 1))
         self.error = int(np.abs(published - np.cumsum(true, axis=0)).max())
         # free, or out of bids: whoever left because of the prices has no latest good
-        self.unsatisfied = sum(one.good < 0 and one.latest >= 0 for one in walks)
+        self.unsatisfied = sum(one.good < 0 and one.latest >= 0 for one in replays)
 
     def promises(self, error: float) -> EquilibriumPromises:
         it = self.it

@@ -39,9 +39,9 @@ CALLS: dict[str, tuple[Any, dict[str, Any], list[tuple[str, ...]]]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_all_that_is_missing_is_named_at_once(name: str) -> None:
     """As bad input and as the error of a call, with the words of the description for each."""
-    door, given, missing = CALLS[name]
+    entry, given, missing = CALLS[name]
     with pytest.raises(MissingArguments) as caught:
-        door(**given)
+        entry(**given)
     assert list(caught.value.missing) == missing
     assert isinstance(caught.value, InvalidInput)
     assert isinstance(caught.value, TypeError)

@@ -56,7 +56,7 @@ def test_it_runs_from_its_reports_and_pays_both_signs_with_deposits(rule: Campai
     assert f"With the deposit of {plan.coins(plan.deposit)}" in words(rule.share(somebody))
 
 
-def test_a_participant_s_device_chooses_her_level_and_tells_nobody(tmp_path: Path) -> None:
+def test_a_participants_device_chooses_the_level_and_sends_it_nowhere(tmp_path: Path) -> None:
     it = template(tmp_path)
     market = it.plan.mechanism.market
     assert set(it.submit(3, {"answer": "yes", "worth": "0.1"})) == {"id", "report"}

@@ -133,7 +133,7 @@ def test_shares_are_separate_decodes_and_rows_hold(options: dict[str, Any]) -> N
         mechanism.check(replace(outcome.billboard, public_seed=""))
 
 
-def test_whoever_is_not_satisfied_gets_her_favourite_whatever_her_coin() -> None:
+def test_an_unsatisfied_participant_gets_the_favourite_whatever_the_coin() -> None:
     mechanism = wide(program=UnitDemand(40_000, (20_000.0,)), alpha=0.2, rounds=4000)
     board = mechanism._board(
         np.zeros((4100, 1), np.int64), np.zeros((4100, 1), np.int64), public_seed="5c" * 32)

@@ -78,10 +78,10 @@ def test_statistical_rows_fit_the_false_alarm_budget() -> None:
 def test_the_printed_mechanism_breaks_its_promise() -> None:
     """Loss 5.34 times the claim at n = 10^4, gamma = 10: exactly, through the door, and in samples (spec 4.3)."""
     assert printed_loss(1.0) == pytest.approx(5.34, abs=0.005)
-    walked = printed_audit(1.0, Noise.simulated(0))
-    assert walked.flagged
-    assert walked.measured == pytest.approx(5.34, abs=0.005)
-    assert not walked.leaks
+    replayed = printed_audit(1.0, Noise.simulated(0))
+    assert replayed.flagged
+    assert replayed.measured == pytest.approx(5.34, abs=0.005)
+    assert not replayed.leaks
     samples = printed_samples(1.0, 20_000, Noise.simulated(11))
     found = statistical_audit(*samples, PureDP(1.0), alpha=alpha("regression.printed"))
     assert found.flagged
@@ -333,9 +333,9 @@ def test_a_wider_ball_is_injected_where_it_matters() -> None:
     assert wide.setting.ball == 10 * sound.setting.ball
     assert wide.setting.diameter == sound.setting.diameter
     assert wide.noise_scale == sound.noise_scale
-    walked = audited.privacy(sound, 3)[0]
-    assert isinstance(walked, Transcripts)
-    assert "a ball ten times as wide" in walked.faults
+    replayed = audited.privacy(sound, 3)[0]
+    assert isinstance(replayed, Transcripts)
+    assert "a ball ten times as wide" in replayed.faults
     heavy = replace(sound, payment=replace(sound.payment, ridge=50_000.0))
     assert not ball_matters(heavy)
 
@@ -361,7 +361,7 @@ def test_rows_that_nobody_shortens_end_in_a_verdict(squares: str, monkeypatch: p
     assert bool(_flagged(_mechanism())) == (squares == "not held")
 
 
-def test_payment_by_her_own_group_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_payment_by_ones_own_group_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = algorithm.PrivateTruthfulRegression.exact_payments
 
     def own(self: Any, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:

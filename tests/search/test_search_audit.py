@@ -181,7 +181,7 @@ def test_every_public_stop_is_audited(kind: str, epsilon: float, threshold: floa
     assert len(report.controls) >= 3
 
 
-STRETCHED = [
+EXTREME = [
     {"stop": "smoothed", "largest_threshold": 0}, {"stop": "private", "largest_threshold": 0},
     {"stop": "smoothed", "statistic": Paths(2)}, {"stop": "private", "statistic": Walks(3), "degree_bound": 20},
     {"stop": "none", "statistic": CommonNeighboursMulti(), "stopping_target": None},
@@ -191,7 +191,7 @@ STRETCHED = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("some", STRETCHED, ids=str)
+@pytest.mark.parametrize("some", EXTREME, ids=str)
 def test_every_statistic_and_grid_is_audited(some: dict[str, Any]) -> None:
     plan = {"people": 10_000, "components": 3, "stopping_target": 30, "epsilon": 1.0, "degree_bound": 50} | some
     report = audit(audited.search(PTarget(**plan), 1))
@@ -225,7 +225,7 @@ def test_a_quiet_fake_shows_near_its_threshold(threshold: float) -> None:
     assert selection_row(inject_fault(it, HalvedNoise), sound=it).flagged
 
 
-def test_ties_inside_a_component_do_not_tell_of_strangers() -> None:
+def test_ties_inside_a_component_do_not_depend_on_strangers() -> None:
     assert transcript_row(search()).verdict == "kept"
     assert transcript_row(search(), TiesByDegree).flagged
 

@@ -143,7 +143,7 @@ def messages(
     several = contracts.active > 1
     alone = float((_alone(contracts) / contracts.epsilon_central).max())
     return [
-        Transcripts(named=_MESSAGE, run=client, pairs=lambda: _stretched(contract), seed=seed, promises=local,
+        Transcripts(named=_MESSAGE, run=client, pairs=lambda: _largest_moves(contract), seed=seed, promises=local,
                     claims={"": RenyiDP(contract.order, contract.epsilon_local)},
                     names={"": f"{_MESSAGE}, by its contract (Renyi)"}, faults={
                         words: partial(_answered, run) for words, run in _clients(contract).items()}),
@@ -210,7 +210,7 @@ def _answered(run: _Run, record: Any, noise: Noise) -> Any:
         return type(problem).__name__
 
 
-def _stretched(contract: LatticeContract) -> list[Neighbours]:
+def _largest_moves(contract: LatticeContract) -> list[Neighbours]:
     """Neighbouring records at both ends of the range, next to an end, and outside the range by a little or by any
     amount.
     """

@@ -96,7 +96,7 @@ class Caps(Declared):
     @property
     def central(self) -> float:
         """Largest central loss of any participant, in nats."""
-        return math.sqrt(self.noise_price) * self._stretch * _ROOM
+        return math.sqrt(self.noise_price) * self._factor * _ROOM
 
     @cached_property
     def local(self) -> float:
@@ -129,14 +129,14 @@ class Caps(Declared):
         return (1.0 + self.approximation) * (self.variance_price + 2.0 * math.sqrt(self.noise_price))
 
     @property
-    def _stretch(self) -> float:
+    def _factor(self) -> float:
         """Largest u that an approximate optimum can have."""
         m = 1.0 + self.approximation * (1.0 + self._ghat / 2.0)
         return m + math.sqrt(m * m - 1.0)
 
     @property
     def _half(self) -> float:
-        square = self._stretch**2
+        square = self._factor**2
         return square / (1.0 + square)
 
     def _largest_f(self) -> float:
@@ -201,18 +201,18 @@ class CappedCaps(Declared):
         return max(self._half * (self._value - self.variance_price / self.people), 0.0) * _CAPPED_ROOM
 
     @property
-    def _stretch(self) -> float:
+    def _factor(self) -> float:
         """Bound U on the ratio of the best spread to the chosen spread, in either direction."""
         return 1.0 + self.approximation + math.sqrt(self.approximation * (2.0 + self.approximation))
 
     @property
     def _half(self) -> float:
-        square = self._stretch**2
+        square = self._factor**2
         return square / (1.0 + square)
 
     @property
     def _unit(self) -> float:
-        return math.sqrt(self.noise_price) * self._stretch * _CAPPED_ROOM
+        return math.sqrt(self.noise_price) * self._factor * _CAPPED_ROOM
 
     @property
     def _value(self) -> float:

@@ -322,7 +322,7 @@ def _agreement(it: TwoPartMechanism, reports: NDArray[np.float64]) -> tuple[int 
     for report in _tried(it, liar, reports).tolist():
         changed = reports.copy()
         changed[liar] = report
-        # The liar bears her own cost whatever she says; all others report the truth.
+        # The liar bears the true cost whatever is reported; all others report the truth.
         gains = _rents(it, _paid(it, changed), reports) - own
         lost, others = gains[liar], np.sort(np.delete(gains, liar))[::-1]
         together = lost + np.cumsum(others)

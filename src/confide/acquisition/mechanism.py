@@ -40,7 +40,7 @@ from confide.acquisition.release.lattice import (
     lattice_for,
     perturb,
 )
-from confide.acquisition.release.losses import SMALLEST, covering_sigma, exact_sum, least_right, plausible
+from confide.acquisition.release.losses import SMALLEST, covered_noise_std, exact_sum, least_right, plausible
 from confide.acquisition.virtual_cost import VirtualCost
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
@@ -493,7 +493,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         variance = variances.pop() if variances else 0
         if variances or variance < present or steps > self.lattice:
             raise InvalidInput("data", "is not of one round of contracts")
-        absent = covering_sigma(variance - present)
+        absent = covered_noise_std(variance - present)
         if absent and steps:
             total = add_missing_noise(source, total, absent, missing_variance=variance - present)
         if not steps:

@@ -209,7 +209,7 @@ def _ironed(c: NDArray[np.float64], sums: NDArray[np.float64], psi: NDArray[np.f
     """
     from scipy.optimize import isotonic_regression
 
-    nodes = np.append(0, 1 + np.flatnonzero(np.diff(sums) > 0))  # a stretch without mass goes to the one after it
+    nodes = np.append(0, 1 + np.flatnonzero(np.diff(sums) > 0))  # an interval without mass goes to the one after it
     nodes[-1] = len(c) - 1
     masses = np.diff(sums[nodes])
     pooled = isotonic_regression(np.diff(sums[nodes] * c[nodes]) / masses, weights=masses)

@@ -182,7 +182,7 @@ def price_for_error(setting: PriceSetting, mse: float, *, draws: int = 100, seed
         True
     """
     positive("mse", mse)
-    again = partial(_at_error, setting, draws=draws, seed=seed)
+    again = partial(price_for_error, setting, draws=draws, seed=seed)
     least = setting.variance / setting.people
     if mse <= least * (1.0 + 1e-6):
         raise InvalidInput("mse", f"{mse:g} is out of reach: {setting.people} records without any noise give {least:g}",
@@ -193,10 +193,6 @@ def price_for_error(setting: PriceSetting, mse: float, *, draws: int = 100, seed
     means = _means(setting, draws, seed)
     _, high = edge(lambda gamma: means.mean(gamma, 1) <= mse, setting.order / (2.0 * (mse - least) ** 2))
     return _measured(setting, high, draws, seed)
-
-
-def _at_error(setting: PriceSetting, *, mse: float, draws: int, seed: int) -> ChosenPrice:
-    return price_for_error(setting, mse, draws=draws, seed=seed)
 
 
 def _means(setting: PriceSetting, draws: int, seed: int) -> _Means:

@@ -264,7 +264,7 @@ def bid(
                     best, surplus = named[place], gain
         if best < 0:
             held[i] = -2
-            latest[i] = -1  # no price that she would pay
+            latest[i] = -1  # no price that the bidder would pay
         elif bids[i] >= cap:
             held[i] = -2
         else:

@@ -230,7 +230,7 @@ def _drawn_at(factor: float) -> type[Any]:
     return Part
 
 
-# ---- audited walks
+# ---- audited replays
 
 _JOINTLY = "privacy: everything that others see, jointly"
 _FEW = f"{PEOPLE} made-up bidders"
@@ -453,13 +453,13 @@ def matching(mechanism: Market, seed: int = 0) -> Audited:
     if mechanism.plentiful:
         return _of_plenty(mechanism, seed)
     twin = tiny(mechanism)
-    walked = jointly(twin, seed)
+    replayed = jointly(twin, seed)
     return Audited(
         promises=mechanism.guarantees(), events=mechanism.events,
         charged=mechanism.loss if mechanism.on_overflow == "truncate" else promise(mechanism), measured=[
             releases(mechanism),
             Examined(named="the basis of the noise", rows=reach_rows, sound=mechanism),
-            walked,
+            replayed,
             asked(twin, seed),
             Examined(named="privacy: the bidder's own replay of the billboard", sound=twin,
                      rows=lambda it: [transcript_row(it, seed).smaller(f"{PEOPLE} made-up bidders")]),
@@ -467,7 +467,7 @@ def matching(mechanism: Market, seed: int = 0) -> Audited:
             *(blocks(counted(mechanism) or twin, seed)
               if isinstance(mechanism, PMatch | PAlloc) and mechanism.many_steps else ()),
             *((crafted(),) if isinstance(mechanism, PMatch | PAlloc) else ()),
-            Laws(draws=lambda: [draw for draw in observed(walked.run, next(steps(twin, seed)).values, seed)
+            Laws(draws=lambda: [draw for draw in observed(replayed.run, next(steps(twin, seed)).values, seed)
                                 if draw.law in ("discrete_laplace", "discrete_gaussian")],
                  samples=_DRAWS, false_alarm=FALSE_ALARM, seed=seed),
             full_size(mechanism, seed),

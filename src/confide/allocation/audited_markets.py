@@ -38,7 +38,7 @@ __all__ = ["HISTORIES", "Step", "charges", "counted", "histories", "in_blocks", 
 
 PEOPLE, GOODS, SUPPLY = 8, 3, 3
 _MOST_GOODS = 6
-_COPIES = 4  # of each good, for each that one bidder may hold: so many that her copies can lie in one cell
+_COPIES = 4  # of each good, for each that one bidder may hold: so many that these copies can lie in one cell
 
 _QUIET = (1.0, 2.0**-3, 2.0**-6)
 _LOW = -64.0
@@ -112,7 +112,7 @@ def in_blocks(mechanism: _Auction) -> _Auction:
 @tiny.register
 def _(mechanism: SinkhornMatch) -> SinkhornMatch:
     # A lottery of so few copies, at the noise of a campaign, would give nobody anything, and what a certificate sums
-    # would never hold what a good is worth to her who has it. So there is enough of the first good, whatever is drawn.
+    # would never hold what a good is worth to its owner. So there is enough of the first good, whatever is drawn.
     own = replace(mechanism, people=PEOPLE, goods=GOODS, supply=SUPPLY, on_overflow="flag")
     enough, everybody = SUPPLY, np.full(GOODS, PEOPLE)
     while replace(own, supply=(enough, *[SUPPLY] * (GOODS - 1))).rates(everybody)[0] < PUBLIC_RANGE:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from confide.allocation.ascending_auction import Rules
 from confide.allocation.billboards import AuctionBillboard
-from confide.allocation.decoding import walk
+from confide.allocation.decoding import replay
 from confide.contract.checks import one_of, whole
 from confide.contract.renamed import renamed
 
@@ -42,7 +42,7 @@ Tested = Literal["slot", "round_end"]
 
 _COUNTED: tuple[Counted, ...] = ("bids", "unsatisfied", "bidding")
 _Free, _Held, _Out = 0, 1, 2
-_World = tuple[int, int, int]  # bids so far, then how she stands
+_World = tuple[int, int, int]  # bids so far, then the bidder's state
 _Moves = Callable[[_World], Iterator[tuple[int, int, _World]]]  # bids and reports of a round, and what follows
 
 
@@ -72,7 +72,7 @@ def auction_reach(
     def moves(world: _World) -> Iterator[tuple[int, int, _World]]:
         used, state, _ = world
         if state == _Free:
-            yield 0, 0, (used, _Out, 0)  # no price suits her, or no bid is left
+            yield 0, 0, (used, _Out, 0)  # no price suits the bidder, or no bid is left
             if used < cap:
                 yield 1, 0, (used + 1, _Held, 0)
                 yield 1, 1, (used + 1, _Free, 0)  # outbid at once
@@ -112,7 +112,7 @@ def bundle_reach(
     """
     cap = _checked(rounds, counted, bid_cap)
     one_of("tested", tested, ("slot", "round_end"))
-    # Without a cap she may report that she would bid in a round that there is not.
+    # Without a cap the bidder may report a bid for a round that does not exist.
     cap += bid_cap is None
 
     def dropped(world: _World, now: bool) -> Iterator[_World]:
@@ -213,7 +213,7 @@ def staggered_auction(
         ends[other] = cap + number if apart else number
     if last and not apart:
         ends[rises[-1][1]] = rounds + 1
-    # The count of a good that is outbid after round r jumps there, and its price to 1: no later bid of hers is on it.
+    # The count of a good that is outbid after round r jumps there, and its price to 1: the bidder bids no more on it.
     changes = sorted((good, r, 2**20) for good, r in ends.items() if r <= rounds)
     table = np.array(changes, dtype=np.int64).reshape(-1, 3)
     board = AuctionBillboard(rules=rules, rounds=rounds, step=table[:, 1], good=table[:, 0].astype(np.int32),
@@ -233,7 +233,7 @@ def bids_and_reports(first: NDArray[np.float64], second: NDArray[np.float64],
     rules = billboard.rules
     counted = []
     for row in (first, second):
-        found = walk(row, 0, billboard)
+        found = replay(row, 0, billboard)
         bids = np.zeros((billboard.steps + 1, rules.goods), dtype=np.int64)
         np.add.at(bids, (np.array(found.steps, dtype=np.int64), np.array(found.goods, dtype=np.int64)), 1)
         counted.append((bids, reports_of(found.steps, found.goods, billboard)))
@@ -335,7 +335,7 @@ def staggered_bundles(rounds: int, *, tested: Tested) -> int:
     k = 2 * whole("rounds", rounds, at_least=1)
     rows = np.zeros((2, k))
     rows[0, :rounds] = np.linspace(1.0, 0.5, rounds) / k
-    rows[0, rounds:] = 0.25 / k  # so that she always wants another
+    rows[0, rounds:] = 0.25 / k  # so that the bidder always wants another
     rows[1, rounds:] = np.linspace(1.0, 0.5, rounds)
     common = {"supply": 1, "increment": 2.0**-20, "tested": tested}
     bidders = [BundleBidder(row=rows[0], most=k, **common),  # type: ignore[arg-type]

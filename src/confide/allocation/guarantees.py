@@ -333,7 +333,7 @@ def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
     promises = EquilibriumPromises(
         people=auction.people, supply=auction.copies, reserve=auction.effective_reserve, error=auction.error,
         batch=auction.batch, increment=auction.increment)
-    # Whoever is admitted bid no longer ago than the largest edge.
+    # Everybody who is admitted bid no longer ago than the largest edge.
     missed = promises.regret if auction.clearing is None else max(
         regret(auction.increment, supply=copies, cut=edges[-1])
         for copies, edges in zip(auction.effective_supply, auction.clearing.edges, strict=True))
@@ -361,7 +361,7 @@ def _plenty() -> tuple[Guarantee, ...]:
 
 
 def _of_sales(auction: PMatch, promises: EquilibriumPromises) -> list[Guarantee]:
-    # Whoever is cut off, because of an overflow, is missing among the holders.
+    # A bidder who is cut off, because of an overflow, is missing among the holders.
     cut_off = auction.failure_probability if auction.on_overflow == "truncate" and not promises.feasible else 0.0
     fails = min(1.0, auction.failure_probability + cut_off)
     return [

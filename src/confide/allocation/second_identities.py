@@ -177,7 +177,7 @@ def over_crowds(means: Sequence[float]) -> tuple[float, float]:
 
 _VALUES = 200_000  # of the made-up table
 _CHOOSING, _MEASURING = 3, 2  # runs on each crowd
-_GOODS = 8  # that one person tries, her favourites
+_GOODS = 8  # that one person tries, the favourites
 
 
 @wire("LoneLies", "left gain gain_error second people crowds runs")

@@ -146,7 +146,7 @@ the error is lost too.
 _CHARGED_RESERVED = (0.03, 0.05, 0.1, 0.15, 0.23)
 
 _WIDEST = 512  # arity
-_SCALE = 16.0  # of the noise for which the law of the error is walked through
+_SCALE = 16.0  # of the noise for which the law of the error is computed
 
 
 def arities(horizon: int) -> tuple[int, ...]:

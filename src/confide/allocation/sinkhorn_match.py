@@ -24,7 +24,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.favourites import Leanings, best_goods
+from confide.allocation.favourites import PublicBiases, best_goods
 from confide.allocation.guarantees import mean_shift
 from confide.allocation.market import NEIGHBOURS_WRITTEN, OneGood
 from confide.allocation.soft_demand import WHOLE, falling, moved_prices, prices_of, rates, soft_demand, weights
@@ -151,7 +151,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     growth: Annotated[float, Parameter("budget of a round over that of the round before it", at_least=0.01,
                                        at_most=100)] = 1.2
     clear: Annotated[float, Parameter("share of epsilon for the final count", above=0, below=1)] = 0.4
-    spread: Annotated[float, Parameter("how much public leanings add to the worth of a good, to break ties",
+    spread: Annotated[float, Parameter("how much public biases add to the worth of a good, to break ties",
                                        at_least=0, at_most=1)] = 0.02
     charge: Annotated[bool, Parameter("whether the final price is charged; then nobody asks for a good that is not "
                                       "worth its price")] = False
@@ -302,9 +302,9 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     def _matched(self, values: Valuations, source: Noise, progress: Progress | None) -> tuple[ScalingBillboard,
                                                                                               NDArray[Any]]:
         seed, paths, demands = draw_public_seed(source), [np.zeros(self.goods, dtype=np.int64)], []
-        lean = Leanings.of(seed, self.spread)
+        biases = PublicBiases.of(seed, self.spread)
         for r, budget in enumerate(self.budgets):
-            true = soft_demand(values, prices_of(paths[-1]), self.temperatures[r], lean)
+            true = soft_demand(values, prices_of(paths[-1]), self.temperatures[r], biases)
             # A neighbour step moves demand by `l1_sensitivity` people, and each of them is WHOLE parts.
             demands.append(add_discrete_laplace(
                 source, true, noise_scale=self.scale(budget / WHOLE), l1_sensitivity=self.l1_sensitivity * WHOLE,
@@ -313,7 +313,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
             if progress is not None and r + 1 < self.rounds:  # the run itself tells its end
                 progress(r + 1, self.rounds)
         prices = prices_of(paths[-1])
-        wanted = self._worth_it(values, prices, best_goods(values, prices, lean))
+        wanted = self._worth_it(values, prices, best_goods(values, prices, biases))
         asked = add_discrete_laplace(
             source, np.bincount(wanted[wanted >= 0], minlength=self.goods), line=_CLEARING, stream="asked",
             noise_scale=self._clearing_scale, l1_sensitivity=self.l1_sensitivity)
@@ -345,7 +345,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         """
         gains = row - billboard.prices
         if self.spread and not self.plentiful:
-            gains = gains + Leanings.of(billboard.public_seed, self.spread).row(index, self.goods)
+            gains = gains + PublicBiases.of(billboard.public_seed, self.spread).row(index, self.goods)
         gains = np.where(row > 0.0, gains, -np.inf)
         best = int(np.argmax(gains))
         if not gains[best] > 0.0 or (self.charge and not row[best] >= billboard.prices[best]):

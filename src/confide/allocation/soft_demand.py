@@ -49,7 +49,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide._compiled import kernel
-from confide.allocation.favourites import NONE, Leanings, leaning
+from confide.allocation.favourites import NONE, PublicBiases, public_bias
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import fraction, positive, whole
 from confide.numerics.map_reduce import map_blocks, threads
@@ -64,7 +64,7 @@ __all__ = ["GRID", "WHOLE", "falling", "logarithm", "moved_prices", "prices_of",
 WHOLE = 1 << 16
 """Number of units in the demand of one whole bidder."""
 
-_ALONE = 2**20  # values that one thread is done with sooner than others can be told of
+_ALONE = 2**20  # values that one thread is done with sooner than others can be started
 
 _MOST = 2**30  # rows of a block: their units stay far below 2^53
 _NEVER = -1e300
@@ -133,16 +133,16 @@ def _soft(
                 value = np.float64(values[first + y])
                 gains[y] = value - prices[y] if value > 0.0 else _NEVER
                 if spread > 0.0 and value > 0.0:
-                    gains[y] += leaning(key, (first_place + i) * goods + y, spread)
+                    gains[y] += public_bias(key, (first_place + i) * goods + y, spread)
         else:
             for y in range(count):
                 value = np.float64(values[first + y])
                 gains[y] = value - prices[named[first + y]] if value > 0.0 else _NEVER
                 if spread > 0.0 and value > 0.0:
-                    gains[y] += leaning(key, (first_place + i) * goods + named[first + y], spread)
+                    gains[y] += public_bias(key, (first_place + i) * goods + named[first + y], spread)
         best = _largest(gains, count)
         if not best > _NEVER:
-            continue  # nothing is worth anything to her
+            continue  # nothing is worth anything to this bidder
         _exponentials(gains, count, best, rate, weights)
         scale = whole / (_total(weights, count) * (1.0 + np.exp(-best * rate)))
         for y in range(count):
@@ -161,7 +161,7 @@ def _soft(
 
 
 def soft_demand(
-    values: Valuations, prices: _Reals, temperature: float, leanings: Leanings = NONE, *, first: int = 0
+    values: Valuations, prices: _Reals, temperature: float, biases: PublicBiases = NONE, *, first: int = 0
 ) -> _Integers:
     """The soft demand for each good, summed over all bidders, in units of which one bidder has at most `WHOLE`; shape
     (k,). Private.
@@ -170,7 +170,7 @@ def soft_demand(
         values: valuations of all bidders.
         prices: price of each good, shape (k,).
         temperature: temperature tau > 0.
-        leanings: biases that are added to the bidders' values, if any.
+        biases: biases that are added to the bidders' values, if any.
         first: place of the bidder in the first row.
 
     Example:
@@ -184,7 +184,7 @@ def soft_demand(
         # Whole numbers below 2^53 add up exactly as doubles, in any order.
         out = np.zeros(values.goods)
         _soft(rows[0], rows[1], *values.rows, at, temperature, float(WHOLE), first,
-              leanings.key, leanings.spread, out)
+              biases.key, biases.spread, out)
         return out.astype(np.int64)
 
     if len(values.values) <= _ALONE or threads() == 1:

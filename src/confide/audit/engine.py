@@ -113,8 +113,8 @@ class Transcripts:
 
     @cached_property
     def sound(self) -> dict[str, TranscriptAudit]:
-        """The audits of the correct run, in the form that `walked` returns."""
-        return self.walked()
+        """The audits of the correct run, in the form that `replayed` returns."""
+        return self.replayed()
 
     def rows(self) -> list[AuditRow]:
         """The rows of the correct run."""
@@ -125,7 +125,7 @@ class Transcripts:
         common, weak = self._common(self.sound)
         return self._rows(self.sound, weak), [*self._own(), *common]
 
-    def walked(self, run: Run | None = None, pairs: int | None = None) -> dict[str, TranscriptAudit]:
+    def replayed(self, run: Run | None = None, pairs: int | None = None) -> dict[str, TranscriptAudit]:
         """The audits of each claimed part of the noise, keyed by the part, and of each promise, keyed by its sentence.
 
         Args:
@@ -208,7 +208,8 @@ class Transcripts:
 
     def _own(self) -> Iterator[Control]:
         for words, run in self.faults.items():
-            yield Control(self.named, words, _flagged(self.walked(run, _SHOWS_AT_ONCE)) or _flagged(self.walked(run)))
+            flagged = _flagged(self.replayed(run, _SHOWS_AT_ONCE)) or _flagged(self.replayed(run))
+            yield Control(self.named, words, flagged)
 
     def _common(self, sound: Mapping[str, TranscriptAudit]) -> tuple[list[Control], str]:
         """Controls for the faults that any mechanism can have, injected into the run on the first pairs, and a note. If
@@ -426,9 +427,9 @@ def audit(it: Audited, progress: Progress | None = None) -> AuditReport:
         ...     return noise.laplace(0.5, 1, stream="mean", center=[sum(values) / 2])
         >>> promise = Privacy(loss=PureDP(1.0), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
         ...                   source=Source(document="a", statement="b"))
-        >>> walked = Transcripts(named="privacy", run=mean, seed=0, promises=[promise],
+        >>> replayed = Transcripts(named="privacy", run=mean, seed=0, promises=[promise],
         ...                      pairs=lambda: [Neighbours([0.0, 1.0], [1.0, 1.0], lambda found: repr(found).encode())])
-        >>> report = audit(Audited(promises=Guarantees((promise,)), measured=[walked],
+        >>> report = audit(Audited(promises=Guarantees((promise,)), measured=[replayed],
         ...                        events=lambda: [PureEvent(epsilon=1.0, neighbours=Relation.REPLACE)]))
         >>> report.passed, [control.mutant for control in report.controls][:3]
         (True, ['no noise', 'the records beside the published values', '0.9 of the noise that the promise needs'])

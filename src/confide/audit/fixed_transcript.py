@@ -28,7 +28,7 @@ from confide.audit.comparing import Loss, exceeds, promised_parameter
 from confide.audit.history_loss import UnreleasedIntermediate, belongs, exactly, history_loss, own_formulas
 from confide.audit.other_answers import kept_entries
 from confide.audit.report import AuditRow
-from confide.audit.side_channels import telling
+from confide.audit.side_channels import recorded_steps
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Privacy
 from confide.contract.renamed import renamed
@@ -157,9 +157,9 @@ def fixed_transcript_audit(
     """
     if not isinstance(claims, Mapping) or not (claims or promises):
         raise InvalidInput("claims", f"{type(claims).__name__}", "must be {part of the noise: its loss}, one or more")
-    walked = [*(_Replayed(part, part, claim) for part, claim in claims.items()),
-              *(_Replayed(promise.sentence(), "", promise) for promise in promises)]
-    worst = dict.fromkeys((each.name for each in walked), 0.0)
+    replayed = [*(_Replayed(part, part, claim) for part, claim in claims.items()),
+                *(_Replayed(promise.sentence(), "", promise) for promise in promises)]
+    worst = dict.fromkeys((each.name for each in replayed), 0.0)
     leaks: dict[str, None] = {}
     doubts: dict[str, None] = {}
     parts = unreleased or {}
@@ -186,7 +186,7 @@ def fixed_transcript_audit(
                 if _once(run, pair.first, ForcedNoise(others), pair.published) != (shown, reported):
                     leaks["noisy answers that should stay hidden reach the public"] = None
                     break
-            for each in walked:
+            for each in replayed:
                 both = zip(history.draws, forced.draws, strict=False)
                 of_part = [(a, b) for a, b in both if belongs(a, each.part)]
                 worst[each.name] = max(worst[each.name], history_loss(of_part, each.loss, parts))
@@ -197,7 +197,7 @@ def fixed_transcript_audit(
             names = ", ".join("/".join(map(str, name)) for name in list(drawn)[:8]) or "none"
             leaks[f"no noise was asked for by the name {part!r}; names are {names}"] = None
     out = {}
-    for each in walked:
+    for each in replayed:
         promised = promised_parameter(each.loss)
         flagged = bool(leaks or doubts) or exceeds(worst[each.name], promised)
         laws = {draw.law for draw in drawn.values() if belongs(draw, each.part) and draw.law != "split"}
@@ -225,7 +225,7 @@ def _shown(claim: Loss, measured: float, promised: float, laws: set[str]) -> flo
 
 def _once(run: Callable[[Any, Noise], Any], data: Any, noise: Noise, published: Published) -> tuple[bytes, Any]:
     """Published bytes of one run, and the progress that it reports if it is made by `run_with_steps`."""
-    with telling() as reported:
+    with recorded_steps() as reported:
         return published(run(data, noise)), reported
 
 

@@ -107,7 +107,7 @@ def _cost(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased, *, ranged:
         if one.law == "split" or len(one.center) != len(other.center):
             continue
         if one.law in ("exponential", "words"):
-            events.append(None)  # raw draws have no center: what they protect cannot be heard at the door
+            events.append(None)  # raw draws have no center: what they protect is not recorded
             continue
         if one.law == "channel":
             events.append(_pure(_channel_loss(one, other)))
@@ -150,7 +150,7 @@ def spent(events: Iterable[Event], claim: Loss) -> float:
     return _spent(together, claim)
 
 
-@lru_cache(maxsize=4096)  # a walk meets the same distances again and again
+@lru_cache(maxsize=4096)  # a replay meets the same distances again and again
 def _spent(events: tuple[Event, ...], claim: Loss) -> float:
     together = Accountant(events)
     if not isinstance(claim, PureDP | ApproxDP | GDP) and totals(together.spend).rho is None:

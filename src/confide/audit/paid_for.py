@@ -229,7 +229,7 @@ class PaidFor:
 
 
 def paid_for(
-    mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, walked: Sequence[PaidFor]
+    mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, replayed: Sequence[PaidFor]
 ) -> AuditRow:
     """The row that says whether the lines of a mechanism's charge pay for all draws of a run. Draws that are made
     without the run's meter are not added up, and the row says that such draws were not measured.
@@ -239,7 +239,7 @@ def paid_for(
         roles: roles of the columns of a record.
         people: number of invited slots.
         seed: seed of the simulated noise.
-        walked: payments that were recorded in audits over neighbours.
+        replayed: payments that were recorded in audits over neighbours.
     """
     observed, overspent = RecordingNoise(Noise.simulated(seed)), list[str]()
 
@@ -253,12 +253,13 @@ def paid_for(
     outcome, _ = side_channel_output(run)
     if overspent:
         return _measured(1.0, overspent[0])
-    unmetered = {_named(name) for name in (*observed.unmetered, *(name for each in walked for name in each.unmetered))}
+    unmetered = {_named(name) for name in (*observed.unmetered,
+                                           *(name for each in replayed for name in each.unmetered))}
     if unmetered:
         some = ", ".join(map(repr, sorted(unmetered)[:3]))
         return _measured(float(len(unmetered)), f"the run's meter never heard of the draws of {some}: the run takes "
                          "its meter away, or goes past it")
-    found = next((row for row in (each.row() for each in walked) if row is not None), None)
+    found = next((row for row in (each.row() for each in replayed) if row is not None), None)
     if found is not None:
         return found
     if isinstance(outcome, Failed):
@@ -269,7 +270,7 @@ def paid_for(
         return _not_measured(f"{len(around)} of {len(observed.draws)} draws are made around the meter, such as "
                             f"{names!r}: nothing checks in a release that they fit the "
                             "charge; draw by confide.privacy.primitives")
-    pairs = sum(each.pairs for each in walked)
+    pairs = sum(each.pairs for each in replayed)
     return _measured(0.0, f"one run of made-up people, {len(observed.draws)} draws" + (
         f"; on {pairs:,} pairs of neighbours none cost more than was paid for it" if pairs else ""))
 

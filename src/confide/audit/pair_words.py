@@ -15,8 +15,8 @@ from confide.tables.slot_rows import SlotRows
 
 __all__ = ["pair_words", "record_words"]
 
-_KINDS = 3  # different records of the others that are told, at most
-_COLUMNS = 6  # of a record that are told
+_KINDS = 3  # different records of the others that are named, at most
+_COLUMNS = 6  # of a record that are named
 
 _Ints = NDArray[np.int64]
 
@@ -53,8 +53,8 @@ def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
         roles: roles of the columns.
 
     Example:
-        >>> crowd = SlotRows(np.array([0, 1]), np.array([[0.0], [0.0]]))
-        >>> sides = [[crowd, SlotRows(np.array([4]), np.array([[end]]))] for end in (-1.0, 1.0)]
+        >>> others = SlotRows(np.array([0, 1]), np.array([[0.0], [0.0]]))
+        >>> sides = [[others, SlotRows(np.array([4]), np.array([[end]]))] for end in (-1.0, 1.0)]
         >>> pair_words(Neighbours(*sides, repr), [Numeric(column="like", lower=0, upper=80)])
         'a crowd of 3: like=0 against like=80 in slot 4, beside 2 with like=40'
     """

@@ -4,7 +4,8 @@ records.
 A run that says "high" once a mean is above 0.5 changes between one count of people and the next. A run that drops
 values beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them.
 If the noise stays the same, only the center of the noise shows the change. With five hundred invited people, not all
-counts can be tried. Therefore the search makes runs at a few places of several paths (`confide.audit.crowd_paths`),
+counts can be tried. Therefore the search makes runs at a few places of several paths
+(`confide.audit.population_paths`),
 each time with the noisy answers of one history. Where the runs at two places differ, bisection finds two neighbours
 between which they differ. Bisection takes as many runs as the number of people has binary digits.
 
@@ -28,9 +29,9 @@ from typing import Any
 import numpy as np
 
 from confide.audit.center_moves import Shown, apart, shown, uneven
-from confide.audit.crowd_paths import CrowdPath, crowd_paths, some_of_each
 from confide.audit.fixed_transcript import Neighbours
 from confide.audit.full_size_pairs import built
+from confide.audit.population_paths import PopulationPath, population_paths, some_of_each
 from confide.contract.guarantees import Relation
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.tables.column_rows import Role
@@ -65,7 +66,7 @@ def stepping(
     if not built(people, len(roles)):
         return
     largest, common = 0.0, None
-    for path in crowd_paths(roles, people, unit, seed):
+    for path in population_paths(roles, people, unit, seed):
         if path.length:
             if path.shared and common is None:
                 common = _History(run, some_of_each(roles, people, seed), seed, part)
@@ -78,7 +79,7 @@ def stepping(
                 yield path.step(other or heavy)
 
 
-def places(path: CrowdPath) -> list[int]:
+def places(path: PopulationPath) -> list[int]:
     """Numbers of changed records at which a path is examined: the ends of equal parts, and the first and the last step.
 
     If a path is examined closely, its first part is divided into smaller and smaller parts, because rules about few
@@ -92,9 +93,9 @@ def places(path: CrowdPath) -> list[int]:
 
     Example:
         >>> one, other = np.zeros(1), np.ones(1)
-        >>> places(CrowdPath(500, one, other))
+        >>> places(PopulationPath(500, one, other))
         [0, 1, 125, 250, 375, 499, 500]
-        >>> places(CrowdPath(500, one, other, closely=True))
+        >>> places(PopulationPath(500, one, other, closely=True))
         [0, 1, 4, 16, 62, 125, 187, 250, 312, 375, 437, 499, 500]
     """
     length = path.length
@@ -111,21 +112,21 @@ def places(path: CrowdPath) -> list[int]:
 class _History:
     """The noisy answers of one run, and the outputs of runs on other populations with the same answers."""
 
-    def __init__(self, run: Run, crowd: list[SlotRows], seed: int, part: str) -> None:
+    def __init__(self, run: Run, population: list[SlotRows], seed: int, part: str) -> None:
         self._run, self._part = run, part
         history = RecordingNoise(Noise.simulated(seed))
-        self.first = shown(run, crowd, history, part)
+        self.first = shown(run, population, history, part)
         self._draws, self._seen = history.draws, dict[Hashable, Shown]()
 
-    def known(self, path: CrowdPath, moved: int) -> None:
+    def known(self, path: PopulationPath, moved: int) -> None:
         """Record that the first population is the population of a path after the given number of changes."""
         self._seen[path.reported(moved)] = self.first
 
-    def at(self, path: CrowdPath, moved: int) -> Shown:
+    def at(self, path: PopulationPath, moved: int) -> Shown:
         """Everything that the run shows on a population of a path. Each population is run once."""
         reported = path.reported(moved)
         if reported not in self._seen:
-            self._seen[reported] = shown(self._run, path.crowd(moved), ForcedNoise(self._draws), self._part)
+            self._seen[reported] = shown(self._run, path.population(moved), ForcedNoise(self._draws), self._part)
         return self._seen[reported]
 
 
@@ -134,13 +135,13 @@ class _Replayed:
     to many paths, to the middle of this path, or to the first place where the run does not fail.
     """
 
-    def __init__(self, run: Run, path: CrowdPath, seed: int, part: str, common: _History | None) -> None:
+    def __init__(self, run: Run, path: PopulationPath, seed: int, part: str, common: _History | None) -> None:
         self._path, self._places, self.usual = path, places(path), 0.0
         if common is not None and not common.first.failed:
             self._history = common
             return
         for place in (self._places[len(self._places) // 2], *self._places):
-            self._history = _History(run, path.crowd(place), seed, part)
+            self._history = _History(run, path.population(place), seed, part)
             self._history.known(path, place)
             if not self._history.first.failed:  # a run that failed may not have asked for all of its noise
                 break

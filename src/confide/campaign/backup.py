@@ -162,7 +162,7 @@ def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: 
             os.replace(Path(place) / _DUMP, found / Home(found).store.name)
         else:
             _load(Path(place) / _DUMP, url)
-        with Store(url, home=Home(found), create=False) as store:  # whoever finds the installation finds it held
+        with Store(url, home=Home(found), create=False) as store:  # a reader of the installation finds it held
             name, campaigns, waiting = store.name, len(store.campaigns()), _hold(store)
         if folder.exists():
             folder.rmdir()

@@ -213,8 +213,8 @@ class Campaign:
     def submitted(self, identity: str | int, *, home: Home | None = None) -> bool:
         """Whether the participant's book holds a report to this campaign already, so that none is drawn again."""
         kind = self._local()
-        book, hers = self.book(home or self.home), kind.identity(self.file.config, str(identity))
-        return book.stored(hers, self.file.digest) is not None
+        book, known = self.book(home or self.home), kind.identity(self.file.config, str(identity))
+        return book.stored(known, self.file.digest) is not None
 
     def caution(self, record: Mapping[str, str]) -> str:
         """The warning about a record that a device shows to its participant alone; empty where there is none."""
@@ -445,8 +445,8 @@ class Campaign:
 
         if record is None:
             return stored_share(self.planned, str(identity), store)
-        hers = parsed(self.planned, str(identity), record)
-        return self.file.kind.explain(self.plan, self.public(folder), *hers)
+        own = parsed(self.planned, str(identity), record)
+        return self.file.kind.explain(self.plan, self.public(folder), *own)
 
     def own_file(
         self, identity: str | int, folder: str | os.PathLike[str] | None = None, *, record: Mapping[str, str]

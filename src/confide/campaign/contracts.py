@@ -166,7 +166,7 @@ def finish(
         known = store.find(file)
         if known is not None:
             store.check_original(known)
-        if home.final_round(file.digest) is None:  # else whoever noted it has died since: nothing is to be decided
+        if home.final_round(file.digest) is None:  # else that process has died since: nothing is to be decided
             check(found)
         found = Round(number=found.number, final=True, without=found.without, drawn=found.drawn, path=found.path)
         # Before the rest: what is noted there is never drawn up again.

@@ -73,11 +73,11 @@ def _misspelt(name: str) -> str:
     found = [what for what, wrong in (
         ("begins with a blank", name[:1].isspace()), ("ends with a blank", name[-1:].isspace()),
         ("has two blanks in a row", re.search(r"\S\s{2,}\S", name) is not None)) if wrong]
-    hidden = next((each for each in name if each != " " and (
+    invisible = next((each for each in name if each != " " and (
         not each.isprintable() or not re.fullmatch(_WORD, each))), None)
-    if hidden is not None:
-        called = unicodedata.name(hidden, "")
-        found.append(f"has a letter that does not show, U+{ord(hidden):04X}{f' {called}' if called else ''}")
+    if invisible is not None:
+        called = unicodedata.name(invisible, "")
+        found.append(f"has a letter that does not show, U+{ord(invisible):04X}{f' {called}' if called else ''}")
     return " and ".join(found)
 
 

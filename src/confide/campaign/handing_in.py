@@ -66,12 +66,12 @@ def opening_says(campaign: Planned) -> str:
     file = campaign.file
     when, cost = charged_at(file.kind), cost_of(file, campaign.plan)
     people = len(file.kind.identities(file.config))
-    whom = f"all {people:,} invited people of {file.budget.data_set!r}" if people else f"{file.budget.data_set!r}"
+    who = f"all {people:,} invited people of {file.budget.data_set!r}" if people else f"{file.budget.data_set!r}"
     if when == "opening":
-        return (f"Opening charges the ledger {cost} for {whom}, whether they report or not, since the collector sees "
+        return (f"Opening charges the ledger {cost} for {who}, whether they report or not, since the collector sees "
                 "each report that a device draws. No charge is given back, even if the campaign is never settled. The "
                 "settlement charges nothing more.")
-    return (f"Opening charges nothing. The {when} charges the ledger {cost} for {whom}. Nothing is reserved for it "
+    return (f"Opening charges nothing. The {when} charges the ledger {cost} for {who}. Nothing is reserved for it "
             "until then.")
 
 
@@ -121,7 +121,7 @@ def hand_in(campaign: Planned, identity: str, values: Mapping[str, str], store: 
     from confide.campaign.store import Store
 
     file, plan = campaign.file, campaign.plan
-    slot, report = file.kind.submission(file.config, plan, identity, values)  # what is wrong is told before all else
+    slot, report = file.kind.submission(file.config, plan, identity, values)  # its errors come first
     with Store() if store is None else nullcontext(store) as there:
         known = there.find(file)
         # What was opened without a charge, as by a run that then met no file, takes no report that has to be charged.

@@ -128,7 +128,7 @@ def _void(folder: Path, file: CampaignFile, home: Home, *, again: bool = False) 
     if again:
         home.unbegin(file.digest)
     if (folder / _JOURNAL).exists():
-        with suppress(InvalidInput, StoreFailed):  # whoever published it is about to, or it can be read no more
+        with suppress(InvalidInput, StoreFailed):  # its publisher is about to, or it can be read no more
             KeptNoise(JournalNoise(folder / _JOURNAL, Noise.secure(), existing=True), folder).destroy()
 
 

@@ -259,7 +259,7 @@ def _charged(
         except BudgetExceeded:  # for ever, as no budget is renewed: what was collected serves nothing more
             store.cancel(known.number)
             raise
-        except _Harmful:  # nothing was stored; what is wrong with the file is told by another look
+        except _Harmful:  # nothing was stored; another look reports what is wrong with the file
             check_harm(campaign, store.home)
         known = store.get(known.number)
     return known

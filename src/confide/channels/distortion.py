@@ -247,8 +247,8 @@ def _information(
     alike, found, reason = as_exchangeable(prior), None, f"{_UNSOLVED}where it can"
     if solve:
         try:
-            with _reported(information_seconds(alike), progress, 6) as tell:
-                found, reason = least_information(alike, distortion, constants, tell), _APART
+            with _reported(information_seconds(alike), progress, 6) as report:
+                found, reason = least_information(alike, distortion, constants, report), _APART
         except (Unsupported, SolverFailed) as error:
             reason = _reason(error)
     channel: FiniteChannel | None
@@ -332,8 +332,8 @@ def _level(
     if solve and high > low:
         try:
             check_size(alike)
-            with _reported(_PROGRAMS * program_seconds(alike), progress, 6) as tell:
-                low, high, channel = _search(_Points(alike, notion, tell), distortion, low, high, channel)
+            with _reported(_PROGRAMS * program_seconds(alike), progress, 6) as report:
+                low, high, channel = _search(_Points(alike, notion, report), distortion, low, high, channel)
             reason = _APART
             if high - low <= _CLOSE * max(1.0, high):
                 value, method = 0.5 * (low + high), "program"
@@ -376,16 +376,16 @@ class _Points:
     point's solution midway, if the two levels are near.
     """
 
-    def __init__(self, prior: Prior, notion: Level, tell: Callable[[float], None] | None) -> None:
-        self._prior, self._notion, self._tell, self._left = prior, notion, tell, 1.0
+    def __init__(self, prior: Prior, notion: Level, report: Callable[[float], None] | None) -> None:
+        self._prior, self._notion, self._report, self._left = prior, notion, report, 1.0
         self._last: ProgramPoint | None = None
 
     def __call__(self, epsilon: float, tolerance: float) -> ProgramPoint:
-        tell, left, last = self._tell, self._left, self._last
+        report, left, last = self._report, self._left, self._last
         near = last is not None and abs(last.epsilon - epsilon) < _NEAR
         self._last = solve_program(
             self._prior, epsilon, self._notion, tolerance=tolerance, midway=last.midway if last and near else None,
-            progress=None if tell is None else lambda share: tell(1.0 - left * (1.0 - _EACH * share)))
+            progress=None if report is None else lambda share: report(1.0 - left * (1.0 - _EACH * share)))
         self._left *= 1.0 - _EACH
         return self._last
 
@@ -496,8 +496,8 @@ def least_distortion(
         # Next to eps_X nothing is inside the program: a level a little above it bounds from below, not from above.
         inside = epsilon if kind == "dp" else max(epsilon, constants.prior_level + _STEP)
         check_size(alike)
-        with _reported(program_seconds(alike), progress, 5) as tell:
-            point = solve_program(alike, inside, kind, progress=tell)
+        with _reported(program_seconds(alike), progress, 5) as report:
+            point = solve_program(alike, inside, kind, progress=report)
         low = max(low, point.lower)
         if inside == epsilon and point.upper < high:
             high, best = point.upper, point.channel

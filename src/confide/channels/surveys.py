@@ -171,7 +171,7 @@ def group_errors(
 
     Example:
         >>> from confide.channels import Exchangeable
-        >>> alike = Exchangeable.of_counts([0.5, 0.0, 0.5])  # both or none: asked directly, two tell as much as one
+        >>> alike = Exchangeable.of_counts([0.5, 0.0, 0.5])  # both or none: asked directly, two say as much as one
         >>> group_errors([[1, 0], [0, 1]], alike, 100).round(4).tolist()
         [0.05, 0.05]
     """

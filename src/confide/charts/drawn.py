@@ -50,7 +50,7 @@ def fault(spec: Mapping[str, Any], drawing: str, *, first: bool = False, retitle
     return _fault(json.dumps(spec), drawing, first, retitled)
 
 
-@lru_cache(maxsize=64)  # a settlement and whoever verifies it ask of one picture several times
+@lru_cache(maxsize=64)  # a settlement and its verifier ask of one picture several times
 def _fault(spec: str, drawing: str, first: bool, retitled: bool) -> str:
     it = plotted(json.loads(spec))
     if it is None:

@@ -245,8 +245,8 @@ def show_public_warnings(show: Callable[[str], None]) -> None:
         2 queries were dropped
     """
 
-    def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    def report(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if issubclass(category, PublicWarning) or os.environ.get("CONFIDE_DEBUG"):
             show(printable(str(message)))
 
-    warnings.showwarning = tell
+    warnings.showwarning = report

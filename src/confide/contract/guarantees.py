@@ -116,7 +116,7 @@ class Audience(StrEnum):
             >>> sorted(Audience.OTHERS.sees), Audience.OTHERS in Audience.PUBLIC.sees
             ([<Audience.OTHERS: 'others'>, <Audience.PUBLIC: 'public'>], False)
         """
-        if self is Audience.COLLECTOR:  # whoever receives the report sees all that is made of it
+        if self is Audience.COLLECTOR:  # the receiver of the report sees all that is made of it
             return frozenset(Audience)
         return frozenset((self, Audience.PUBLIC))  # and everybody sees what is published
 

@@ -444,14 +444,14 @@ def by_slots(progress: Progress, slots: int) -> Progress:
     """
     before = 0
 
-    def tell(rows: int, _total: int | None) -> None:
+    def report(rows: int, _total: int | None) -> None:
         nonlocal before
         if rows <= before:  # another pass
             before = 0
         progress(min(before, slots), slots)
         before = rows
 
-    return tell
+    return report
 
 
 _ALIKE = 0.65  # how near a name must be to be suggested: "query" is to "queries", and "histogram" is not to "program"

@@ -96,7 +96,7 @@ def _recomputed(row: Claim) -> Verified:
     try:
         verdict, claimed, ours = row.evidence()
         claimed, ours = float(claimed), float(ours)
-    except Exception as error:  # noqa: BLE001 - evidence is code of anybody's: whatever it raises is told of its row
+    except Exception as error:  # noqa: BLE001 - evidence is code of anybody's: whatever it raises is reported in its row
         return Verified(claim=row, recomputed=True, verdict="fault", claimed=math.nan, found=math.nan,
                         seconds=perf_counter() - start, fault=type(error).__name__)
     return Verified(claim=row, recomputed=True, verdict=verdict, claimed=claimed, found=ours,

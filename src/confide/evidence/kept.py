@@ -222,7 +222,7 @@ def to_json(findings: Findings) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return value.item()  # of numpy; anything else has none, which is our fault and told
+    return value.item()  # of numpy; anything else has none, which is our fault and reported
 
 
 def from_json(values: dict[str, Any]) -> Findings:

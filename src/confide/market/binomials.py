@@ -321,9 +321,9 @@ def decision_threshold(people: ArrayLike, signal_model: SignalModel, reporting: 
     0.
     """
     n = np.asarray(people, dtype=np.float64)
-    lean = math.log(signal_model.prior_zero / signal_model.prior_one)
+    prior_odds = math.log(signal_model.prior_zero / signal_model.prior_one)
     with np.errstate(divide="ignore", invalid="ignore"):
-        exact = n / 2.0 + np.where(lean == 0, 0.0, lean / (2.0 * reporting.log_odds))
+        exact = n / 2.0 + np.where(prior_odds == 0, 0.0, prior_odds / (2.0 * reporting.log_odds))
     return np.clip(np.ceil(exact), 0, n + 1)
 
 

@@ -105,7 +105,7 @@ def answer_coalition(market: MajorityMarket | ThresholdMarket, size: int) -> Ans
     m = _checked(market.people, size)
     theta, prior = market.signal_accuracy, (market.signal_model.prior_zero, market.signal_model.prior_one)
     given = np.array([_paid(market, m, x) for x in (0, 1)])  # [x, w]
-    states = np.diag(prior) @ [[theta, 1.0 - theta], [1.0 - theta, theta]]  # P(state, her bit)
+    states = np.diag(prior) @ [[theta, 1.0 - theta], [1.0 - theta, theta]]  # P(state, own bit)
     each, chosen, drawn = _routes(given @ states, _keep(market))
     return AnswerCoalition(
         size=m, each=each, chosen=chosen, drawn=drawn,

@@ -97,8 +97,9 @@ def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: C
     check_payable(level, [as_cost("cost", cost)], lambda _: signal_model.edge)
     full, wanted = checked_margin(cost, level, margin)
     h, unit = full - wanted, payment_unit(cost, level)
-    lean, evidence = math.log(signal_model.prior_one / signal_model.prior_zero), (n - 1) * float(reporting.log_odds)
-    one, zero = _half_excess((evidence + lean) / 2.0), _half_excess((evidence - lean) / 2.0)
+    prior_odds = math.log(signal_model.prior_one / signal_model.prior_zero)
+    evidence = (n - 1) * float(reporting.log_odds)
+    one, zero = _half_excess((evidence + prior_odds) / 2.0), _half_excess((evidence - prior_odds) / 2.0)
     # delta1 + delta0 = edge (tanh a + tanh b) = edge (-expm1(-2 evidence)) (1 + tanh a)(1 + tanh b)/2
     both = signal_model.edge * -math.expm1(-2.0 * evidence) * (2.0 - one) * (2.0 - zero) / 2.0
     most, least, share = max(one, zero), min(one, zero), h * signal_model.edge
@@ -191,8 +192,8 @@ class OptimalCountMechanism(PlainNumbers):
         m, reporting = self.people - 1, Reporting.of(self.signal_accuracy, self.epsilon)
         given = np.array([binomial_pmf(m, p, 0, m) for p in (float(reporting.miss), float(reporting.agree))])
         k = np.arange(m + 1)
-        lean = math.log(self.signal_model.prior_one / self.signal_model.prior_zero)
-        believed = np.tanh((lean + (2 * k - m) * float(reporting.log_odds)) / 2.0)  # 2 P(W = 1 | k) - 1
+        prior_odds = math.log(self.signal_model.prior_one / self.signal_model.prior_zero)
+        believed = np.tanh((prior_odds + (2 * k - m) * float(reporting.log_odds)) / 2.0)  # 2 P(W = 1 | k) - 1
         bit = (1.0 + np.outer([-1.0, 1.0], believed) * self.signal_model.edge) / 2.0
         return np.array([self.signal_model.prior_zero, self.signal_model.prior_one]) @ given, bit
 

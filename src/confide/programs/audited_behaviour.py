@@ -511,11 +511,11 @@ def order_row(run: Run) -> AuditRow:
     parts = inject_fault(mechanism, _SmallShards).run(run.records, Noise.simulated(seed))
     wrong = int(not parts.shares.equals(outcome.shares)) + int(_board(parts) != _board(outcome))
     order = study_generator(seed, "order").permutation(mechanism.program.people)
-    mixed_up = mechanism.run(run.records.take(order), Noise.simulated(seed))
+    permuted = mechanism.run(run.records.take(order), Noise.simulated(seed))
     for name in ("prices", "slacks"):
-        wrong += not np.array_equal(getattr(mixed_up.billboard, name), getattr(outcome.billboard, name))
+        wrong += not np.array_equal(getattr(permuted.billboard, name), getattr(outcome.billboard, name))
     if isinstance(mechanism, PrivDude):
-        wrong += not mixed_up.shares.equals(outcome.shares.take(order))
+        wrong += not permuted.shares.equals(outcome.shares.take(order))
     return AuditRow.at_most("billboard: changes with the order of people, or with threads", 0.0, float(wrong),
                             "the same run with people in another order, and in other parts",
                             unit="outcomes", concern=Concern.ACCURACY)

@@ -221,7 +221,7 @@ def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: 
     for number, step in enumerate(steps(mechanism, pool, seed)):
         for turn in range(history_kinds(mechanism)):
             source = histories(mechanism, seed)(number * history_kinds(mechanism) + turn)
-            if turn == 0:  # a flag that rises as soon as she has been served
+            if turn == 0:  # a flag that rises as soon as the person has been served
                 source = FlagAnswers(source, lambda _, at=step.index // mechanism.flags.batch: at)  # type: ignore[misc]
             history = RecordingNoise(source)
             outcome = mechanism.run(joined(mechanism.program, step.records), history)

@@ -454,12 +454,12 @@ def _pass(
         served: (n,) bool output.
     """
     for i in range(first, last):
-        open_to_her = True
+        is_open = True
         for e in range(starts[i], starts[i + 1]):
             if raised[rows[e]] <= i:
-                open_to_her = False
-        served[i] = open_to_her
-        if open_to_her:
+                is_open = False
+        served[i] = is_open
+        if is_open:
             for e in range(starts[i], starts[i + 1]):
                 counted[rows[e]] += loads[e]
         q = (i - first) // batch

@@ -199,8 +199,8 @@ def game_accuracy(
         raise InvalidInput("regret", f"{regret} is negative, or no number")
     if not positive("box", box) > 1:
         raise InvalidInput("box", f"{box} is too small", "must be above 1")
-    all_told = regret + non_negative("errors", errors)
-    return all_told, all_told / ((box - 1.0) * min(positive("taus", one) for one in taus))
+    total = regret + non_negative("errors", errors)
+    return total, total / ((box - 1.0) * min(positive("taus", one) for one in taus))
 
 
 def certified_excess(rows: int, noise_std: float, failure_probability: float) -> float:

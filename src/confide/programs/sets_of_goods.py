@@ -33,7 +33,7 @@ __all__ = ["SetsOfGoods", "WorthRecords", "one_worth", "read_worth", "two"]
 # ---- sets of goods
 
 _MOST_TAU = 32.0  # prices and values stay inside 32 bits
-_STEADY = 16.0  # what a good's load is expected to be, when everybody takes as much as she may, so many times over
+_STEADY = 16.0  # what a good's load is expected to be, when everybody takes as much as allowed, so many times over
 
 
 @dataclass(frozen=True)

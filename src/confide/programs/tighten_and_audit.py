@@ -223,7 +223,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         # OPT is at most `trivial`; why it may stand for the averages' value, `RoundDude` says.
         rounding = coin_slip(self.rounds) * self.baseline_gap + math.sqrt(
             2.0 * most * self.baseline_gap * math.log(1.0 / half))
-        # Whoever gets her favourite instead may have nothing, where prices are her value but for alpha.
+        # A participant who gets the favourite instead may have nothing, where prices are its value but for alpha.
         reassigned = 0.0 if self.alpha is None else most * min(
             float(self.program.people), regret / exact_alpha(self.program, self.alpha))
         return (

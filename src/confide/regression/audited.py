@@ -52,7 +52,7 @@ from confide.regression.setting import Setting
 __all__ = [
     "CROWD",
     "FALSE_ALARM",
-    "PaidByHerOwnGroup",
+    "PaidByOwnGroup",
     "Unbounded",
     "Unclipped",
     "ball_matters",
@@ -117,7 +117,7 @@ class Unclipped(PrivateTruthfulRegression):
         return replace(sound, response_bound=16 * sound.response_bound, noise_bound=16 * sound.response_bound)
 
 
-class PaidByHerOwnGroup(PrivateTruthfulRegression):
+class PaidByOwnGroup(PrivateTruthfulRegression):
     """Injected fault: the estimate that predicts a participant includes the participant's own answer."""
 
     def exact_payments(self, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
@@ -222,7 +222,7 @@ def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noi
     for group, ridge in targets:
         if not mechanism.held_in_ball and setting.features > 1:
             yield _furthest(mechanism, members(group), ridge)
-        yield _leaning(mechanism, members(group), ridge, 1.0, 1.0, huge=False)
+        yield _tilted(mechanism, members(group), ridge, 1.0, 1.0, huge=False)
     people = members(None)
     half = 0.5 if setting.features > 1 else 1.0  # the cosine at which one record moves (A, u/Y) furthest
     yield _pair([], people[0], _along(setting.features, 1.0), setting.response,
@@ -230,11 +230,11 @@ def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noi
     yield _weakest(setting.features, members(None), setting.response)
     yield _pair([], members(None)[0], _along(setting.features, 1.0), 0.0, _along(setting.features, 0.0), 0.0)
     for group, ridge in targets:
-        yield _leaning(mechanism, members(group), ridge, 1.0, 1.0, huge=True)
+        yield _tilted(mechanism, members(group), ridge, 1.0, 1.0, huge=True)
         for length, cosine in ((0.85, 0.8), (1.15, 1.2)):
-            yield _leaning(mechanism, members(group), ridge, length, cosine, huge=False)
+            yield _tilted(mechanism, members(group), ridge, length, cosine, huge=False)
         for length in _beyond(mechanism, setting.people if group is None else min(setting.groups), ridge):
-            yield _leaning(mechanism, members(group), ridge, length, 1.0, huge=False)
+            yield _tilted(mechanism, members(group), ridge, length, 1.0, huge=False)
         if mechanism.held_in_ball:
             yield _furthest(mechanism, members(group), ridge)
     yield from _strange(mechanism, members)
@@ -286,8 +286,9 @@ def ball_matters(mechanism: PrivateTruthfulRegression, room: float = 1.1) -> boo
     return setting.features > 1 and moved >= room * setting.diameter
 
 
-def _leaning(
-    mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: float, length: float, lean: float, *, huge: bool
+def _tilted(
+    mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: float, length: float, alignment: float, *,
+    huge: bool,
 ) -> Neighbours:
     """A pair of neighbours: all others push the estimate to `length` times R, and the last record pulls to one side of
     the estimate or to the other side.
@@ -307,7 +308,7 @@ def _leaning(
     best = int(short[-1]) if len(short) else int(np.argmax(pulls))
     copies = min(others, max(1, round(ridge * reach / max(float(pulls[best]), 1e-6))))
     return _pushed(mechanism, members[: copies + 1], float(_LENGTHS[best]), max(1.0, length) * mechanism.setting.ball,
-                   lean, huge=huge)
+                   alignment, huge=huge)
 
 
 def _furthest(mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: float) -> Neighbours:
@@ -325,13 +326,14 @@ def _furthest(mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: 
 
 
 def _pushed(
-    mechanism: PrivateTruthfulRegression, members: np.ndarray, push: float, reach: float, lean: float, *, huge: bool
+    mechanism: PrivateTruthfulRegression, members: np.ndarray, push: float, reach: float, alignment: float, *,
+    huge: bool,
 ) -> Neighbours:
     """A pair in which all members but the first hand in (push, 0, ...), and the first member's record pulls against an
     estimate of length `reach`.
     """
     d, response = mechanism.setting.features, mechanism.setting.response
-    cosine = min(1.0, steepest(reach, response) * lean)
+    cosine = min(1.0, steepest(reach, response) * alignment)
     if d > 1:
         first, second, answers = _along(d, cosine), _along(d, cosine, -1.0), (-response, -response)
     else:  # in one dimension: the extremes of R x^2 - y x
@@ -440,11 +442,11 @@ def regression(mechanism: PrivateTruthfulRegression, seed: int = 0) -> Audited:
         events=mechanism.events if mechanism.claims_privacy else tuple,
         charged=named_charge(mechanism) if mechanism.claims_privacy else None, measured=[
             *privacy(mechanism, seed),
-            Examined(named="privacy loss", rows=lambda walk: [] if walk is None else [walk().row()], faults={
+            Examined(named="privacy loss", rows=lambda replay: [] if replay is None else [replay().row()], faults={
                 "the printed sensitivity without the ball (n = 10,000, gamma = 10)":
                     partial(printed_audit, 1.0, Noise.simulated(seed))}),
             Examined(named="incentives", sound=mechanism, rows=lambda it: [own_score_row(it, seed)], faults={
-                "paid by the estimate of the person's own group": injected(PaidByHerOwnGroup, mechanism)}),
+                "paid by the estimate of the person's own group": injected(PaidByOwnGroup, mechanism)}),
             Examined(named="range of payments", sound=mechanism, rows=lambda it: [range_row(it)] if clipped else [],
                      faults={"predictions that are not clipped": injected(Unbounded, mechanism)} if clipped else {}),
             Examined(named="incentives", rows=lambda rows: rows(), sound=partial(
@@ -462,15 +464,15 @@ def privacy(mechanism: PrivateTruthfulRegression, seed: int) -> list[Transcripts
     faults: dict[str, Any] = {"answers beyond the bound count sixteen times": injected(Unclipped, mechanism).run}
     if mechanism.held_in_ball and ball_matters(mechanism):
         faults["a ball ten times as wide"] = wider_ball(mechanism).run
-    walked = Transcripts(
+    replayed = Transcripts(
         named="privacy loss: everything that others see, jointly", run=mechanism.run, seed=seed,
         promises=mechanism.guarantees().privacy, parts=_PARTS,
         claims=claims, names={part: f"privacy loss: {_NAMES.get(part, part)}" for part in claims if part},
         hardest=_HARDEST, faults=faults,
         note=f"in one pair {min(people, CROWD):,} of {people:,} people hand in a record",
         pairs=lambda: neighbours(mechanism, lambda number: Noise.simulated(seed * 1009 + number)))
-    return [walked, Laws(draws=lambda: observed(mechanism.run, [], seed), samples=_DRAWS, false_alarm=FALSE_ALARM,
-                         seed=seed)]
+    return [replayed, Laws(draws=lambda: observed(mechanism.run, [], seed), samples=_DRAWS, false_alarm=FALSE_ALARM,
+                           seed=seed)]
 
 
 def named_charge(mechanism: PrivateTruthfulRegression) -> PureDP | ZCDP:

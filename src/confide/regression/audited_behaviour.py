@@ -21,9 +21,9 @@ from confide.regression.stand_ins import stand_in
 __all__ = ["behaviour_rows", "far_lies", "own_score_row", "range_row", "wrong_signs"]
 
 _FALSE_ALARM = 1e-6  # of a row about a mean of simulated runs
-_REPORTS = 401  # of a person, where those that move her prediction far are looked at
+_REPORTS = 401  # of a person, where those that move the prediction far are looked at
 _BENT = 8  # people who lie to peers that were broken on purpose
-_PEOPLE = 400  # in the walk that changes one answer: few, so that one answer would be seen in an estimate
+_PEOPLE = 400  # in the replay that changes one answer: few, so that one answer would be seen in an estimate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

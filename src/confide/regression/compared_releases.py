@@ -40,7 +40,7 @@ def best_ridge(setting: Setting, release: Callable[[float], Release]) -> float:
         setting: public facts of the regression.
         release: function from a ridge weight to the release estimator.
     """
-    from scipy.optimize import minimize_scalar  # slow to import, and other doors of this module do not need it
+    from scipy.optimize import minimize_scalar  # slow to import, and the other functions of this module do not need it
 
     def error(log_ridge: float) -> float:
         return release(math.exp(log_ridge)).prediction_error(setting)

@@ -316,7 +316,7 @@ def _role(field: str, column: str, pair: Any) -> Numeric:
         raise InvalidInput(field, f"{error.field}: {error.problem}", error.ways) from None
 
 
-# ---- what the holder is told
+# ---- the holder's view
 
 
 def lost_records(labels: Sequence[str], roles: Sequence[Numeric], cells: np.ndarray) -> str:

@@ -134,7 +134,7 @@ def stand_ins(
     y = np.einsum("ij,ij->i", X, theta) + setting.noise.from_uniforms(middle)
     X, y, _ = mechanism.record_map.clip(Batch(np.arange(count), X, y))
     own = law(X, y)
-    # What she is paid: peers with their noise, radius and direction drawn in bulk.
+    # The payment: peers with their noise, radius and direction drawn in bulk.
     z = noise.gaussian(1.0, (count, d), stream="stand-in direction")
     radius = np.abs(noise.laplace(mechanism.noise_scale, (count, d), stream="stand-in radius")).sum(axis=1)
     predicted = own + ordered_dot(X * (z / np.linalg.norm(z, axis=1)[:, None]), np.ones(d)) * radius

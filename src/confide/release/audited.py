@@ -70,7 +70,7 @@ def release(
         seed: seed of the synthetic tables and of the transcripts.
     """
     twin, promises = tiny(it), it.guarantees()
-    walked = _replayed(twin, seed)
+    replayed = _replayed(twin, seed)
     game = it.dual_query if isinstance(it, Reweighted) else it
     return Audited(
         promises=promises, events=it.events, charged=named_charge(it), unpromised=_UNPROMISED,
@@ -78,8 +78,8 @@ def release(
             Examined(named="privacy, summed again", sound=1.0,
                      rows=lambda factor: [_accounts(it, loss, promises, factor)], faults={
                          "four times the spend that is stated": 4.0}),
-            walked,
-            Laws(draws=lambda: observed(walked.run, next(neighbours(twin, seed)).first, seed), samples=_DRAWS,
+            replayed,
+            Laws(draws=lambda: observed(replayed.run, next(neighbours(twin, seed)).first, seed), samples=_DRAWS,
                  false_alarm=FALSE_ALARM, seed=seed),
             full_size(it, schema, seed),
             *(games(seed, like(game)) if isinstance(game, DualQuery) else ()),

@@ -438,7 +438,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     ) -> Netted:
         """The samples of round t. No other step of a round reads the data."""
         positions = draw_queries(source, self._round(t), counts, satisfied, line=_ROUNDS)
-        if self.mirrored:  # this player minimises: a query of hers is our negation
+        if self.mirrored:  # this player minimises: a query of this player is our negation
             positions = (positions + len(counts)) % (2 * len(counts))
         return net(positions, len(counts))
 

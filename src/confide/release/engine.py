@@ -231,7 +231,7 @@ def _limits(column: Binned, number: Any, kind: Any) -> Iterator[tuple[Any, int]]
         yield number < _number(_least(column.lower, kind)), -OUTSIDE
         yield number >= _number(_least(math.nextafter(column.upper, math.inf), kind)), -OUTSIDE
     if column.whole and kind.is_floating():
-        # An engine's floor may be a 64-bit integer. Doubles from 2^53 on are whole; NaN and infinities were told above.
+        # An engine's floor may be a 64-bit integer. Doubles from 2^53 on are whole; others were refused above.
         small = _ibis().ifelse((number > _number(-_EVEN)) & (number < _number(_EVEN)), number, _number(0.0))
         yield small.floor() != small, -UNEVEN
 

@@ -433,7 +433,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         given = data if game.free == "marginals" else TrueAnswers(counts=counts, records=self.records,
                                                                   workload=workload)
         played: Any = game.run(given, noise, progress=progress).billboard
-        # Under simulated noise nothing is paid for, and whoever wrote a faulty rule had better see its error.
+        # Under simulated noise nothing is paid for, and the author of a faulty rule should see its error.
         chosen = self._select_privately(played, counts, source) if self.selection == "private" else \
             self._select_publicly(played, strict=not noise.release_safe)
         measured = add_discrete_gaussian(source, counts[chosen], noise_std=self.noise_std, stream=("measurements",),
@@ -468,7 +468,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         except Exception as error:
             if strict:
                 raise
-            # The records are paid for. What the rule saw is public, so its failure may be told.
+            # The records are paid for. What the rule saw is public, so its failure may be reported.
             warnings.warn(f"the rule was of no use ({type(error).__name__}): the queries are those of the public seed",
                           PublicWarning, stacklevel=3)
             return self._drawn_publicly()

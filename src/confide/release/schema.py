@@ -60,7 +60,7 @@ def split(schema: Schema, text: str) -> list[str]:
     while start < len(text):
         ahead = [end for end in ends if end > start]
         end = next((end for end in reversed(ahead) if _known(schema, text[start:end])), None)
-        if end is None:  # up to where its brackets close: the reader is told that this is unknown
+        if end is None:  # up to where its brackets close: the reader learns that this is unknown
             end = next((end for end in ahead if _closed(text[start:end])), len(text))
         found.append(text[start:end].strip())
         between = _BETWEEN.match(text, end)

@@ -79,7 +79,7 @@ def adjacency(first: _Ranks, second: _Ranks, people: int) -> Lists:
         tallies = np.zeros((workers, blocks), np.int64)
         loops = sum(pool.map(lambda k: int(_tally(*parts[k], shift, tallies[k])), range(workers)))
         ends = np.append(0, np.cumsum(tallies.sum(axis=0)))
-        # Each thread writes its own stretch of every block's stream.
+        # Each thread writes its own part of every block's stream.
         starts = ends[:-1] + np.cumsum(tallies, axis=0) - tallies
         dealt = np.empty(int(ends[-1]), np.int64)
         list(pool.map(lambda k: _deal(*parts[k], shift, starts[k], dealt), range(workers)))
@@ -87,8 +87,8 @@ def adjacency(first: _Ranks, second: _Ranks, people: int) -> Lists:
 
         def settle(block: int) -> int:
             low, high = block << shift, min(people, (block + 1) << shift)
-            stretch = slice(int(ends[block]), int(ends[block + 1]))
-            return int(_settle(dealt[stretch], low, indices[stretch], indptr[low + 1 : high + 1]))
+            part = slice(int(ends[block]), int(ends[block + 1]))
+            return int(_settle(dealt[part], low, indices[part], indptr[low + 1 : high + 1]))
 
         kept = list(pool.map(settle, range(blocks)))
     np.cumsum(indptr, out=indptr)

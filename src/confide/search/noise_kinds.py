@@ -254,7 +254,7 @@ def _discrete(values: _Array, scale: float, points: _Array, law: _Array) -> _Arr
                            "values", f"at most {_MOST_TERMS:,.0f} numbers: the law is a sum over integers")
     z = np.arange(low - reach, high + reach + 1)
     mass = np.array([_whole_mass(z - value, scale) for value in values])
-    # Whoever comes first among equals: strictly above those with a lower id, at least as high as the others.
+    # The first among equals: strictly above those with a lower id, at least as high as the others.
     lower = np.vstack([np.ones_like(z), np.cumprod([_whole_below(z - 1 - value, scale) for value in values], axis=0)])
     higher = [_whole_below(z - value, scale) for value in values[:0:-1]]
     if points.size:

@@ -71,13 +71,13 @@ class TableSource(ABC):
         """
         done = 0
 
-        def tell(batch: pa.RecordBatch | None) -> None:
+        def report(batch: pa.RecordBatch | None) -> None:
             nonlocal done
             done = 0 if batch is None else done + batch.num_rows
             if batch is not None:
                 progress(done, self.row_count)
 
-        return _Shown(self, tell)
+        return _Shown(self, report)
 
     def shown_to(self, see: Callable[[pa.RecordBatch | None], None]) -> TableSource:
         """The same table as a source that calls `see` with every batch after its use, and with None at the beginning of

@@ -161,18 +161,18 @@ def _over_nodes(
         if not open_.size:
             continue
         price = np.where(present, np.maximum(plan.g + node.rate * gain, LEAST * node.rate), np.inf)
-        lean = np.where(present, ease - node.anchor, 0.0)
-        _exchange(node.crowd(here, plan), node.best.level, node.best.pull, open_, persons, root, lean, price, *found)
+        offset = np.where(present, ease - node.anchor, 0.0)
+        _exchange(node.crowd(here, plan), node.best.level, node.best.pull, open_, persons, root, offset, price, *found)
 
 
 @compiled
 def _exchange(
     crowd: Crowd, level: float, pull: float, at: NDArray[np.int64], persons: NDArray[np.int64], root: Floats,
-    lean: Floats, price: Floats, values: Floats, seconds: Floats, differences: Floats, doubtful: NDArray[np.bool_],
+    offset: Floats, price: Floats, values: Floats, seconds: Floats, differences: Floats, doubtful: NDArray[np.bool_],
 ) -> None:
     r = crowd.r
     for t in at:
-        best = best_weights(crowd, persons[t], lean[t], price[t], level, pull)
+        best = best_weights(crowd, persons[t], offset[t], price[t], level, pull)
         value = 1.0 / r + best.value
         b, w = root[t], best.own
         if not best.settled or (b == 0.0 and best.pull <= NEGLIGIBLE * r):

@@ -47,7 +47,7 @@ from confide.acquisition.release.losses import (
     ReleaseLosses,
     absentee_sigma,
     as_order,
-    covering_sigma,
+    covered_noise_std,
     exact_sum,
     plausible,
 )
@@ -83,7 +83,7 @@ ONE_RECORD = "one record"
 """Line of the charge for the message of one device."""
 
 _ROOM = 2.0**19
-_MARGIN = 1.0 + 2.0**-20  # of a sigma, so that the rounding of the others' weights costs nobody her level
+_MARGIN = 1.0 + 2.0**-20  # of a sigma, so that the rounding of the others' weights costs nobody their level
 _MERGED = Fraction(5, 2**896)  # what merging one more noise moves a log-probability, at most
 _NEAR = Fraction(1, 2**400)  # orders nearer to 1 than this are judged at 1 + 2^-400
 _WIDEST = int(LARGEST_SCALE)
@@ -551,7 +551,7 @@ def aggregate(
         raise Refused("nobody sent a message: there is nothing to publish")
     total = exact_sum(sent)
     missing = sum(s * s for s in contracts.noise_std[~here].tolist())
-    absent = covering_sigma(missing)
+    absent = covered_noise_std(missing)
     if absent:
         if noise is None:
             raise Refused("somebody who accepted a contract sent nothing", "give noise for the missing place, or abort")

@@ -38,7 +38,7 @@ __all__ = [
     "ReleaseLosses",
     "absentee_sigma",
     "as_order",
-    "covering_sigma",
+    "covered_noise_std",
     "exact_sum",
     "gaussian_losses",
     "lattice_delta",
@@ -77,10 +77,10 @@ def plausible(messages: Any, steps: Any, sigma: Any) -> Any:
 
 def absentee_sigma(sigma: Integers) -> int:
     """The smallest whole standard deviation with a variance of at least the sum of the absentees' noise variances."""
-    return covering_sigma(sum(s * s for s in sigma.tolist()))
+    return covered_noise_std(sum(s * s for s in sigma.tolist()))
 
 
-def covering_sigma(variance: int) -> int:
+def covered_noise_std(variance: int) -> int:
     """The smallest whole standard deviation with a variance of at least the given variance."""
     return math.isqrt(variance - 1) + 1 if variance > 0 else 0
 

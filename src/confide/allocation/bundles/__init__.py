@@ -12,9 +12,9 @@ class is theirs.
 True
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "bidders": ("Bidder", "BundleClass", "Population"),

@@ -206,7 +206,7 @@ class Standing:
             counts: published counts, shape (k,).
             rules: public rules of the auction.
         """
-        if self.bids >= rules.bid_cap:  # she never bids again: the end decides
+        if self.bids >= rules.bid_cap:  # no bid follows: the end decides
             return
         kept = [(good, seen) for good, seen in zip(self.goods, self.seen, strict=True)
                 if int(counts[good]) - seen <= rules.supply[good]]

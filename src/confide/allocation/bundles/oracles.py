@@ -198,7 +198,7 @@ class _OracleBidder(Bidder):
             return math.nan
         try:
             return _number(self._record.value(tuple(sorted(int(good) for good in bundle))))
-        except _FAULTS:  # an error would tell others of her program
+        except _FAULTS:  # an error would reveal the bidder's program to others
             return math.nan
 
     def gains(self, held: Bundle) -> _Reals:

@@ -164,7 +164,7 @@ def _declared() -> InvalidInput:
 
 def _parse(text: str) -> _Report:
     """The statuses of a report. The parser refuses a document type declaration, and so expands or fetches no entity."""
-    if "\0" in text:  # the parser would take it for UTF-16, whatever it is told, and see another text than we do
+    if "\0" in text:  # the parser would take it for UTF-16, whatever it is given, and see another text than we do
         raise InvalidInput("report", "is not UTF-8", "save the file as UTF-8")
     if "<!DOCTYPE" in text:
         raise _declared()

@@ -162,7 +162,7 @@ def _exported(
     names = None if payees is None else payees()
     if number is None:
         waiting = store.approved(known.number)
-        _file(campaign, waiting, form, names, payer, text)  # whatever is wrong is told before the queue is touched
+        _file(campaign, waiting, form, names, payer, text)  # all problems are reported before the queue is touched
         number = store.export(known.number, form)
     return number, _file(campaign, store.batch(known.number, number), form, names, payer, text)
 

@@ -290,7 +290,7 @@ class Home:
             InvalidInput: the folder cannot hold a lock.
         """
         with ExitStack() as stack:
-            with self.deciding(content):  # whoever is about to store something has done so
+            with self.deciding(content):  # a process that is about to store something has done so
                 stack.enter_context(locked("home", self._drawing(content), shared=True))
             yield
 

@@ -2,9 +2,9 @@
 platform and towards the public.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "algorithm_1": ("algorithm1_as_printed",),

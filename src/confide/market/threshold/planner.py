@@ -50,7 +50,7 @@ _PLOTTED = "Accuracy of more participants"
 _SHARES = 400  # quantiles of the law of costs, from the least share that can do to nearly everybody
 _NEARLY_ALL = 1.0 - 1e-9
 _CHUNK = 25  # shares whose quality is computed together
-_LEVELS = np.geomspace(0.01, 30.0, 40)  # at 30 every participant tells her bit as it is
+_LEVELS = np.geomspace(0.01, 30.0, 40)  # at 30 every participant reports the bit as it is
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -246,7 +246,7 @@ def common_equilibria(
         strategy = Strategy.always(report)
         a = interim_of_types(market, strategy, signal_model)
         earned = float(np.sum(a * strategy.channel))
-        # The cheapest type has most to gain from another report: it is enough that she has nothing.
+        # The cheapest type has most to gain from another report: it is enough that this type gains nothing.
         if float(a.max(axis=0).sum()) <= earned + 1e-12 * max(float(np.abs(a).max()), 1e-300):
             share = 0.0 if report == "none" else 1.0
             found.append(CommonEquilibrium("nobody takes part" if report == "none" else strategy.name, share, earned,

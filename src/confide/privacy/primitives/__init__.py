@@ -5,9 +5,9 @@ cost of its draw, and deducts the cost from a line of the run's meter before it 
 is paid for noise outside a metered run, such as in a notebook.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "additive": (

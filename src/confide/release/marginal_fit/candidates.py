@@ -356,7 +356,7 @@ def _normals(seed: int, batch: int) -> NDArray[np.float64]:
 
 
 def _by_chunks(
-    work: Callable[[Any], NDArray[Any]], items: Iterable[Any], candidates: Candidates, tell: Progress | None
+    work: Callable[[Any], NDArray[Any]], items: Iterable[Any], candidates: Candidates, progress: Progress | None
 ) -> list[NDArray[Any]]:
     """The results of the work on all ranges of candidates, in order. Progress is reported in candidates, which are
     public, after each range.
@@ -364,13 +364,13 @@ def _by_chunks(
     found = []
     for (_, end), result in zip(candidates.chunks(), map_blocks(work, items), strict=True):
         found.append(result)
-        advance(tell, end, len(candidates))
+        advance(progress, end, len(candidates))
     return found
 
 
 def true_tables(
     columns: NDArray[np.uint16], counts: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64],
-    tell: Progress | None = None,
+    progress: Progress | None = None,
 ) -> list[NDArray[np.int32]]:
     """The counts of every candidate table in the data, as one array for each range of candidates. The counts are
     private.
@@ -380,19 +380,19 @@ def true_tables(
         counts: (u,) multiplicities of the distinct records.
         candidates: the candidate tables.
         sizes: (m,) number of cells of each column.
-        tell: callback that receives the number of finished candidates and the number of all candidates.
+        progress: callback that receives the number of finished candidates and the number of all candidates.
     """
     counter = Counter(columns, counts, candidates, sizes)
 
     def count(chunk: tuple[int, int]) -> NDArray[np.int32]:
         return counter(*chunk).astype(np.int32)
 
-    return _by_chunks(count, candidates.chunks(), candidates, tell)
+    return _by_chunks(count, candidates.chunks(), candidates, progress)
 
 
 def scores(
     columns: NDArray[np.uint16], weights: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64],
-    true: list[NDArray[np.int32]], n: int, sigma: float, seed: int, batch: int, tell: Progress | None = None,
+    true: list[NDArray[np.int32]], n: int, sigma: float, seed: int, batch: int, progress: Progress | None = None,
 ) -> NDArray[np.int64]:
     """The scores of all candidates in units of 2^-20 counts, (k,). The scores are private.
 
@@ -406,7 +406,7 @@ def scores(
         sigma: standard deviation of a measured cell's noise, in counts.
         seed: public seed.
         batch: number of the batch that is chosen. Each batch has its own normals.
-        tell: callback that receives the number of finished candidates and the number of all candidates.
+        progress: callback that receives the number of finished candidates and the number of all candidates.
     """
     noise = _normals(seed, batch)
     total, counter = float(math.ldexp(n, UNITS)), Counter(columns, weights, candidates, sizes)
@@ -418,4 +418,4 @@ def scores(
         _score_cells(counter(first, end), counts, starts, first, UNITS, total, sigma / n, noise, out)
         return out
 
-    return np.concatenate(_by_chunks(score, zip(candidates.chunks(), true, strict=True), candidates, tell))
+    return np.concatenate(_by_chunks(score, zip(candidates.chunks(), true, strict=True), candidates, progress))

@@ -83,7 +83,7 @@ _BETA = 0.05  # of the certificate
 _LINES = {"one-way": "one-way tables", "again": "one-way tables again", "choose": "choices of tables",
           "table": "chosen tables"}  # of the charge, by the first word of a draw's name
 _FOLLOWS = "what follows from them"
-_WHOLE = 1000  # parts of a run, of which progress is told
+_WHOLE = 1000  # parts of a run, of which progress is reported
 
 
 @renamed(n="records")
@@ -349,7 +349,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
     def _measure_one_way(
         self, columns: NDArray[np.uint16], counts: NDArray[np.int64], sigma: float, stream: str, source: Noise,
-        tell: Progress | None,
+        progress: Progress | None,
     ) -> list[RawTable]:
         raw = []
         for j, size in enumerate(self.schema.sizes):
@@ -358,16 +358,16 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                 noisy = add_discrete_gaussian(source, table, noise_std=sigma, l2_sensitivity_squared=MOVED,
                                               stream=(stream, j), line=self._line(stream))
                 raw.append(RawTable((j,), noisy, sigma))
-            advance(tell, j + 1, len(self.schema.sizes))
+            advance(progress, j + 1, len(self.schema.sizes))
         return raw
 
-    def _scores(self, fit: _Fit, private: list[NDArray[np.int32]], tell: Progress | None) -> NDArray[np.int64]:
+    def _scores(self, fit: _Fit, private: list[NDArray[np.int32]], progress: Progress | None) -> NDArray[np.int64]:
         """The private scores of all candidates. Equal rows of the model are merged first, since there may be few
         distinct rows.
         """
         rows, weights = merged_columns(fit.model.rows, fit.model.weights, self.schema.sizes)
         return scores(rows, whole_weights(weights, self.records), self.candidates, fit.sizes, private,
-                      self.records, fit.split.sigma, self.seed, fit.batches, tell)
+                      self.records, fit.split.sigma, self.seed, fit.batches, progress)
 
     def _choose(self, scored: NDArray[np.int64], fit: _Fit, source: Noise) -> list[int]:
         """The choices of one batch. Each choice is a draw of the exponential mechanism from the candidates that the
@@ -510,12 +510,12 @@ class _Fit:
             start.setdefault((j,), np.full(size, 1.0 / size))
         self.model = Model(plan.schema.sizes, plan.population, plan.seed, start)
 
-    def learn(self, measured: list[RawTable], tell: Progress | None = None) -> None:
+    def learn(self, measured: list[RawTable], progress: Progress | None = None) -> None:
         self.raw += measured
         self.chosen += [table.columns for table in measured]
         self.batches += 1
         targets = consistent(self.raw, self.plan.records)
-        self.model.fit(targets, self.chosen, last=len(self.chosen) >= self.split.tables, tell=tell)
+        self.model.fit(targets, self.chosen, last=len(self.chosen) >= self.split.tables, progress=progress)
 
     def billboard(self) -> FittedMarginals:
         model = self.model
@@ -530,10 +530,10 @@ def _part(progress: Progress | None, start: int, end: int) -> Progress | None:
     if progress is None:
         return None
 
-    def tell(done: int, total: int | None) -> None:
+    def report(done: int, total: int | None) -> None:
         advance(progress, start + (end - start) * done // (total or 1), _WHOLE)
 
-    return tell
+    return report
 
 
 def _widths(given: Any) -> tuple[int, ...]:

@@ -2,9 +2,9 @@
 After the log-in, operators and participants both use a token.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "attempts": ("Attempts",),

@@ -99,7 +99,7 @@ def needs(role: Role) -> Callable[[Request], Operator]:
             raise HTTPException(403, f"this is for operators with the role {role.value!r}")
         return found
 
-    guard.audience = role.value  # type: ignore[attr-defined] # read by the test that tries every door
+    guard.audience = role.value  # type: ignore[attr-defined] # read by the test that tries every endpoint
     return guard
 
 
@@ -110,8 +110,8 @@ async def has_session(scope: Scope) -> bool:
     operator = token or cookie_of(request, OPERATOR_COOKIE)
     if operator and await run_in_threadpool(sessions.who, operator) is not None:
         return True
-    hers = token or cookie_of(request, PARTICIPANT_COOKIE)
-    return bool(hers) and await run_in_threadpool(sessions.participant, hers) is not None
+    given = token or cookie_of(request, PARTICIPANT_COOKIE)
+    return bool(given) and await run_in_threadpool(sessions.participant, given) is not None
 
 
 async def may_upload(scope: Scope) -> bool:

@@ -106,7 +106,7 @@ def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
     text, read = str(form.get("text", "")).replace("\r\n", "\n"), 0
     try:
         read = _version(form)
-        # Another text takes the place of this one only where she was shown that one, and says that she means it.
+        # Another text takes the place of this one only where that one was shown, and the operator confirms.
         parts.drafts.change(number, text, _whole(str(form["instead"]), "instead") if "instead" in form else read)
     except ConfideError as error:
         return _draft(request, parts, number, unsaved=_Unsaved(text, read), problem=error, status=409)

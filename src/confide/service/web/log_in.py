@@ -70,7 +70,7 @@ def _sent_away(request: Request, parts: Parts, provider: Provider) -> Response:
         answer = go(provider.address(begun))
     except ProviderFailed as error:
         return _failed(request, parts, error.reason)
-    keep_token(request, answer, LOGIN_COOKIE, begun.secret, SECONDS, lax=True)  # she comes back from another site
+    keep_token(request, answer, LOGIN_COOKIE, begun.secret, SECONDS, lax=True)  # it comes back from another site
     return answer
 
 

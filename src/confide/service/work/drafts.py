@@ -274,7 +274,7 @@ class Drafts:
             if known.state is not State.OPEN or self._is_anothers(connection, known.number, number):
                 raise _same_content()
             if handed_in(connection, known.number) and noted(connection, known.number) is None:
-                # Whose deposit is there follows from another rule then, which she was told of.
+                # Whose deposit is there follows from another rule then, which the participant has read.
                 raise Refused(worded("people have handed in to this campaign before, and not to the service"),
                               worded("go on with it where they did, or give this one another title"))
             done = connection.execute(update(t.draft).where(

@@ -21,9 +21,9 @@ from confide.service.work.faults import NotNow
 
 __all__ = ["Intake"]
 
-_MOMENT = 0.01  # seconds in which reports come together: whoever is alone waits so long for nobody
+_MOMENT = 0.01  # seconds in which reports come together: a single report waits so long for nobody
 _MOST = 256  # reports of one transaction
-_PATIENCE = 60.0  # seconds that somebody waits for her commit
+_PATIENCE = 60.0  # seconds that a caller waits for the commit
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ class Intake:
     def _store_all(self, campaign: int, once: bool, handed: list[_Handed]) -> None:
         try:
             problems = self._store.submit_many(campaign, [(each.slot, each.report) for each in handed], once=once)
-        except BaseException as error:  # noqa: BLE001 - whoever waits is told, whatever it is
+        except BaseException as error:  # noqa: BLE001 - the waiting callers receive it, whatever it is
             for each in handed:
                 each.done.set_exception(error)
             return

@@ -209,9 +209,9 @@ class ParticipantActions:
         try:
             slot, report = self._report(opened, who, values)
         except InvalidInput:
-            self._check_asked(opened, who)  # that nothing is asked of her any more says more than what is wrong with it
+            self._check_asked(opened, who)  # that nothing is asked any more says more than what is wrong with it
             raise
-        # Whether the collection is open, and she takes part, is looked up once: in the transaction that stores it.
+        # Whether the collection is open, and the person takes part, is looked up once: where the report is stored.
         self._intake.submit(who.campaign, slot, report, once=opened.local is not None)
 
     def _report(self, opened: OpenedCampaign, who: Participant, values: Mapping[str, str]) -> tuple[int, bytes]:
@@ -244,7 +244,7 @@ class ParticipantActions:
             return
         check_row(self._device(opened, kind, who), values)
         contract = self.contract(who)
-        if contract is not None:  # whether her device can have sent this, on her own contract
+        if contract is not None:  # whether this device can have sent this, on its own contract
             kind.parse_record(config, plan, identity, {**values, "contract": contract.token})
         row = {**kind.row(config, identity, None), **values}
         self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=SECOND, states=(State.CHARGED,), once=True)
@@ -258,7 +258,7 @@ class ParticipantActions:
         """
         opened = self._opened.get(who.campaign)
         before = opened.campaign.withdraw(opened.identities[who.slot], store=self._store)
-        CampaignRounds.tidy(opened)  # rows that a process which died has left may be hers
+        CampaignRounds.tidy(opened)  # rows that a process which died has left may belong to this person
         return before
 
     def contract(self, who: Participant) -> Contract | None:

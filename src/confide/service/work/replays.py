@@ -23,7 +23,7 @@ from confide.contract.errors import Refused
 __all__ = ["Replays", "Reply"]
 
 _KEPT = 86_400  # seconds
-_DOING = 60  # seconds after which whoever does a request is taken to have died
+_DOING = 60  # seconds after which the process of a request is taken to have died
 _PATIENCE = 5.0  # seconds that somebody waits for another's answer
 _LOOK = 0.02  # seconds between two looks for it
 _NO_ANSWER_YET = 0  # in the place of a status

@@ -121,7 +121,7 @@ class CampaignRounds:
               self._written(opened, "reports.source", FIRST, list(first)) as folder):
             found = opened.campaign.draw_up(out, again=[each for each in again if each in gone], home=self._store.home,
                                             progress=progress, reports=folder)
-        for slot, row in declined:  # of an earlier round; if she has declined this one already, that stands
+        for slot, row in declined:  # of an earlier round; if they have declined this one already, that stands
             if opened.identities[slot] in again:
                 self._store.forget_row(opened.number, slot, row, phase=DECLINED)
         return found
@@ -218,7 +218,7 @@ class CampaignRounds:
         make_folder(opened.folder, private=True)
         rows: dict[int, Mapping[str, Any]] = {
             slot: json.loads(row) for slot, row in self._store.handed_rows(opened.number, phase)}
-        if file.config.people.id == "row":  # the i-th row is the i-th person's, whether she has one or not
+        if file.config.people.id == "row":  # the i-th row is the i-th person's, present or not
             empty = dict.fromkeys(columns, "")
             rows = {slot: rows.get(slot, empty) for slot in range(len(opened.identities))}
         text = io.StringIO()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from confide.allocation.audited_reach import auction_reach, bids_and_reports, staggered_auction
-from confide.allocation.decoding import walk
+from confide.allocation.decoding import replay
 from confide.allocation.instances import instance_a
 from confide.allocation.pmatch import PMatch
 from confide.evidence.claim import Recomputed, claims_of
@@ -153,7 +153,7 @@ def counts_that_fall() -> Recomputed:
         falls = falls or bool((np.diff(board.counts(np.arange(board.steps + 1)), axis=0) < 0).any())
         bids = np.zeros((3, board.steps), dtype=np.int64)
         for i, row in enumerate(values):
-            found = walk(row, i, board)
+            found = replay(row, i, board)
             np.add.at(bids, (list(found.goods), [step - 1 for step in found.steps]), 1)
         counts = printed.count(bids, printed.draw(Noise.simulated(seed)))
         deepest = min(deepest, float(np.diff(counts, axis=1).min()))
@@ -342,7 +342,7 @@ def final_items() -> Recomputed:
     outcome = auction.run(values, Noise.simulated(3))
     held = outcome.shares["good"].to_pylist()
     decoded = [auction.decode(values[i], i, outcome.billboard)["good"] for i in range(200)]
-    last = [(walk(values[i], i, outcome.billboard).goods or (-1,))[-1] for i in range(200)]
+    last = [(replay(values[i], i, outcome.billboard).goods or (-1,))[-1] for i in range(200)]
     found = sum(a != b for a, b in zip(last, held, strict=True)) / 200
     return Recomputed("holds-with-correction" if decoded == held and found > 0 else "false", 0.0, found)
 

@@ -30,7 +30,7 @@ from confide.contract.remedies import trying
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.evidence.wu_2017.private_matchings.playing import Playing
-from confide.evidence.wu_2017.private_matchings.printed_billboard import PrintedBillboard, printed_walk
+from confide.evidence.wu_2017.private_matchings.printed_billboard import PrintedBillboard, printed_replay
 from confide.evidence.wu_2017.private_matchings.settings import DOCUMENT, MatchingSetting, as_meant
 from confide.evidence.wu_2017.private_matchings.smallest import Bookkeeping, least_to_run
 from confide.privacy.accounting import float_up, written
@@ -257,7 +257,7 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
             "welfare": values.welfare(held), "over_allocated": float(np.maximum(0, given - self.supply).sum())})
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        return {"good": printed_walk(as_row(record, self.goods), index, self._own(billboard))}
+        return {"good": printed_replay(as_row(record, self.goods), index, self._own(billboard))}
 
     def check(self, billboard: Billboard) -> None:
         """Refuse a billboard of another auction, or one whose last round does not follow from its reports.

@@ -16,7 +16,7 @@ from confide.contract.outcome import Billboard
 from confide.contract.wire import wire
 from confide.evidence.wu_2017.private_matchings.playing import outbid, price_levels
 
-__all__ = ["PrintedBillboard", "printed_walk"]
+__all__ = ["PrintedBillboard", "printed_replay"]
 
 _Integers = NDArray[np.int64]
 
@@ -79,7 +79,7 @@ class PrintedBillboard(Billboard):
         return np.diff(ends, prepend=0)
 
 
-def printed_walk(row: NDArray[np.float64], index: int, board: PrintedBillboard) -> int:
+def printed_replay(row: NDArray[np.float64], index: int, board: PrintedBillboard) -> int:
     """The good of one bidder, -1 for none, computed from the bidder's own valuations and position and the public
     billboard.
 
