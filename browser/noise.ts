@@ -1,4 +1,4 @@
-// A participant's own noise: exact draws from the browser's randomness, and the report that her device sends.
+// A participant's own noise: exact draws from the browser's randomness, and the report that the device sends.
 //
 // The same samplers, bit for bit, as confide.privacy.noise.exact_draws, whose first lines say how bytes become draws.
 // Nothing is fetched, stored or sent by this module: it gives the report to the page, which shows it before it goes.
@@ -35,38 +35,38 @@ export interface LatticeInstructions {
   readonly sigma: string;
 }
 
-/** What she typed, by the name of the field; it stays where this runs. */
+/** The typed values, by the name of the field; they stay where this runs. */
 export type Typed = { readonly [field: string]: string };
 
-/** What will leave her device, before anything is drawn: for her eyes alone. */
+/** What will leave the device, before anything is drawn: for the participant alone. */
 export interface Preview {
   /** Names of the columns that are sent; nothing else is. */
   readonly columns: readonly string[];
-  /** Whether a report goes out, or an empty one: she takes no part. */
+  /** Whether a report goes out, or an empty one: the participant takes no part. */
   readonly takesPart: boolean;
-  /** Names of the fields that she typed and that never leave. */
+  /** Names of the fields that were typed and that never leave. */
   readonly stays: readonly string[];
-  /** response: what may be sent, each with its probability given her answer. */
+  /** response: what may be sent, each with its probability given the typed answer. */
   readonly odds?: readonly { readonly answer: string; readonly probability: number }[];
-  /** response: her level in nats, as an exact fraction; the odds are e^level to 1 against each other answer. */
+  /** response: the level in nats, as an exact fraction; the odds are e^level to 1 against each other answer. */
   readonly level?: { readonly numerator: string; readonly denominator: string };
-  /** lattice: the noise's standard deviation, in the unit of what she typed. */
+  /** lattice: the noise's standard deviation, in the unit of the typed number. */
   readonly deviation?: number;
 }
 
-/** What instructions can cost at most whoever follows them, before she types anything. */
+/** The most that following the instructions can cost, before anything is typed. */
 export interface Terms {
   /** Names of the columns that are sent; nothing else is. */
   readonly columns: readonly string[];
-  /** Names of the fields that she types and that never leave. */
+  /** Names of the fields that are typed and that never leave. */
   readonly stays: readonly string[];
   /** response: the largest level in nats; lattice: rho, of zero-concentrated privacy. */
   readonly level: number;
-  /** response: the largest probability with which her own answer leaves as it is. */
+  /** response: the largest probability with which the true answer leaves as it is. */
   readonly truth?: number;
-  /** lattice: the noise's standard deviation, in the unit of what she types. */
+  /** lattice: the noise's standard deviation, in the unit of the typed number. */
   readonly deviation?: number;
-  /** response with levels: whether a report leaves shows, without noise, whether what she types is above this. */
+  /** response with levels: whether a report leaves shows, without noise, whether the typed number is above this. */
   readonly threshold?: number;
 }
 
@@ -76,7 +76,7 @@ export interface Followed {
   readonly preview: Preview;
 }
 
-/** What she typed cannot be used; the text names the field and never repeats what stands in it. */
+/** A typed value cannot be used; the text names the field and never repeats what stands in it. */
 export class NotUsable extends Error {
   readonly field: string;
   constructor(field: string, problem: string) {
@@ -87,14 +87,14 @@ export class NotUsable extends Error {
 }
 
 /** Instructions whose level is above what this device, or the page that gives them, states as the largest. */
-export class TooTelling extends RangeError {
+export class LevelTooHigh extends RangeError {
   constructor() {
     super("instructions: the level is above the largest one");
-    this.name = "TooTelling";
+    this.name = "LevelTooHigh";
   }
 }
 
-/** The level above which nothing is drawn, whoever asks for it: in nats, and of a lattice as rho. e^10 is 22026. */
+/** The level above which nothing is drawn for any service: in nats, and of a lattice as rho. e^10 is 22026. */
 export const LARGEST_LEVEL = 10;
 
 const SURE = 64n; // standard deviations that noise on a lattice never reaches: the chance is below 10^-880
@@ -259,7 +259,7 @@ function typedText(field: string, typed: Typed): string {
 }
 
 /** A whole number of the instructions. */
-function told(name: string, text: string): bigint {
+function wholeNumber(name: string, text: string): bigint {
   if (!/^\d+$/.test(text) || text.length > MOST_DIGITS) {
     throw new RangeError(`instructions: ${name} is no whole number`);
   }
@@ -274,9 +274,10 @@ function named(name: string, text: unknown): void {
 }
 
 /** The one level of a response, as it stands there. */
-function toldLevel(epsilon: { readonly numerator: string; readonly denominator: string }): Rational {
+function givenLevel(epsilon: { readonly numerator: string; readonly denominator: string }): Rational {
   const found = {
-    numerator: told("numerator", epsilon.numerator), denominator: told("denominator", epsilon.denominator),
+    numerator: wholeNumber("numerator", epsilon.numerator),
+    denominator: wholeNumber("denominator", epsilon.denominator),
   };
   checked(found.numerator, found.denominator, 0n);
   return found;
@@ -290,11 +291,11 @@ function largestLevel({ answers, input, epsilon, levels }: ResponseInstructions)
     throw new RangeError("instructions: the answers are too few, or not different");
   }
   if ((epsilon === undefined) === (levels === undefined)) throw new RangeError("instructions: no level, or two");
-  if (epsilon !== undefined) return toldLevel(epsilon);
+  if (epsilon !== undefined) return givenLevel(epsilon);
   const { worth, epsilon: least, threshold, ceiling } = levels!;
   named("worth", worth);
-  // whether she takes part, which everybody sees, would follow from her answer
-  if (worth === input) throw new RangeError("instructions: her answer is no measure of what privacy is worth to her");
+  // whether a participant takes part, which everybody sees, would follow from the answer
+  if (worth === input) throw new RangeError("instructions: the answer is no measure of the worth of privacy");
   rationalOf(threshold);
   rationalOf(least);
   if (!(least >= 0 && least <= ceiling)) throw new RangeError("instructions: the least level is above the ceiling");
@@ -303,8 +304,8 @@ function largestLevel({ answers, input, epsilon, levels }: ResponseInstructions)
 
 /** rho of a lattice: half the square of what a number can move, in standard deviations of the noise. */
 function rhoOf(instructions: LatticeInstructions): Rational {
-  const steps = told("steps", instructions.steps);
-  const sigma = told("sigma", instructions.sigma);
+  const steps = wholeNumber("steps", instructions.steps);
+  const sigma = wholeNumber("sigma", instructions.sigma);
   const { low, high } = instructions;
   rationalOf(Number(low));
   rationalOf(Number(high));
@@ -324,7 +325,7 @@ function admitted(instructions: Instructions, stated: number): Rational {
   named("column", instructions.column);
   const most = instructions.law === "response" ? largestLevel(instructions) : rhoOf(instructions);
   for (const limit of [rationalOf(LARGEST_LEVEL), rationalOf(stated)]) {
-    if (most.numerator * limit.denominator > limit.numerator * most.denominator) throw new TooTelling();
+    if (most.numerator * limit.denominator > limit.numerator * most.denominator) throw new LevelTooHigh();
   }
   return most;
 }
@@ -348,10 +349,10 @@ function staysOf(instructions: Instructions): string[] {
   return worth === undefined ? [instructions.input] : [instructions.input, worth];
 }
 
-/** The level of her report; null where she takes no part. The instructions are admitted. */
+/** The level of the report; null where the participant takes no part. The instructions are admitted. */
 function levelOf(instructions: ResponseInstructions, typed: Typed): Rational | null {
   const { epsilon, levels } = instructions;
-  if (epsilon !== undefined) return toldLevel(epsilon);
+  if (epsilon !== undefined) return givenLevel(epsilon);
   const { worth, epsilon: least, threshold, ceiling } = levels!;
   const cost = typedNumber(worth, typed);
   if (!(cost > 0)) throw new NotUsable(worth, "must be above 0");
@@ -362,7 +363,7 @@ function levelOf(instructions: ResponseInstructions, typed: Typed): Rational | n
   return rationalOf(Math.min(Math.max(level, least), ceiling));
 }
 
-/** Her number in steps of the lattice: exactly, the even one of two that are as near. */
+/** The typed number in steps of the lattice: exactly, the even one of two that are as near. */
 function centerOf(instructions: LatticeInstructions, given: number): bigint {
   const low = rationalOf(Number(instructions.low));
   const high = rationalOf(Number(instructions.high));
@@ -370,7 +371,7 @@ function centerOf(instructions: LatticeInstructions, given: number): bigint {
   const shared = low.denominator * high.denominator * value.denominator;
   const at = (each: Rational): bigint => each.numerator * (shared / each.denominator);
   const span = at(high) - at(low); // above 0: the instructions are admitted
-  const scaled = told("steps", instructions.steps) * (at(value) - at(low)); // both are at least 0
+  const scaled = wholeNumber("steps", instructions.steps) * (at(value) - at(low)); // both are at least 0
   const down = scaled / span;
   const twice = 2n * (scaled - down * span);
   return twice > span || (twice === span && down % 2n === 1n) ? down + 1n : down;
@@ -415,10 +416,10 @@ function planned(instructions: Instructions, typed: Typed, stated: number): Plan
       return { preview, draw };
     }
     case "lattice": {
-      const steps = told("steps", instructions.steps);
+      const steps = wholeNumber("steps", instructions.steps);
       if (given === "" || steps === 0n) return nothing;
       const center = centerOf(instructions, typedNumber(instructions.input, typed));
-      const sigma = told("sigma", instructions.sigma);
+      const sigma = wholeNumber("sigma", instructions.sigma);
       const preview: Preview = {
         columns: [instructions.column], takesPart: true, stays, deviation: deviationOf(instructions),
       };
@@ -428,8 +429,8 @@ function planned(instructions: Instructions, typed: Typed, stated: number): Plan
 }
 
 /**
- * What instructions can cost at most; nothing is typed or drawn yet. Throws TooTelling where their level is above
- * LARGEST_LEVEL or above the one that was stated to her, and RangeError where they make no sense.
+ * What instructions can cost at most; nothing is typed or drawn yet. Throws LevelTooHigh where their level is above
+ * LARGEST_LEVEL or above the stated one, and RangeError where they make no sense.
  */
 export function termsOf(instructions: Instructions, stated: number = LARGEST_LEVEL): Terms {
   const level = asNumber(admitted(instructions, stated));
@@ -438,17 +439,17 @@ export function termsOf(instructions: Instructions, stated: number = LARGEST_LEV
     const found = { ...both, truth: truthAt(level, instructions.answers.length) };
     return instructions.levels === undefined ? found : { ...found, threshold: instructions.levels.threshold };
   }
-  return told("steps", instructions.steps) === 0n ? both : { ...both, deviation: deviationOf(instructions) };
+  return wholeNumber("steps", instructions.steps) === 0n ? both : { ...both, deviation: deviationOf(instructions) };
 }
 
 /**
- * What will leave her device; nothing is drawn. Throws as termsOf, and NotUsable where what she typed cannot be used.
+ * What will leave the device; nothing is drawn. Throws as termsOf, and NotUsable where a typed value cannot be used.
  */
 export function previewOf(instructions: Instructions, typed: Typed, stated: number = LARGEST_LEVEL): Preview {
   return planned(instructions, typed, stated).preview;
 }
 
-/** Draws the report that she hands in, and throws as previewOf. Each call draws anew, and costs its level again. */
+/** Draws the report that is handed in, and throws as previewOf. Each call draws anew, and costs its level again. */
 export function followInstructions(
   instructions: Instructions, typed: Typed, bytes: ByteSource = systemBytes, stated: number = LARGEST_LEVEL,
 ): Followed {

@@ -1,11 +1,11 @@
-// What a participant's own device does: it says what it would do, draws her report, shows it, and puts it alone into
+// What a participant's own device does: it says what it would do, draws the report, shows it, and puts it alone into
 // the form that is sent.
 //
-// The form in which she types has no way to the server (method "dialog"), and is shown only once this script holds it.
-// A report is drawn once: drawing again would cost her level again. So this device keeps what it drew, under the
-// campaign and her id and for her alone, until she has it forget her; it draws nothing that it cannot keep, nothing by
-// instructions that have changed since, and nothing where the service has a report of hers already. To look whether it
-// has drawn, to draw and to keep is one transaction of IndexedDB, which browsers run one after another whatever the
+// The form in which a participant types has no way to the server (method "dialog"), and is shown only once this script
+// holds it. A report is drawn once: drawing again would cost the level again. So this device keeps what it drew, under
+// the campaign and the id and for this participant alone, until asked to forget; it draws nothing that it cannot keep,
+// nothing by instructions that have changed since, and nothing where the service has a report already. To look whether
+// it has drawn, to draw and to keep is one transaction of IndexedDB, which browsers run one after another whatever the
 // number of tabs. Locks (navigator.locks) are not there where a page came without TLS; and localStorage, which each
 // process of a browser may hold a copy of, is not the same in all tabs at once, with a lock or without.
 //
@@ -17,10 +17,10 @@ const problem = document.getElementById("problem");
 const terms = document.getElementById("terms");
 const back = document.getElementById("back");
 const instructions = JSON.parse(typing.dataset.instructions);
-const stated = Number(document.getElementById("stated").textContent); // the number that she reads, in full
+const stated = Number(document.getElementById("stated").textContent); // the number that the page shows, in full
 const place = `confide ${typing.dataset.campaign} ${typing.dataset.who} report`;
 
-let showing = null; // the row that she sees
+let showing = null; // the row that is shown
 
 /** A reason of `problem`, by its name; nothing is drawn and nothing is sent. */
 class Refusal extends Error {}
@@ -75,19 +75,19 @@ async function within(mode, step) {
   }
 }
 
-/** The row of what is kept for her; null where nothing is. */
+/** The row that is kept; null where nothing is. */
 function rowOf(found) {
   if (found === undefined) return null;
   if (found.instructions !== inOrder(instructions)) throw new Refusal("changed");
   return found.row;
 }
 
-/** The row that this device drew for her, in whichever tab; null where it has not. */
+/** The row that this device drew, in whichever tab; null where it has not. */
 function kept() {
   return within("readonly", (store, then) => then(store.get(place), rowOf));
 }
 
-/** Draw for her and keep it, where this device has not: in one transaction. */
+/** Draw the report and keep it, where this device has not: in one transaction. */
 function drawOnce(given) {
   return within("readwrite", (store, then) => then(store.get(place), (found) => {
     if (rowOf(found) !== null) return;
@@ -104,7 +104,7 @@ function checkStorage() {
   });
 }
 
-/** Whether the service waits for a report of hers: asked before anything is drawn, and again before it is sent. */
+/** Whether the service waits for a report: asked before anything is drawn, and again before it is sent. */
 async function checkAwaited() {
   let mine;
   try {
@@ -120,9 +120,9 @@ async function checkAwaited() {
 }
 
 /**
- * Whether the instructions are about the form that she sees, in the unit of the level that the offer states. Otherwise
- * what she is asked could be taken for something else: an answer that no report can have, or one that is read as what
- * privacy is worth to her, shows by whether a report leaves.
+ * Whether the instructions are about the form that is shown, in the unit of the level that the offer states. Otherwise
+ * a question could be taken for something else: an answer that no report can have, or one that is read as what
+ * privacy is worth to a participant, shows by whether a report leaves.
  */
 function checkForm() {
   const fields = (name) => [...typing.elements].filter((each) => each.name === `field.${name}`);
@@ -131,9 +131,9 @@ function checkForm() {
   const local = instructions.law === "response";
   const worth = fields(instructions.levels?.worth ?? "");
   const offered = inOrder([...choices].sort()) === inOrder(local ? [...instructions.answers].sort() : []);
-  const told = document.getElementById("stated").dataset.notion === (local ? "epsilon" : "rho");
+  const sameUnit = document.getElementById("stated").dataset.notion === (local ? "epsilon" : "rho");
   const written = [...worth, ...(local ? [] : fields(instructions.input))].every((each) => each.type === "text");
-  if (!offered || !told || !written) throw new RangeError("instructions: they are not about this form");
+  if (!offered || !sameUnit || !written) throw new RangeError("instructions: they are not about this form");
 }
 
 /** A number as the server's pages write it: four digits that count. */
@@ -182,13 +182,13 @@ function typed() {
   return found;
 }
 
-/** What can leave with what she has typed so far, each with its odds. */
+/** What can leave with the values typed so far, each with its odds. */
 function foresee() {
   let preview;
   try {
     preview = previewOf(instructions, typed(), stated);
   } catch (error) {
-    if (!(error instanceof NotUsable)) throw error; // she is still typing
+    if (!(error instanceof NotUsable)) throw error; // still typing
   }
   const odds = preview?.odds?.map(({ answer, probability }) => `${answer}: ${ofHundred(probability)}`).join("; ");
   say("terms-odds", odds === undefined ? undefined : { odds });
@@ -222,7 +222,7 @@ function show(row, preview) {
   (shown === "" ? back : sending.querySelector("button:not([type])")).focus();
 }
 
-/** Back to what she types: nothing was drawn, and nothing is kept. */
+/** Back to the form: nothing was drawn, and nothing is kept. */
 function goBack() {
   showing = null;
   fill({});
@@ -234,14 +234,14 @@ function goBack() {
 /** What is wrong, in the page's language: the texts stand in the page. */
 function said(error) {
   if (error instanceof Refusal) return problem.dataset[error.message];
-  if (error instanceof TooTelling) return problem.dataset.telling.replace("{limit}", short(LARGEST_LEVEL));
+  if (error instanceof LevelTooHigh) return problem.dataset.level.replace("{limit}", short(LARGEST_LEVEL));
   if (!(error instanceof NotUsable)) return problem.dataset.senseless;
   const name = error.message.slice(error.field.length + 2).replace(/\W+(\w)/g, (_, letter) => letter.toUpperCase());
   return typing.dataset[name] ?? error.message;
 }
 
-/** Say what is wrong, above the field that it is about; but for what she can type otherwise, neither form is there any
- * more. */
+/** Say what is wrong, above the field that it is about; but for a value that can be typed otherwise, neither form is
+ * there any more. */
 function refuse(error) {
   const usable = error instanceof NotUsable;
   const field = usable ? document.getElementById(`field-${error.field.replaceAll(" ", "-")}`) : null;
@@ -272,7 +272,7 @@ async function draw() {
   const given = typed();
   const preview = previewOf(instructions, given, stated);
   await checkStorage();
-  await checkAwaited(); // whether she takes part or not: until she hands it in, nobody can tell
+  await checkAwaited(); // with or without a report: nothing shows which before it is handed in
   if (preview.takesPart) await drawOnce(given);
   const row = await kept(); // perhaps another tab's
   if (row !== null) return show(row, preview);
@@ -285,7 +285,7 @@ async function send() {
   if (Object.values(showing)[0] !== "") {
     const row = await kept();
     if (row === null) throw new Refusal("gone");
-    if (inOrder(row) !== inOrder(showing)) return show(row); // she sees first what leaves
+    if (inOrder(row) !== inOrder(showing)) return show(row); // it is shown before it leaves
     fill(row);
   }
   sending.submit();

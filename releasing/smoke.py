@@ -57,11 +57,11 @@ def campaign() -> None:
     settled = json.loads(confide("run", file, "--json"))
     check((settled["noise"], settled["release_safe"], settled["stored"]), ("secure", True, False), "the settlement")
     check(json.loads(confide("run", file, "--json"))["stored"], True, "a second run settles nothing")
-    hers = json.loads(confide("share", file, "--id", "17", "--json"))["sections"]
+    stated = json.loads(confide("share", file, "--id", "17", "--json"))["sections"]
     typed = ",".join(f"{name}={value}" for name, value in zip(
         ("algebra", "drawing", "law", "music"), rows[16].split(",")[1:], strict=True))
     own = json.loads(confide("share", file, "--id", "17", "--record", typed, "--write", "own.json", "--json"))
-    check(own["sections"], hers, "what she finds herself is what the operator finds")
+    check(own["sections"], stated, "the share that a participant computes is the one that the operator computes")
     verified = json.loads(confide("verify", out, "--own", "own.json", "--json"))
     check((verified["passed"], verified["complete"]), (True, True), "the pack")
     confide("migrate", file)

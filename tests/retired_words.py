@@ -17,11 +17,11 @@ VOCABULARY: dict[str, tuple[str, ...]] = {
     "l1_sensitivity, l2_sensitivity": ("=distance", "=squared"),
     "noise_std, noise_scale": ("sigma", "sigmas", "deviation", "averaged"),
     "reserve": ("held_back", "kept_back", "margins"),
-    "fixed-transcript audit": ("door",),
-    "transcript": ("walking",),
+    "fixed-transcript audit, endpoint, entry function, public name": ("door", "doors"),
+    "transcript, replay": ("walking", "walked"),
     "worst-case neighbours": ("stretching",),
     "full-size run": ("whole_crowds",),
-    "side channel": ("overhearing",),
+    "side channel": ("overhear", "overhearing", "overheard"),
     "mutant, fault": ("planted", "=mixed", "disguise", "disguises"),
     "unreleased intermediate": ("hidden",),
     "baseline": ("trivial", "blind", "beside"),
@@ -32,12 +32,21 @@ VOCABULARY: dict[str, tuple[str, ...]] = {
     "signal model": ("nature",),
     "price per nat": ("nat_price",),
     "largest local loss": ("most_local",),
+    "participant, own, their": ("she", "her", "hers", "whom", "whoever"),
+    "stated, reported": ("told",),
+    "bias": ("leaning", "leanings"),
+    "noise that is large enough": ("covering", "veiled"),
+    "target that no number of people reaches": ("out_of_reach",),
 }
 """Word -> words that stand for the same thing no longer.
 
 A word is forbidden as a part of a name: "beta" in `measured_beta` and in `BetaLaw`. "=" forbids it as the whole name
 alone, and a type forbids it for values of that type alone.
 """
+
+IN_ALL_NAMES = ("door", "doors", "overhear", "overhearing", "overheard", "planted", "disguise", "disguises", "she",
+                "her", "hers", "whom", "whoever", "told", "leaning", "leanings", "covering", "veiled")
+"""Words of `VOCABULARY` that private names and names of tests use no longer either."""
 
 PROSE: dict[str, tuple[str, ...]] = {
     "reserve": (r"held[ -]back", r"kept[ -]back"),

@@ -5,9 +5,9 @@
 ZCDP(rho=0.5)
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {"_version": ("__version__",), "contract.outcome": ("Outcome", "PublicOutcome", "SimulatedOutcome"),
      "privacy.noise": ("Noise",)},

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-__all__ = ["MOVED", "RENAMED", "doors", "moved"]
+__all__ = ["MOVED", "RENAMED", "exports", "moved"]
 
 RENAMED: dict[str, Mapping[str, str]] = {}
 """Mapping from each imported package to its renamed public names: old name -> present name."""
@@ -21,7 +21,7 @@ MOVED: dict[str, Mapping[str, str]] = {}
 """Mapping from each imported package to the public names that have left it: old name -> present full name."""
 
 
-def doors(
+def exports(
     package: str, modules: Mapping[str, tuple[str, ...]], packages: tuple[str, ...] = (),
     renamed: Mapping[str, str] | None = None, moved: Mapping[str, tuple[str, ...]] | None = None,
     old_packages: Mapping[str, str] | None = None,
@@ -61,7 +61,7 @@ def doors(
         elif name in old:
             _warn_of_old_name(package, name, old[name])
             module, _, today = old[name].rpartition(".")
-            return getattr(import_module(module or package), today)  # not kept: the next caller is told, too
+            return getattr(import_module(module or package), today)  # not kept: the next caller is warned, too
         elif name in gone:
             _warn_of_old_name(package, name, gone[name])
             value = import_module(f"{package}.{name}")

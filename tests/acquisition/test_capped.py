@@ -103,9 +103,9 @@ def test_sums_at_any_point() -> None:
         psi, level, pull = np.sort(rng.random(n) ** 4), rng.uniform(-1.0, 3.0), rng.uniform(0.0, 2.0)
         anchor, out, own = rng.random(), int(rng.integers(0, n + 1)), rng.random()
         crowd = crowd_at(ease_of(psi), 1.0 - psi, g, r, 1.0 / cap, anchor, int(rng.integers(0, n + 1)))
-        lean, price = float(ease_of(np.array(own))) - anchor, g + r * (1.0 - own)
-        found = group_at(crowd, out, lean, price, level, pull)
-        t, a = np.append(np.delete(crowd.lean, [out] if out < n else []), lean), np.append(
+        offset, price = float(ease_of(np.array(own))) - anchor, g + r * (1.0 - own)
+        found = group_at(crowd, out, offset, price, level, pull)
+        t, a = np.append(np.delete(crowd.offset, [out] if out < n else []), offset), np.append(
             np.delete(crowd.price, [out] if out < n else []), price)
         w = (level + pull * t) / a
         free, capped = (w > 0.0) & (w < cap), w >= cap

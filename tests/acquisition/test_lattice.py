@@ -94,7 +94,7 @@ def test_a_level_below_what_the_integers_deliver_is_no_contract() -> None:
         integer_contracts([0.5, 0.5 - 2.5e-6, 1.25e-6, 1.25e-6], [1.0, 1.0, 1e-13, 1e-13], 2.0, lattice=2**20)
 
 
-def test_the_rule_takes_the_fine_lattice_where_rounding_would_tell() -> None:
+def test_the_rule_takes_the_fine_lattice_where_rounding_would_reveal_something() -> None:
     w, y = np.array([1 - 3 * 2.0**-22, *[2.0**-22] * 3]), np.array([1.0, *[1e-14] * 3])
     # sum w/y = 1 + 3e14 2^-22 and S = about 1 + 3e14 2^-44: the quotient is above 2^19.
     assert integer_contracts(w, y, 2.0).lattice == FINE
@@ -113,7 +113,7 @@ def test_the_error_is_that_of_the_real_weights_but_for_two_parts_in_a_million() 
 # ---- her client
 
 
-def test_her_client_measures_the_clamped_record_in_steps_exactly() -> None:
+def test_a_client_measures_the_clamped_record_in_steps_exactly() -> None:
     contract = LatticeContract(steps=2**50, noise_std=2**50, epsilon_local=1.0, epsilon_central=0.5, order=2.0,
                                low=-3.0, high=7.0)
     for record, center, clamped in (
@@ -136,7 +136,7 @@ def test_her_client_measures_the_clamped_record_in_steps_exactly() -> None:
 
 
 @pytest.mark.parametrize("record", [math.nan, None, "1.5", True, 1j])
-def test_what_is_no_record_is_answered_on_her_side_without_saying_it(record) -> None:
+def test_an_unreadable_record_is_replaced_on_the_device_without_saying_it(record) -> None:
     with pytest.raises(InvalidInput, match="value: is not a number") as reported:
         perturb(record, example().of(0), Noise.simulated(1))
     assert "1.5" not in str(reported.value)
@@ -150,7 +150,7 @@ def test_who_has_no_step_sends_nothing_and_shows_nothing() -> None:
     assert (sent.message, sent.wire) == (None, b"")
 
 
-def test_a_contract_that_does_not_keep_her_level_is_none() -> None:
+def test_a_contract_that_exceeds_the_participants_level_is_none() -> None:
     sound = example().of(0)
     with pytest.raises(NotGuaranteed, match="local level"):
         replace(sound, noise_std=sound.noise_std // 2)

@@ -112,7 +112,7 @@ def test_records_and_terms_equal_decodes(tmp_path: Path) -> None:
             name: outcome.shares[name][k].as_py() for name in outcome.shares.column_names}
 
 
-def test_who_vanishes_is_not_paid_and_her_noise_is_added(tmp_path: Path) -> None:
+def test_a_vanished_participant_is_not_paid_and_their_noise_is_added(tmp_path: Path) -> None:
     it = campaign(tmp_path)
     it.draw_up()
     it.finish_contracts()
@@ -129,7 +129,7 @@ def test_who_vanishes_is_not_paid_and_her_noise_is_added(tmp_path: Path) -> None
     assert "no record arrived" in words(it.share(1))
 
 
-def test_tokens_are_hers_signed_and_of_this_campaign(tmp_path: Path) -> None:
+def test_tokens_are_signed_by_the_participant_for_this_campaign(tmp_path: Path) -> None:
     it, other = campaign(tmp_path), campaign(tmp_path, "other", (('title = "How', 'title = "Again: how'),))
     it.draw_up()
     it.finish_contracts()
@@ -338,6 +338,7 @@ def test_shares_and_promises_stay_within_the_plan(tmp_path: Path) -> None:
     assert np.isfinite(caps.local)
 
 
+@pytest.mark.slow
 def test_the_audit_keeps_and_its_injected_bugs_are_flagged(tmp_path: Path) -> None:
     found = campaign(tmp_path).audit(1)
     assert found.passed, found

@@ -135,7 +135,7 @@ def test_who_cannot_win_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
         assert np.array_equal(found.weights, everybody.weights)
 
 
-def test_work_does_not_grow_with_the_crowd() -> None:
+def test_work_does_not_grow_with_the_number_of_people() -> None:
     """Inner solves do not grow in n, grow slowly in the digits, and most users are never looked at."""
     looked = []
     for n in (10**3, 10**5):

@@ -150,16 +150,16 @@ def test_a_device_acts_on_no_contract_beyond_the_plan() -> None:
     it = study()
     made = it.contracts([0.1, 0.2, 0.3, 0.4, 0.5])
     assert made.lattice is not None
-    hers = made.lattice.of(0)
-    assert isinstance(it.submit((0.5, hers), noise=Noise.simulated(1)), int)
+    contract = made.lattice.of(0)
+    assert isinstance(it.submit((0.5, contract), noise=Noise.simulated(1)), int)
     assert it.submit(None) is None
     assert it.submit(0.3) == 0.3
     with pytest.raises(InvalidInput, match="another order or range"):
-        it.submit(0.5, replace(hers, high=2.0), Noise.simulated(1))
+        it.submit(0.5, replace(contract, high=2.0), Noise.simulated(1))
     with pytest.raises(InvalidInput, match="loses more than the plan"):
-        it.submit(0.5, replace(hers, epsilon_local=2 * it.caps.local), Noise.simulated(1))
+        it.submit(0.5, replace(contract, epsilon_local=2 * it.caps.local), Noise.simulated(1))
     with pytest.raises(NotGuaranteed):
-        replace(hers, noise_std=hers.noise_std // 2)
+        replace(contract, noise_std=contract.noise_std // 2)
 
 
 def test_a_run_takes_one_round_of_contracts_and_what_devices_send() -> None:
@@ -197,10 +197,10 @@ def test_the_certificate_grows_with_the_weight_that_vanished() -> None:
 def test_no_contract_has_a_slack_beyond_its_local_level() -> None:
     made = study().contracts([0.1, 0.2, 0.3, 0.4, 0.5])
     assert made.lattice is not None
-    hers = made.lattice.of(0)
-    for central in (1.01 * hers.epsilon_local, 0.0):
+    contract = made.lattice.of(0)
+    for central in (1.01 * contract.epsilon_local, 0.0):
         with pytest.raises(InvalidInput) as reported:
-            replace(hers, epsilon_central=central)
+            replace(contract, epsilon_central=central)
         assert reported.value.field == "epsilon_central"
     with pytest.raises(InvalidInput, match="exceeds the local level"):
         replace(made.lattice, epsilon_central=2 * made.lattice.epsilon_local)

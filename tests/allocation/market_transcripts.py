@@ -10,7 +10,7 @@ from confide.allocation.market import Market
 from confide.audit import TranscriptAudit, inject_fault, run_with_steps
 
 
-def walked(
+def replayed(
     it: Market, seed: int, code: type[Any] | None = None, *, pairs: int | None = None
 ) -> dict[str, TranscriptAudit]:
     """What is found of each part, held against the sound market's promises and charges.
@@ -22,6 +22,6 @@ def walked(
         pairs: how many neighbour steps are walked; None for all.
     """
     broken = it if code is None else inject_fault(it, code)
-    found = jointly(it, seed).walked(partial(run_with_steps, broken), pairs)
+    found = jointly(it, seed).replayed(partial(run_with_steps, broken), pairs)
     last = sorted(found.items(), key=lambda each: each[1].promise is None)  # a part's own claim takes its place
     return {part if audit.promise is None else "": audit for part, audit in last}

@@ -49,7 +49,7 @@ def test_a_plan_says_what_to_expect():
     assert "epsilon = 4" in text
 
 
-def test_predictions_are_of_several_crowds_each_beside_what_else_it_could_get():
+def test_predictions_draw_several_sets_of_bidders_each_with_its_baseline():
     one = SinkhornMatch.for_budget(people=2000, goods=8, supply=200, epsilon=4.0)
     apart = [predicted(one, runs=1, seed=seed) for seed in (1, 2, 3)]
     for name, make in (("A", instance_a), ("B", instance_b)):
@@ -74,7 +74,7 @@ def test_predictions_are_of_several_crowds_each_beside_what_else_it_could_get():
     assert f"a serial dictatorship {advised.crowds['B'].baselines[SERIAL]:.2f}, which are not private" in text
 
 
-def test_each_kind_of_crowd_is_held_against_its_own_baseline():
+def test_each_kind_of_bidders_is_compared_with_its_own_baseline():
     common = {"certificate": None, "baselines": {}, "runs": 1, "people": 10, "goods": 2}
     below = CrowdPrediction(welfare=0.63, lowest=0.6, highest=0.66, baseline=0.65, **common)
     above = CrowdPrediction(welfare=0.70, lowest=0.7, highest=0.7, baseline=0.56, **common)
@@ -90,7 +90,7 @@ def test_each_kind_of_crowd_is_held_against_its_own_baseline():
     assert hopeless(one, {"A": below}, np.inf, "x").remedy == "no epsilon would do: goods need more copies, or x"
 
 
-def test_what_is_enough_is_enough_for_all_crowds():
+def test_a_sufficient_number_is_sufficient_for_every_set_of_bidders():
     common = {"certificate": None, "baselines": {}, "people": 10, "goods": 2, "baseline": 0.5}
 
     def at(epsilon: float, runs: int) -> dict[str, CrowdPrediction]:
@@ -119,6 +119,7 @@ def test_an_auction_that_charges_too_dearly_is_refused():
         plan(2000, 8, 200, epsilon=1.0, mechanism="pmatch", charge=True)
 
 
+@pytest.mark.slow
 def test_options_of_one_mechanism_leave_no_choice():
     found = plan(2000, 8, 200, epsilon=8.0, halting="published")
     assert isinstance(found.mechanism, PMatch)
@@ -238,7 +239,8 @@ def test_predictions_come_true(kind, people, goods, supply, epsilon):
         assert predicted(one)[name].welfare == pytest.approx(found, abs=0.03)
 
 
-def test_even_mechanisms_are_reported_apart_by_people_who_are_all_alike() -> None:
+@pytest.mark.slow
+def test_even_mechanisms_are_distinguished_by_people_who_are_all_alike() -> None:
     """PMatch asks in lumps of half a supply, and its last cut leaves a lump behind where nobody's bids differ."""
     assert share_of_people_alike(PMatch.for_budget(people=3000, goods=5, supply=600,
                                                    epsilon=1.0)) < 0.7 < 0.85 < share_of_people_alike(

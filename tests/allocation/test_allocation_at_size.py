@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from allocation.market_transcripts import walked
+from allocation.market_transcripts import replayed
 from cases import fast
 from confide.allocation import PAlloc, PMatch, SinkhornMatch
 from confide.allocation.audited import full_size, full_size_row
@@ -57,7 +57,7 @@ def test_such_noise_passes_among_eight() -> None:
     """Why this audit is needed: no tiny market has so many people."""
     twin = tiny(inject_fault(SCALING, BigLeak))
     assert isinstance(twin, BigLeak)
-    assert not any(audit.flagged for audit in walked(twin, 0, pairs=2).values())
+    assert not any(audit.flagged for audit in replayed(twin, 0, pairs=2).values())
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from allocation.market_transcripts import walked
+from allocation.market_transcripts import replayed
 from cases import fast
 from confide.allocation.ascending_auction import many_steps
 from confide.allocation.audited import (
@@ -180,7 +180,7 @@ def test_random_runs_and_neighbours_are_within_what_is_promised(seed: int, runs:
 
 
 @pytest.mark.parametrize("name", fast(2, ["fixed", "bundles", "sparse vector", "unsatisfied", "gaussian"]))
-def test_her_own_walk_says_what_a_second_run_says(name: str) -> None:
+def test_the_replay_of_ones_own_bids_says_what_a_second_run_says(name: str) -> None:
     """The centers of a run on the neighbour, with the same answers, are those that her own walk predicts."""
     twin = tiny(PLANS[name])
     for number, pair in enumerate(list(steps(twin, 3))[:6]):
@@ -218,7 +218,7 @@ def test_losses_of_many_steps_are_exact_too() -> None:
 
 @pytest.mark.parametrize("name", fast(0, ["fixed", "bundles, free reports", "gaussian", "sparse vector",
                                           "add or remove", "published, reserve"]))
-def test_noise_in_blocks_is_walked_too(name: str) -> None:
+def test_noise_in_blocks_is_replayed_too(name: str) -> None:
     """As campaigns of many releases draw it: kept, and told apart from noise that is drawn and never added. The audit
     of the stepwise twin alone keeps that fault, whose releases are drawn around their sums.
     """
@@ -265,7 +265,7 @@ def test_counts_that_are_not_those_of_the_noise_are_seen() -> None:
 
 
 @pytest.mark.slow
-def test_the_audit_of_a_campaign_of_many_releases_walks_blocks() -> None:
+def test_the_audit_of_a_campaign_of_many_releases_replays_blocks() -> None:
     """5000 releases without any noise: her loss along the record is .035, and the whole audit kept it."""
     sound = PMatch(people=5000, goods=4, supply=1000, increment=0.3, epsilon=1.0, bid_cap=3, rounds=10, batch=10,
                    arity=16)
@@ -300,11 +300,12 @@ def test_scaling_is_replayed_too() -> None:
 # ---- its own run on neighbours
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", fast(1, ["unsatisfied", *(name for name in PLANS if name != "unsatisfied")]))
 def test_what_is_charged_is_kept_and_nearly_attained(name: str) -> None:
     """Without a record that attains it, a charge could be too low by the part that is missing."""
     twin = tiny(PLANS[name])
-    found = walked(twin, 1)
+    found = replayed(twin, 1)
     assert all(not audit.leaks and not audit.flagged for audit in found.values())
     whole = found[""]
     assert 0.55 * whole.promised <= whole.measured <= whole.promised * (1 + 1e-9)
@@ -328,12 +329,12 @@ def test_every_injected_fault_is_flagged(name: str) -> None:
 @pytest.mark.parametrize("neighbours", ["replace", "add_or_remove"])
 def test_scaling_keeps_what_it_is_charged(neighbours: str) -> None:
     plan = SinkhornMatch(people=20_000, goods=4, supply=4000, epsilon=2.0, neighbours=neighbours)  # type: ignore[arg-type]
-    found = walked(tiny(plan), 1, pairs=4)
+    found = replayed(tiny(plan), 1, pairs=4)
     assert [part for part, audit in found.items() if audit.flagged] == []
     assert found["demand"].measured >= 0.7 * found["demand"].promised
     assert found["asked"].measured == pytest.approx(found["asked"].promised, rel=1e-9)
     for says, code in faults(tiny(plan)).items():
-        assert any(audit.flagged for audit in walked(tiny(plan), 1, code, pairs=4).values()), says
+        assert any(audit.flagged for audit in replayed(tiny(plan), 1, code, pairs=4).values()), says
 
 
 @pytest.mark.parametrize(("name", "all_of"), fast(1, [("bundles, copies", False), ("bundles, copies", True),
@@ -344,15 +345,15 @@ def test_copies_in_one_cell_are_audited(name: str, all_of: bool) -> None:
     assert isinstance(sound, PAlloc)
     assert sound.valuation.repeats
     pairs = None if all_of else 4
-    kept = walked(sound, 1, pairs=pairs)
+    kept = replayed(sound, 1, pairs=pairs)
     assert not any(audit.flagged for audit in kept.values())
     assert kept["clearing"].measured >= 0.49 * kept["clearing"].promised
-    found = walked(sound, 1, ForgetsCopies, pairs=pairs)
+    found = replayed(sound, 1, ForgetsCopies, pairs=pairs)
     assert found["clearing"].measured > 1.2 * found["clearing"].promised
     assert found["clearing"].flagged
 
 
-def test_who_counts_goods_is_walked_by_her_own_loops() -> None:
+def test_a_counter_of_goods_is_replayed_by_its_own_loops() -> None:
     assert counted(PLANS["bundles, places"]) is None
     assert counted(PLANS["fixed"]) is None
     assert counted_rows(PLANS["bundles"]) == []
@@ -381,14 +382,14 @@ def test_rows_of_who_counts_goods() -> None:
 def test_whatever_is_public_is_compared(code: type[Any], plan: Market) -> None:
     """A number of those who want anything, in places that no field of the billboard is."""
     sound = tiny(plan)
-    found = walked(sound, 1, code, pairs=3)
+    found = replayed(sound, 1, code, pairs=3)
     assert all("published values differ" in audit.leaks[0] for audit in found.values())
 
 
-def test_faults_are_reported_apart() -> None:
+def test_faults_are_distinguished() -> None:
     """Each in its own part: noise as if she bids once is seen in the counts alone."""
     sound = tiny(PLANS["unsatisfied"])
-    found = walked(sound, 1, BidsOnce, pairs=4)
+    found = replayed(sound, 1, BidsOnce, pairs=4)
     assert {part for part, audit in found.items() if audit.flagged} == {"counts", ""}
     assert found["counts"].measured > 2 * found["counts"].promised
     assert rows_of(CRAFTED)[0].verdict is Verdict.KEPT
@@ -436,6 +437,7 @@ def test_what_the_noise_rests_on() -> None:
     assert not reach_rows(SinkhornMatch(people=99, goods=2, supply=9, epsilon=1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", fast(1, [
     PMatch(people=600, goods=4, supply=120, epsilon=4.0, increment=0.3, bid_cap=2, rounds=3, batch=60, arity=4,
            certify_with=0.02),
@@ -450,7 +452,7 @@ def test_values_beyond_their_range_that_count_are_flagged(plan: Market, monkeypa
         row.promise for row in rows_of(twin) if row.flagged}
 
 
-def test_published_is_all_but_her_own_share() -> None:
+def test_everything_but_ones_own_share_is_published() -> None:
     twin = tiny(PLANS["unsatisfied"])
     pair = next(iter(neighbours(twin, 1)))
     outcome = twin.run(pair.first, RecordingNoise(Noise.simulated(1)))

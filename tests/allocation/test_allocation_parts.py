@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from allocation.market_transcripts import walked
+from allocation.market_transcripts import replayed
 from cases import fast
 from confide.allocation.audited import asked, asked_rows, jointly
 from confide.allocation.audited_losses import recorded, unreleased_parts
@@ -64,23 +64,24 @@ def market(name: str) -> Market:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", fast(1, [*MATCHINGS, *BUNDLES]))
 def test_each_part_is_attained_by_more_than_half_and_the_certificate_in_full(name: str) -> None:
     own = tiny(market(name))
-    found, hidden = walked(own, 0), unreleased_parts(own)
+    found, unreleased = replayed(own, 0), unreleased_parts(own)
     parts = set(charges(own)) - {""}
     assert {"certificate"} < parts
     assert not any(audit.flagged for audit in found.values())
     for part in parts:
         shown = found[part].shown
-        if part in hidden:
+        if part in unreleased:
             assert shown is None
         else:
             assert shown is not None
             assert 0.5 < shown <= 1.0, part
     certificate = found["certificate"]
     assert certificate.measured == pytest.approx(certificate.promised, rel=1e-3)
-    assert len(asked_rows(own)) == len(hidden.keys() & parts)
+    assert len(asked_rows(own)) == len(unreleased.keys() & parts)
     for row in asked_rows(own):
         assert row.measured == pytest.approx(row.promised, rel=1e-6)
         assert not row.flagged
@@ -92,9 +93,9 @@ def test_half_of_the_noise_of_each_part_is_injected_and_flagged(name: str) -> No
     injected = [each for known in (jointly(own), asked(own)) for each in known.measured()[1]
                 if each.mutant == "half of its noise"]
     parts = set(charges(own)) - {""}
-    hidden = unreleased_parts(own).keys() & parts
-    assert {each.name for each in injected} == {f"privacy: {part}" for part in parts - hidden} | {
-        f"privacy: {part}, by the noise that it asks for" for part in hidden}
+    unreleased = unreleased_parts(own).keys() & parts
+    assert {each.name for each in injected} == {f"privacy: {part}" for part in parts - unreleased} | {
+        f"privacy: {part}, by the noise that it asks for" for part in unreleased}
     assert all(each.flagged for each in injected)
 
 

@@ -62,13 +62,13 @@ def test_blocks_of_draws_give_the_counts_of_the_tree(monkeypatch: pytest.MonkeyP
 
 def _increments(auction: PMatch, values: Any, counts: Any) -> Any:
     """(N, k) bids that follow from published counts, bidder by bidder."""
-    from confide.allocation.decoding import walk
+    from confide.allocation.decoding import replay
 
     board = auction.run(values, Noise.simulated(8)).billboard
     found = np.zeros((board.steps, 3), dtype=np.int64)
     for i in range(auction.people):
-        walked = walk(np.asarray(values[i], dtype=np.float64), i, board)
-        np.add.at(found, (np.array(walked.steps, dtype=int) - 1, np.array(walked.goods, dtype=int)), 1)
+        replayed = replay(np.asarray(values[i], dtype=np.float64), i, board)
+        np.add.at(found, (np.array(replayed.steps, dtype=int) - 1, np.array(replayed.goods, dtype=int)), 1)
     assert np.array_equal(board.counts(np.arange(board.steps + 1)), counts)
     return found
 

@@ -168,9 +168,9 @@ def test_all_forms_and_what_is_typed_give_the_same_values(
                               scale=scale, roster=Roster(n), id="id"), n, 3)
     assert wide.values.tolist() == long.values.tolist()
     for i, row in enumerate(table):
-        hers = typed({good: str(cell) for good, cell in zip(GOODS, row, strict=True) if cell is not None}, goods=GOODS,
-                     scale=scale)
-        assert {good: value for good, value in enumerate(wide.row(i).tolist()) if value} == hers
+        own = typed({good: str(cell) for good, cell in zip(GOODS, row, strict=True) if cell is not None}, goods=GOODS,
+                    scale=scale)
+        assert {good: value for good, value in enumerate(wide.row(i).tolist()) if value} == own
 
 
 @pytest.mark.parametrize(("given_", "says"), [
@@ -178,7 +178,7 @@ def test_all_forms_and_what_is_typed_give_the_same_values(
     ({"art": "101"}, "art: is out of bounds"), ({"art": "nan"}, "art: is not a number"),
     ({"art": "inf"}, "art: is not finite"),
 ])
-def test_what_she_types_wrong_is_reported_her(given_: dict[str, str], says: str) -> None:
+def test_a_mistyped_bid_is_reported_to_its_bidder(given_: dict[str, str], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         typed(given_, goods=GOODS, scale=PERCENT)
     assert typed({"art": "", "law": " 50 "}, goods=GOODS, scale=PERCENT) == {1: 0.5}

@@ -177,7 +177,7 @@ def test_forged_packs_are_found(tmp_path: Path) -> None:
 # ---- records
 
 
-def test_rows_beyond_the_total_are_hers_alone(tmp_path: Path) -> None:
+def test_rows_beyond_the_total_harm_their_participant_alone(tmp_path: Path) -> None:
     """Each number is fine, but the best two are worth more than 16: at submission an error, in a run nobody's row."""
     data = lines()
     data[4], data[9], data[11] = "5,9,9,1", "10,99,1,1", "12,8,8,8"

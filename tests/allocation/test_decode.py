@@ -71,7 +71,7 @@ def test_rows_may_be_mappings_and_absent() -> None:
     ({9: 0.5}, 0, "record"), ({0: "much"}, 0, "record"), (["a", "b", "c", "d"], 0, "record"),
     ([0.5] * 4, 90, "index"), ([0.5] * 4, -1, "index"),
 ])
-def test_bad_rows_and_places_are_named_to_her_alone(row: Any, index: int, named: str) -> None:
+def test_bad_rows_and_places_are_named_to_their_participant_alone(row: Any, index: int, named: str) -> None:
     board = PMatch(**_SIZES).run(instance_b(90, 4, seed=1), Noise.simulated(1)).billboard
     with pytest.raises(InvalidInput) as error:
         decode(row, index, board)

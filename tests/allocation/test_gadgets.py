@@ -39,7 +39,7 @@ def exact_auction(values: object, people: int, goods: int, supply: int, incremen
     raise AssertionError("somebody is still outbid")
 
 
-def test_exact_prices_tell_every_bit() -> None:
+def test_exact_prices_reveal_every_bit() -> None:
     market = PriceGadgets.drawn(40, seed=3)
     assert 0 < market.bits.sum() < 40
     run = exact_auction(market.values, market.people, market.goods, market.supply, 1 / 8, 1)

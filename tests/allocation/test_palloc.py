@@ -21,7 +21,7 @@ from confide.allocation.bundles import (
     UserOracle,
 )
 from confide.allocation.bundles.auction import BundleRules
-from confide.allocation.decoding import decode_bundle, walk_bundle
+from confide.allocation.decoding import decode_bundle, replay_bundle
 from confide.allocation.duality import bundle_dual_bound
 from confide.allocation.guarantees import bundle_welfare_bound, most_unsold
 from confide.allocation.palloc import PAlloc
@@ -61,7 +61,7 @@ def _stored(board: AuctionBillboard) -> AuctionBillboard:
     {"on_overflow": "truncate", "delta": 0.9, "epsilon": 20.0, "failure_probability": 1e-9},
     {"increment": 1.0, "bundle": 2},
 ]))
-def test_everybody_finds_the_bundle_that_she_is_given(which: int, changed: dict[str, Any]) -> None:
+def test_everybody_finds_their_own_bundle(which: int, changed: dict[str, Any]) -> None:
     """Spec allocation 13.4, for each class: from her record and the billboard as it was stored."""
     kind, data, records = list(classes(40, 6, 11))[which]
     mechanism = auction(valuation=kind, **changed)
@@ -109,6 +109,7 @@ def test_unit_demand_is_a_matching(reports: Any) -> None:
     assert (matching.counter, matching.error) == (bundles.counter, bundles.error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tests", ["slot", "round_end"])
 def test_noise_that_is_drawn_beforehand(monkeypatch: pytest.MonkeyPatch, tests: Any) -> None:
     """Long auctions: without noise the same as short ones; with it, counts that decode."""
@@ -138,14 +139,15 @@ def _increments(mechanism: PAlloc, records: Any, board: AuctionBillboard) -> np.
     """(N, k) true bids, bidder by bidder."""
     found = np.zeros((board.steps, mechanism.goods), dtype=np.int64)
     for i, record in enumerate(records):
-        walked = walk_bundle(mechanism.valuation.bidder(record, mechanism.goods), i, board)
-        np.add.at(found, (np.array(walked.steps, dtype=int) - 1, np.array(walked.bid_on, dtype=int)), 1)
+        replayed = replay_bundle(mechanism.valuation.bidder(record, mechanism.goods), i, board)
+        np.add.at(found, (np.array(replayed.steps, dtype=int) - 1, np.array(replayed.bid_on, dtype=int)), 1)
     return found
 
 
 # ---- welfare and feasibility
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tests", ["slot", "round_end"])
 @pytest.mark.parametrize("seed", fast(1, range(12)))
 def test_without_noise_welfare_is_within_the_increments_of_what_is_held(seed: int, tests: Any) -> None:
@@ -199,8 +201,8 @@ def test_without_the_last_drop_more_may_be_held_than_there_is() -> None:
     mechanism = quiet(people=3, goods=1, supply=1, increment=0.25, rounds=1, valuation=UnitDemandValuation(),
                       halting="fixed")
     outcome = mechanism.run(rows, Noise.simulated(0))
-    walks = [walk_bundle(UnitDemandValuation().bidder(row, 1), i, outcome.billboard) for i, row in enumerate(rows)]
-    assert sum(len(walked.goods) for walked in walks) == 3  # what everybody holds when the round ends
+    replays = [replay_bundle(UnitDemandValuation().bidder(row, 1), i, outcome.billboard) for i, row in enumerate(rows)]
+    assert sum(len(replayed.goods) for replayed in replays) == 3  # what everybody holds when the round ends
     assert outcome.shares["bundle"].to_pylist() == [[], [], [0]]
     assert outcome.diagnostics["held"] == 1.0
 

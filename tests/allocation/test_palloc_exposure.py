@@ -12,7 +12,7 @@ from cases import fast
 from confide.allocation.bundles import Bidder, CappedAdditiveValuation, OracleRecord, UserOracle
 from confide.allocation.bundles import auction as bundle_exposure
 from confide.allocation.bundles.auction import BundleRules, Standing, free_reports, joint_distance, report_distance
-from confide.allocation.decoding import BundleWalk, walk_bundle
+from confide.allocation.decoding import BundleReplay, replay_bundle
 from confide.allocation.palloc import PAlloc
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise import Noise
@@ -125,16 +125,16 @@ def test_distances() -> None:
 # ---- replayed along real histories
 
 
-def _bids(mechanism: PAlloc, walked: BundleWalk, steps: int) -> np.ndarray:
+def _bids(mechanism: PAlloc, replayed: BundleReplay, steps: int) -> np.ndarray:
     found = np.zeros((mechanism.goods, steps), dtype=np.int64)
-    np.add.at(found, (np.array(walked.bid_on, dtype=int), np.array(walked.steps, dtype=int) - 1), 1)
+    np.add.at(found, (np.array(replayed.bid_on, dtype=int), np.array(replayed.steps, dtype=int) - 1), 1)
     return found
 
 
-def _cells(mechanism: PAlloc, walked: BundleWalk, final: np.ndarray) -> np.ndarray:
+def _cells(mechanism: PAlloc, replayed: BundleReplay, final: np.ndarray) -> np.ndarray:
     edges = np.array(mechanism.clearing.edges)
     found = np.zeros(edges.shape, dtype=np.int64)
-    for good, seen in zip(walked.goods, walked.seen, strict=True):
+    for good, seen in zip(replayed.goods, replayed.seen, strict=True):
         age = int(final[good]) - seen
         if age <= edges[good, -1]:
             found[good, int(np.searchsorted(edges[good], age))] += 1
@@ -159,12 +159,12 @@ def test_a_neighbour_moves_what_is_released_by_no_more_than_is_paid(seed: int) -
     reports = mechanism.halting_plan.counter
     for i in range(0, 40, 4):
         rival = records[(i + 1) % 40] if mechanism.l1_sensitivity == 2 else None
-        walks = [walk_bundle(kind.bidder(record, 6), i, board) for record in (records[i], rival)]
-        one, other = (mechanism.counter.block_sums(_bids(mechanism, walked, board.steps)) for walked in walks)
+        replays = [replay_bundle(kind.bidder(record, 6), i, board) for record in (records[i], rival)]
+        one, other = (mechanism.counter.block_sums(_bids(mechanism, replayed, board.steps)) for replayed in replays)
         assert np.abs(one - other).sum() <= mechanism.counter.reach
         said = np.zeros((2, 1, 4), dtype=np.int64)
-        for world, walked in enumerate(walks):
-            said[world, 0, [r - 1 for r in walked.reports if r < 5]] = 1
+        for world, replayed in enumerate(replays):
+            said[world, 0, [r - 1 for r in replayed.reports if r < 5]] = 1
         assert np.abs(said[0] - said[1]).sum() <= mechanism.report_l1_sensitivity
         blocks = [reports.block_sums(each) for each in said]
         prices, asked = mechanism.counter.replayed_loss(one, other), reports.replayed_loss(*blocks)
@@ -172,7 +172,7 @@ def test_a_neighbour_moves_what_is_released_by_no_more_than_is_paid(seed: int) -
             assert prices + asked <= mechanism.counter.loss.epsilon * (1 + 1e-12)
         assert prices <= mechanism.counter.loss.epsilon
         assert asked <= reports.loss.epsilon * (1 + 1e-12)
-        cells = np.abs(np.subtract(*(_cells(mechanism, walked, board.final_counts) for walked in walks)))
+        cells = np.abs(np.subtract(*(_cells(mechanism, replayed, board.final_counts) for replayed in replays)))
         assert (cells.sum(), (cells**2).sum()) <= mechanism.cell_sensitivities
 
 

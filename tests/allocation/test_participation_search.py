@@ -18,7 +18,7 @@ from confide.allocation.audited_reach import (
 )
 from confide.allocation.billboards import AuctionBillboard
 from confide.allocation.bundles.auction import joint_distance, report_distance
-from confide.allocation.decoding import walk
+from confide.allocation.decoding import replay
 from confide.allocation.pmatch import PMatch
 from confide.contract.errors import InvalidInput
 from confide.privacy.noise.simulated import study_generator
@@ -116,10 +116,10 @@ def test_no_random_history_moves_more(seed: int) -> None:
 def test_reports_are_what_the_auction_counts() -> None:
     """From her bids and the counts alone: she is outbid after the first round in which enough others were counted."""
     history = staggered_auction(6, bid_cap=2, apart=True)
-    found = walk(history.first, 0, history.billboard)
+    found = replay(history.first, 0, history.billboard)
     assert found.steps == (1, 2)
     assert reports_of(found.steps, found.goods, history.billboard).tolist() == [1, 1, 0, 0, 0, 0]
-    found = walk(history.second, 0, history.billboard)
+    found = replay(history.second, 0, history.billboard)
     assert found.steps == (1, 4)
     assert reports_of(found.steps, found.goods, history.billboard).tolist() == [0, 0, 1, 1, 0, 0]
 

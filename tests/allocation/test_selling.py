@@ -40,7 +40,8 @@ def test_the_promise_is_printed_with_what_it_leaves_out(auction: PMatch) -> None
     assert "does not help a participant to decide" in said
 
 
-def test_one_whom_truth_leaves_with_nothing_gains_more_than_is_promised(auction: PMatch) -> None:
+@pytest.mark.slow
+def test_a_truthful_bidder_left_with_nothing_gains_more_than_is_promised(auction: PMatch) -> None:
     """Measured twice: by the search of the plan, and here by hand on runs of other noise."""
     values = instance_a(20_000, 6, seed=1)
     found = lone_lies(auction, [values, *(instance_a(20_000, 6, seed=seed) for seed in (2, 3, 4, 5))])
@@ -70,7 +71,8 @@ def test_a_mechanism_whose_lots_are_fair_shows_no_such_gain() -> None:
     assert found.second.alone > 0  # and whoever can use both gains
 
 
-def test_the_error_is_between_crowds(auction: PMatch) -> None:
+@pytest.mark.slow
+def test_the_standard_error_is_between_drawn_sets_of_bidders(auction: PMatch) -> None:
     """Other crowds give what is said, within its error; runs of one crowd alone differ by far less than crowds do."""
     found, again = (lone_lies(auction, [instance_a(20_000, 6, seed=seed) for seed in range(first, first + 5)])
                     for first in (1, 31))
@@ -82,6 +84,7 @@ def test_the_error_is_between_crowds(auction: PMatch) -> None:
     assert over_crowds([1.0, 2.0, 4.0]) == (pytest.approx(7 / 3), pytest.approx(np.sqrt(7 / 9)))
 
 
+@pytest.mark.slow
 def test_a_second_id_is_what_a_run_with_it_gives() -> None:
     """Decoded from the same billboard, as is told; beside runs in which the second id really is there."""
     market = SinkhornMatch.for_budget(people=600, goods=4, supply=(110, 120, 120, 120), epsilon=4.0)
@@ -113,7 +116,7 @@ def test_what_groups_gain_follows_from_what_the_prices_lose(auction: PMatch) -> 
     assert mean_shift(PureDP(0.2)) == pytest.approx(np.tanh(0.1))
 
 
-def test_no_crowd_is_refused() -> None:
+def test_zero_drawn_sets_of_bidders_are_refused() -> None:
     market = SinkhornMatch.for_budget(people=200, goods=2, supply=50, epsilon=5.0)
     with pytest.raises(InvalidInput, match="crowds"):
         lone_lies(market, [])

@@ -16,7 +16,7 @@ from hypothesis.extra.numpy import arrays
 import confide.allocation.soft_demand as soft
 from cases import fast
 from confide.allocation import PMatch, SinkhornMatch, Valuations, decode, instance_a, instance_b, release_prices
-from confide.allocation.favourites import Leanings, best_goods
+from confide.allocation.favourites import PublicBiases, best_goods
 from confide.allocation.optimum.solver import exact_optimum
 from confide.allocation.soft_demand import WHOLE, falling, logarithm, moved_prices, soft_demand, weights
 from confide.contract.errors import InvalidInput, Refused
@@ -93,7 +93,7 @@ def test_units_are_given_out_until_they_are_gone(monkeypatch):
     assert (out >= 0).all()
 
 
-def test_leanings_break_ties_among_coarse_values():
+def test_biases_break_ties_among_coarse_values():
     """Yes or no for 20 goods: without leanings whoever likes several asks for the same one, and most goods are left."""
     table = (study_generator(5, "likes").random((20_000, 20)) < 0.4).astype(np.float32)
     best = exact_optimum(table, 800).welfare
@@ -117,9 +117,9 @@ def test_spreads_out_of_range_are_refused(spread):
 
 
 def test_a_row_of_zeros_asks_for_nothing_at_any_price():
-    lean = Leanings.of("5a" * 32, 0.5)
-    assert not soft_demand(of(np.zeros((3, 4))), np.zeros(4), 5.0, lean).any()
-    assert best_goods(of(np.zeros((3, 4))), np.zeros(4), lean).tolist() == [-1] * 3
+    biases = PublicBiases.of("5a" * 32, 0.5)
+    assert not soft_demand(of(np.zeros((3, 4))), np.zeros(4), 5.0, biases).any()
+    assert best_goods(of(np.zeros((3, 4))), np.zeros(4), biases).tolist() == [-1] * 3
 
 
 def test_sparse_and_dense_tables_ask_for_the_same():

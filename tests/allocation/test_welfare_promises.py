@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from cases import fast
-from confide.allocation import PMatch, walk
+from confide.allocation import PMatch, replay
 from confide.allocation.guarantees import EquilibriumPromises, lie_gain, mean_shift, participation, prices_loss, regret
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Accuracy, Participation, Privacy, Truthfulness
@@ -45,14 +45,14 @@ class Played:
         self.it, self.table = it, table
         outcome = it.run(table, Noise.simulated(seed))
         self.board, self.held = outcome.billboard, outcome.shares["good"].to_numpy()
-        walks = [walk(table[i], i, self.board) for i in range(PEOPLE)]
+        replays = [replay(table[i], i, self.board) for i in range(PEOPLE)]
         true = np.zeros((self.board.steps + 1, GOODS), dtype=np.int64)
-        for one in walks:
+        for one in replays:
             np.add.at(true, (np.array(one.steps, dtype=np.int64), np.array(one.goods, dtype=np.int64)), 1)
         published = self.board.counts(np.arange(self.board.steps + 1))
         self.error = int(np.abs(published - np.cumsum(true, axis=0)).max())
         # free, or out of bids: whoever left because of the prices has no latest good
-        self.unsatisfied = sum(one.good < 0 and one.latest >= 0 for one in walks)
+        self.unsatisfied = sum(one.good < 0 and one.latest >= 0 for one in replays)
 
     def promises(self, error: float) -> EquilibriumPromises:
         it = self.it
@@ -77,6 +77,7 @@ class Played:
 
 
 # spec allocation, acceptance 7: 150 runs and a few more
+@pytest.mark.slow
 @pytest.mark.parametrize(("batch", "arity"), fast(2, [
     (4, 3), (10, 5), (1, 2), (1, 3), (1, 5), (4, 2), (4, 5), (10, 2), (10, 3)]))
 def test_the_four_statements_hold_with_the_error_that_there_was(batch, arity):
@@ -161,6 +162,7 @@ def test_bad_numbers(field, changes):
 # ---- what a PMatch says of itself
 
 
+@pytest.mark.slow
 def test_an_auction_with_a_reserve_promises_welfare_in_advance():
     it = auction(people=20_000, goods=4, supply=4000, batch=200, arity=16, epsilon=40.0, reserve=60)
     counts, missed, left, welfare = [found for found in it.guarantees().of(Accuracy) if "beyond" not in found.measure]

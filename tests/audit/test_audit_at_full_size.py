@@ -11,10 +11,10 @@ import pytest
 
 from audit.test_audit_of_unpublished_answers import Board, Sound, privacy_row
 from confide.audit import AuditReport, Verdict, exact_bytes, mechanism_audit
-from confide.audit.crowd_paths import crowd_paths
 from confide.audit.full_size_pairs import LARGEST_PEOPLE, built, of_records, whole_pairs
 from confide.audit.mechanism_audit import audit_mechanism
 from confide.audit.pair_words import pair_words
+from confide.audit.population_paths import population_paths
 from confide.audit.thresholds import places, stepping
 from confide.contract import Relation
 from confide.privacy.noise import ForcedNoise
@@ -41,7 +41,7 @@ class Counts(Sound):
 
 
 @pytest.mark.parametrize("unit", [Relation.REPLACE, Relation.ADD_OR_REMOVE])
-def test_what_a_run_publishes_of_many_is_seen_in_a_crowd_of_all(unit: Relation) -> None:
+def test_a_full_size_run_shows_what_is_published_of_many(unit: Relation) -> None:
     pairs = list(whole_pairs(TEN, MANY, unit))
     for pair in pairs:
         shown = [exact_bytes(Counts().run(data, ForcedNoise(())).billboard) for data in (pair.first, pair.second)]
@@ -69,7 +69,7 @@ def test_where_a_run_of_many_begins_to_do_another_thing_is_found() -> None:
         return Counts(many=MANY).run(data, noise)
 
     assert list(stepping(run, TEN, MANY, Relation.REPLACE, 1)) == []
-    assert len(ran) == sum(len(places(path)) for path in crowd_paths(TEN, MANY, Relation.REPLACE)) == 21
+    assert len(ran) == sum(len(places(path)) for path in population_paths(TEN, MANY, Relation.REPLACE)) == 21
     assert max(ran) == MANY
 
 

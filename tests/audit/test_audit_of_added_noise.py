@@ -137,7 +137,7 @@ AGE = (Category(column="smokes", levels=("no", "yes")), Numeric(column="like", l
        Measured(column="worth", lower=0.0, upper=9.0))
 
 
-def test_a_broken_row_says_on_whom() -> None:
+def test_a_broken_row_names_its_audience() -> None:
     rows: list[AuditRow] = [privacy_row(report(Own(name=name))) for name in (
         "beside centred noise", "too little centred noise besides", "it fails on one of two")]
     assert rows[0].evidence.endswith("the same: pair 2, a crowd of 1: a=yes against no record")
@@ -148,7 +148,7 @@ def test_a_broken_row_says_on_whom() -> None:
     assert "a=no against a=yes" in str(found.to_dict()["rows"])
 
 
-def test_a_failure_on_both_says_on_whom(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_for_both_names_the_audiences(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RUNS, "always", (lambda true, noise: 1 // 0, Verdict.BROKEN))
     assert privacy_row(report(Own(name="always"))).evidence == (
         "the run fails on made-up neighbours (ZeroDivisionError), on both alike: a crowd of 1: a=no against no record")

@@ -84,7 +84,7 @@ def test_the_whole_is_all_noisy_answers_whatever_its_streams_are_said_to_be(part
 
 
 @pytest.mark.slow
-def test_a_charge_in_another_notion_is_walked_too() -> None:
+def test_a_charge_in_another_notion_is_replayed_too() -> None:
     """rho = 2 is promised of epsilon 2, which is what is charged; another epsilon is charged too little."""
     whole = replace(PUBLIC, loss=PureDP(2.0))
     wide = replace(PUBLIC, loss=GDP(2.0))

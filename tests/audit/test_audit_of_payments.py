@@ -84,7 +84,7 @@ class Paying(Mechanism):
         return ALL[self.name][0]
 
     def unreleased_streams(self) -> dict[str, Any]:
-        return HIDDEN.get(self.name, {})
+        return UNRELEASED.get(self.name, {})
 
     def run(self, data: Any, noise: Any) -> Any:
         slots = np.concatenate([np.zeros(0, np.int64), *(batch.index for batch in data)])
@@ -360,7 +360,7 @@ SOUND: dict[str, tuple[tuple[Line, ...], Rule]] = {
     "above": ((Session(name="it", event=pure()),), above),
     "Gaussian": ((Allowance(name="it", event=rho(1.0)),), gaussian_counts),
 }
-HIDDEN: dict[str, dict[str, Any]] = {"a winner": {"winner": "noisy max"}, "above": {"above": "sparse vector"}}
+UNRELEASED: dict[str, dict[str, Any]] = {"a winner": {"winner": "noisy max"}, "above": {"above": "sparse vector"}}
 ALL: dict[str, Any] = MISTAKES | PAST | SOUND | {"a public mark": (ONE, public_mark)}
 
 
@@ -409,6 +409,7 @@ def test_what_the_meter_never_observed_is_found(name: str) -> None:
     assert found.evidence.startswith(f"the run's meter never heard of the draws of {PAST[name][2]}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", fast(1, [name for name in SOUND if name != "a winner that is not named"]))
 def test_what_is_paid_for_is_left_alone(name: str) -> None:
     found = report(name)

@@ -27,7 +27,7 @@ TELLS = "the progress messages of the run differ although all noisy answers are 
 
 @dataclass(frozen=True, kw_only=True)
 class Telling(Sound):
-    """A count that tells how far it is, by one of `WAYS_TO_TELL`."""
+    """A count that tells how far it is, by one of `WAYS_TO_REPORT`."""
 
     how: str = ""
 
@@ -37,7 +37,7 @@ class Telling(Sound):
             level[batch.index] = batch.cells[:, 0]
         true = float((level == 1).sum())
         noisy = noise.laplace(1.0, 1, stream="count", center=[true])
-        shown = WAYS_TO_TELL[self.how](progress, true, noisy)
+        shown = WAYS_TO_REPORT[self.how](progress, true, noisy)
         return self._outcome(noise, billboard=Board(count=noisy if shown is None else shown),
                              shares=pa.table({"it": np.zeros(PEOPLE)}))
 
@@ -63,7 +63,7 @@ def published(progress: Any, true: float, noisy: np.ndarray) -> None:
     progress(int(abs(noisy[0])), None)
 
 
-WAYS_TO_TELL: dict[str, Callable[[Any, float, np.ndarray], np.ndarray | None]] = {
+WAYS_TO_REPORT: dict[str, Callable[[Any, float, np.ndarray], np.ndarray | None]] = {
     "steps": steps, "what is published": published,
     "raw where somebody listens": raw, "how many": rows_so_far, "of how many": rows_in_all,
 }
@@ -87,7 +87,7 @@ def test_progress_that_tells_of_records_is_broken(how: str, why: str) -> None:
     assert privacy_row(found).evidence.startswith(why)
 
 
-def test_audits_of_families_hear_it_too() -> None:
+def test_audits_of_families_observe_it_too() -> None:
     """Any run that is made by `run_with_steps`."""
 
     class Values(Telling):
@@ -112,14 +112,14 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield tmp_path / "commute.toml"
 
 
-def given(monkeypatch: pytest.MonkeyPatch, tell: Callable[[Any], None]) -> None:
+def given(monkeypatch: pytest.MonkeyPatch, report: Callable[[Any], None]) -> None:
     """The tutorial's mechanism, which tells how far it is."""
     import private_histogram
 
     own = private_histogram.NoisyHistogram.run
 
     def run(self: Mechanism, data: Any, noise: Any, *, progress: Any = None) -> Any:
-        tell(progress)
+        report(progress)
         return own(self, data, noise)
 
     monkeypatch.setattr(private_histogram.NoisyHistogram, "run", run)
@@ -130,11 +130,11 @@ def test_a_run_is_given_the_same_to_call_everywhere(path: Path, monkeypatch: pyt
     seen: list[type] = []
     observed: list[tuple[int, int | None]] = []
 
-    def tell(progress: Any) -> None:
+    def report(progress: Any) -> None:
         seen.append(type(progress))
         progress(1, 2)
 
-    given(monkeypatch, tell)
+    given(monkeypatch, report)
     campaign = Campaign.load(path)
     assert campaign.plan.guarantees.privacy  # tried out
     tried = len(seen)

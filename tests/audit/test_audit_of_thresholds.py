@@ -14,9 +14,9 @@ import pytest
 from audit.test_audit_of_unpublished_answers import PUBLIC, Board, Sound, privacy_row
 from cases import fast
 from confide.audit import Verdict
-from confide.audit.crowd_paths import crowd_paths
 from confide.audit.mechanism_audit import audit_mechanism
 from confide.audit.pair_words import pair_words
+from confide.audit.population_paths import population_paths
 from confide.audit.round_numbers import off_grids, special
 from confide.audit.thresholds import places, stepping
 from confide.contract import Relation
@@ -74,8 +74,8 @@ def looked_at(unit: Relation) -> int:
     """Crowds at the places of all paths; of paths with a common history each once, and the crowd of that history.
     Nothing is halved where all records weigh the same.
     """
-    paths = list(crowd_paths(LIKE, 1000, unit))
-    common = {frozenset(Counter(tuple(row) for batch in path.crowd(moved) for row in batch.cells.tolist()).items())
+    paths = list(population_paths(LIKE, 1000, unit))
+    common = {frozenset(Counter(tuple(row) for batch in path.population(moved) for row in batch.cells.tolist()).items())
               for path in paths if path.shared for moved in places(path)}
     return sum(len(places(path)) for path in paths if not path.shared) + len(common) + bool(common)
 
@@ -122,12 +122,12 @@ def test_pairs_are_neighbours(people: int) -> None:
 def test_one_record_moves_in_each_step_of_a_path(unit: Relation, people: int) -> None:
     roles = (*LIKE, Category(column="place", levels=tuple("abcdefghij")))
     low, high = np.array([-1, -1, 0]), np.array([1, 1, 9])
-    paths = [path for path in crowd_paths(roles, people, unit) if path.length]
+    paths = [path for path in population_paths(roles, people, unit) if path.length]
     assert paths
     for path in paths:
         assert places(path)[0] == 0
         for moved in places(path)[1:]:
-            sides = [{int(slot): tuple(row) for batch in path.crowd(many) for slot, row in
+            sides = [{int(slot): tuple(row) for batch in path.population(many) for slot, row in
                       zip(batch.index, batch.cells.tolist(), strict=True)} for many in (moved, moved - 1)]
             there, before = sides
             changed = [slot for slot in there if there[slot] != before.get(slot)]
@@ -158,14 +158,14 @@ def test_halving_stops_at_the_heaviest_record() -> None:
 
 @pytest.mark.parametrize("unit", [Relation.REPLACE, Relation.ADD_OR_REMOVE])
 @pytest.mark.parametrize("levels", [4, 7, 40])
-def test_one_person_at_a_level_is_beside_a_crowd_at_each_other_one(levels: int, unit: Relation) -> None:
+def test_one_person_at_a_level_is_run_with_many_at_each_other_level(levels: int, unit: Relation) -> None:
     names = [str(k) for k in range(levels)]
     roles = (Category(column="a", levels=names), Category(column="b", levels=names[:4]), LIKE[0])
     met: list[set[tuple[int, int]]] = [set(), set()]
     within: list[set[tuple[int, float, float]]] = [set(), set()]
-    for path in crowd_paths(roles, 500, unit, seed=3):
+    for path in population_paths(roles, 500, unit, seed=3):
         for moved in places(path) if path.shared else ():
-            rows, counts = np.unique(np.vstack([batch.cells for batch in path.crowd(moved)]), axis=0,
+            rows, counts = np.unique(np.vstack([batch.cells for batch in path.population(moved)]), axis=0,
                                      return_counts=True)
             if len(rows) == 2 and counts.min() == 1:
                 few, many = rows[np.argsort(counts)].tolist()
@@ -181,7 +181,7 @@ def test_one_person_at_a_level_is_beside_a_crowd_at_each_other_one(levels: int, 
         assert {(rank, 1.0, -1.0) for rank in ranks} <= within[k]
 
 
-def test_crowds_that_paths_have_in_common_are_run_once() -> None:
+def test_runs_that_paths_have_in_common_are_made_once() -> None:
     roles = (Category(column="town", levels=tuple("abcdefg")),)
     ran: list[int] = []
 
@@ -192,7 +192,7 @@ def test_crowds_that_paths_have_in_common_are_run_once() -> None:
         return Mean(name="nothing")._outcome(noise, billboard=Board(count=noise.laplace(2.0, 7, stream="it",
                                              center=there)), shares=pa.table({"it": np.zeros(1000)}))
 
-    paths = list(crowd_paths(roles, 1000, Relation.REPLACE))
+    paths = list(population_paths(roles, 1000, Relation.REPLACE))
     own = sum(len(places(path)) for path in paths if not path.shared)
     common = {path.reported(moved) for path in paths if path.shared for moved in places(path)}
     assert list(stepping(run, roles, 1000, Relation.REPLACE, 1)) == []

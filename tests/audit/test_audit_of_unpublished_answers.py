@@ -146,7 +146,7 @@ def test_what_behaves_otherwise_is_broken(what: str, capsys: pytest.CaptureFixtu
     assert capsys.readouterr() == ("", "")
 
 
-def test_the_same_without_a_disguise_passes() -> None:
+def test_the_same_mechanism_without_its_fault_passes() -> None:
     found = report(Sound())
     assert found.passed, found.problems
 
@@ -293,7 +293,7 @@ def test_until_then_they_are_neither_broken_nor_kept(kind: Any) -> None:
 
 
 @pytest.mark.slow
-def test_too_little_hidden_noise_is_broken() -> None:
+def test_too_little_unreleased_noise_is_broken() -> None:
     found = report(Winner(epsilon=3.0))
     assert privacy_row(found).verdict is Verdict.BROKEN
     assert not found.passed
@@ -378,7 +378,7 @@ class Misnamed(Sound):
 
 
 @pytest.mark.parametrize("rule", ["sparse vector", "noisy max"])
-def test_what_is_published_is_not_hidden_by_its_name(rule: str) -> None:
+def test_a_published_part_is_not_made_unreleased_by_its_name(rule: str) -> None:
     row = privacy_row(report(Misnamed(rule=rule)))
     assert row.verdict is Verdict.BROKEN
     assert row.measured == np.inf

@@ -111,7 +111,7 @@ def privacy_row(found: AuditReport) -> AuditRow:
     Counts(shown="first three"), Counts(shown="ranking"), Counts(shown="second place"),
     Flags(halting=False, shown="largest"), Flags(shown="least"),
 ]), ids=lambda it: it.shown)
-def test_order_is_hidden_too(it: Counts) -> None:
+def test_the_order_is_unreleased_too(it: Counts) -> None:
     found = report(it)
     row = privacy_row(found)
     assert row.verdict is Verdict.BROKEN
@@ -120,8 +120,9 @@ def test_order_is_hidden_too(it: Counts) -> None:
     assert not found.passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("it", fast(1, [Counts(), Flags(), Flags(halting=False)]), ids=lambda it: type(it).__name__)
-def test_what_is_hidden_is_measured(it: Counts) -> None:
+def test_an_unreleased_stream_is_measured(it: Counts) -> None:
     found = report(it)
     assert found.passed, found.problems
     assert "equal noise, loss exact there" in privacy_row(found).evidence
@@ -161,7 +162,7 @@ OWN = {
 
 @pytest.mark.parametrize(("rule", "leak"), fast(1, [("keeps all", False), ("gives none", True), ("keeps half", True),
                                                    ("moves all", True)]))
-def test_answers_that_are_published_are_not_hidden_by_ones_own_rule(rule: str, leak: bool) -> None:
+def test_published_answers_are_not_made_unreleased_by_ones_own_rule(rule: str, leak: bool) -> None:
     """The counts themselves, which lose five times what the formula says."""
     found = report(Counts(shown="all", rule=rule))
     row = privacy_row(found)

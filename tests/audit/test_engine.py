@@ -61,7 +61,7 @@ def shown(outcome: Outcome) -> bytes:
     return repr(sorted(vars(outcome.billboard).items())).encode()
 
 
-def walked(
+def replayed(
     run: Callable[[Any, Noise], Any] = sums, published: Callable[[Any], bytes] = shown, **more: Any
 ) -> Transcripts:
     pairs = [Neighbours([0.0, 0.0], [1.0, 1.0], published), Neighbours([0.0, 0.0], [1.0, 0.0], published)]
@@ -79,7 +79,7 @@ INJECTED = ["no noise", "the records beside the published values", "0.9 of the n
 
 def test_a_sound_run_is_kept_and_each_injected_fault_is_flagged() -> None:
     reported = list[tuple[int, int | None]]()
-    report = audit(audited(walked()), lambda *step: reported.append(step))
+    report = audit(audited(replayed()), lambda *step: reported.append(step))
     assert report.passed, report.problems
     row = report.rows[0]
     assert (row.promise, row.verdict, row.measured, row.holds) == ("privacy", "kept", 1.0, (promise(1.0).sentence(),))
@@ -88,7 +88,7 @@ def test_a_sound_run_is_kept_and_each_injected_fault_is_flagged() -> None:
 
 
 def test_half_of_the_noise_of_each_part_is_injected() -> None:
-    report = audit(audited(walked(claims={"sum/0": PureDP(0.5), "sum/1": PureDP(0.5)})))
+    report = audit(audited(replayed(claims={"sum/0": PureDP(0.5), "sum/1": PureDP(0.5)})))
     assert report.passed, report.problems
     found = {(control.name, control.mutant) for control in report.controls}
     assert {("privacy: sum/0", "half of its noise"), ("privacy: sum/1", "half of its noise")} <= found
@@ -96,7 +96,7 @@ def test_half_of_the_noise_of_each_part_is_injected() -> None:
 
 def test_an_audit_that_looks_away_does_not_pass() -> None:
     """What the public sees is not compared, so that records on the billboard are not seen."""
-    report = audit(audited(walked(published=lambda outcome: b"")))
+    report = audit(audited(replayed(published=lambda outcome: b"")))
     assert not report.passed
     assert {control.mutant for control in report.controls if not control.flagged} >= {
         "the records beside the published values", "the noise of one draw used again"}
@@ -108,7 +108,7 @@ def test_less_noise_than_is_promised_is_broken(factor: float) -> None:
         return Outcome(Board(tuple(float(noise.laplace(2.0 * factor, 1, stream=("sum", k), center=[values[k]])[0])
                                    for k in (0, 1))))
 
-    report = audit(audited(walked(quiet)))
+    report = audit(audited(replayed(quiet)))
     assert report.rows[0].verdict is Verdict.BROKEN
     assert report.rows[0].measured == pytest.approx(1 / factor)
 
@@ -119,18 +119,18 @@ def test_where_less_is_lost_than_is_promised_faults_are_as_sharp() -> None:
         return Outcome(Board(tuple(float(noise.laplace(8.0, 1, stream=("sum", k), center=[values[k]])[0])
                                    for k in (0, 1))))
 
-    report = audit(audited(walked(loud)))
+    report = audit(audited(replayed(loud)))
     assert report.passed, report.problems
     found = [control.mutant for control in report.controls if control.name == "privacy"]
     assert "0.9 of the noise that the promise needs" in found
     assert "everything released twice" not in found  # that is within the promise
 
 
-def test_faults_of_its_own_go_through_the_same_walk() -> None:
+def test_faults_of_its_own_go_through_the_same_replay() -> None:
     def bounded(values: Any, noise: Noise) -> Outcome:
         return sums([min(max(value, 0.0), 1.0) for value in values], noise)
 
-    report = audit(audited(walked(faults={"a bound that is not applied": lambda values, noise: sums(
+    report = audit(audited(replayed(faults={"a bound that is not applied": lambda values, noise: sums(
         [16 * value for value in values], noise), "nothing": bounded})))
     flagged = {control.mutant: control.flagged for control in report.controls}
     assert flagged["a bound that is not applied"]
@@ -143,7 +143,7 @@ def test_a_measurement_is_repeated_on_what_is_faulty() -> None:
         return [AuditRow.at_most("money", 1.0, paid, "counted", concern=Concern.BUDGET, unit="EUR")]
 
     money = Examined(named="money", rows=rows, sound=1.0, faults={"twice": 2.0, "the same": 1.0})
-    report = audit(audited(walked(), money))
+    report = audit(audited(replayed(), money))
     assert [(control.mutant, control.flagged) for control in report.controls if control.name == "money"] == [
         ("twice", True), ("the same", False)]
     assert [row.verdict for row in report.rows if row.promise == "money"] == ["kept"]
@@ -193,7 +193,7 @@ def test_the_pairs_of_the_page_leave_ones_own_share_out() -> None:
 
 def test_every_concern_has_a_row_where_reasons_are_given() -> None:
     reasons = dict.fromkeys(Concern, "it only adds noise")
-    it = Audited(promises=Guarantees((promise(1.0),)), measured=[walked()], unpromised=reasons,
+    it = Audited(promises=Guarantees((promise(1.0),)), measured=[replayed()], unpromised=reasons,
                  events=lambda: [PureEvent(epsilon=1.0, neighbours=Relation.REPLACE)])
     assert {row.concern for row in audit(it).rows} == set(Concern)
 
@@ -220,7 +220,7 @@ def test_old_audits_of_families_work_with_a_warning() -> None:
 
 def charged_for_less(paid: float, named: float | None = None, **more: Any) -> Audited:
     """The sums, which lose 1, and what the ledger is charged for them; the parameters name as much."""
-    return Audited(promises=Guarantees((promise(1.0),)), measured=[walked(**more)],
+    return Audited(promises=Guarantees((promise(1.0),)), measured=[replayed(**more)],
                    charged=PureDP(paid if named is None else named),
                    events=lambda: [PureEvent(epsilon=paid, neighbours=Relation.REPLACE)])
 
@@ -274,13 +274,13 @@ def only_below(factor: float) -> Callable[[Any, Noise], Outcome]:
 
 
 def test_a_check_that_sees_only_far_less_noise_is_no_control() -> None:
-    report = audit(audited(walked(only_below(0.01))))
+    report = audit(audited(replayed(only_below(0.01))))
     assert report.problems == ("privacy: the audit did not flag 0.11 of the noise that the promise needs",)
 
 
 def test_a_check_that_needs_less_than_it_might_says_so() -> None:
-    report = audit(audited(walked(only_below(0.3))))
+    report = audit(audited(replayed(only_below(0.3))))
     assert report.passed, report.problems
     assert "noise at 0.23 of its scale is flagged, and at 0.45 not" in report.rows[0].note
     assert "0.23 of the noise that the promise needs" in [control.mutant for control in report.controls]
-    assert "is flagged, and at" not in audit(audited(walked())).rows[0].note
+    assert "is flagged, and at" not in audit(audited(replayed())).rows[0].note

@@ -226,7 +226,7 @@ def test_faults_that_were_injected_are_injected_and_flagged(name: str) -> None:
     assert all(found.values())
     names = [name for name, _ in found]
     assert (COVERED in names) is (NAMED in names)  # what is measured is held against the charge, not its name alone
-    walked = {name for name, fault in found if fault == "the records beside the published values"}
-    for each in walked:  # what the harness injects into every run
+    replayed = {name for name, fault in found if fault == "the records beside the published values"}
+    for each in replayed:  # what the harness injects into every run
         assert found[each, "no noise"]
         assert any(fault.endswith("of the noise that the promise needs") for name, fault in found if name == each)

@@ -70,7 +70,7 @@ def test_loss_is_exact_for_every_law() -> None:
         assert math.isinf(_audit(run, PureDP(3.0)).measured)  # Gaussian noise has no pure loss
 
 
-def test_parts_are_reported_apart_by_their_streams() -> None:
+def test_parts_are_distinguished_by_their_streams() -> None:
     def two(values: list[float], noise: Noise) -> np.ndarray:
         first = noise.laplace(1.0, 1, stream=("a", 0), center=[values[0]])
         return np.concatenate([first, noise.laplace(4.0, 1, stream=("b",), center=[values[0]])])
@@ -104,7 +104,7 @@ def test_leaks_are_flagged(name: str) -> None:
     assert row.measured == math.inf
 
 
-def test_nothing_walked_proves_nothing() -> None:
+def test_nothing_replayed_proves_nothing() -> None:
     with pytest.raises(InvalidInput, match="at least one pair"):
         fixed_transcript_audit(_mean, [], {"": PureDP(1.0)}, Noise.simulated)
 
@@ -179,10 +179,10 @@ def test_a_selection_counts_by_whichever_cost_is_less() -> None:
 
 
 def test_an_answer_that_only_one_data_set_can_give() -> None:
-    def telling(values: list[float], noise: Noise) -> np.ndarray:
+    def speaking(values: list[float], noise: Noise) -> np.ndarray:
         return noise.channel([[4, 0], [1, 3]], np.array(values, dtype=int), stream="reports")
 
-    assert math.isinf(_audit(telling).measured)
+    assert math.isinf(_audit(speaking).measured)
 
 
 def test_the_number_of_items_and_the_table_must_be_public() -> None:
@@ -210,7 +210,7 @@ def _but_the_first(draws: Sequence[Draw]) -> list[Draw]:
     return [draws[0], *_farther(draws[1:])]
 
 
-def test_hidden_parts_bring_their_own_loss() -> None:
+def test_unreleased_intermediates_bring_their_own_loss() -> None:
     rule = UnreleasedIntermediate(lambda draws: 0.125 * len(draws), _farther)
     two = fixed_transcript_audit(_first_above, [PAIR], {"": PureDP(1.0), "sparse": PureDP(1.0), "count": PureDP(1.0)},
                                  Noise.simulated, unreleased={"sparse": rule})

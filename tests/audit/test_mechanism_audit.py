@@ -14,7 +14,7 @@ from cases import fast
 from confide.audit import Verdict
 from confide.audit.mechanism_audit import audit_mechanism
 from confide.audit.random_pairs import random_pairs
-from confide.audit.worst_case_neighbours import changes, corners, crowds, neighbours
+from confide.audit.worst_case_neighbours import changes, corners, neighbours, sets_of_others
 from confide.contract import Billboard, Guarantees, Mechanism, Privacy, Relation, Source
 from confide.contract.guarantees import Audience
 from confide.privacy import GDP, PureDP, RenyiDP
@@ -143,6 +143,7 @@ def test_what_cannot_be_measured_says_so(promise: Privacy, why: str) -> None:
     assert why in row.note
 
 
+@pytest.mark.slow
 def test_a_share_that_is_no_decode_is_found() -> None:
     found = report(altered=True)
     (row,) = (row for row in found.rows if row.flagged)
@@ -182,8 +183,8 @@ def as_records(data: Any) -> dict[int, tuple[float, ...]]:
 
 
 @pytest.mark.parametrize("people", [1, 2, 30, 500])
-def test_crowds_and_slots(people: int) -> None:
-    sizes = [len(crowd) for crowd in crowds(ROLES, people)]
+def test_numbers_of_people_and_slots(people: int) -> None:
+    sizes = [len(others) for others in sets_of_others(ROLES, people)]
     assert sizes[0] == 0
     assert max(sizes) == people - 1
     slots = set()
@@ -198,7 +199,7 @@ def test_crowds_and_slots(people: int) -> None:
 
 
 def test_everybody_is_left_out_where_that_is_too_many() -> None:
-    assert max(len(crowd) for crowd in crowds(ROLES, 10_000_000)) == 40
+    assert max(len(others) for others in sets_of_others(ROLES, 10_000_000)) == 40
 
 
 # ---- what is paid for

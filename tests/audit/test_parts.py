@@ -16,7 +16,7 @@ from confide.privacy.noise import Noise
 PAIR = Neighbours([0.0, 0.0], [1.0, 1.0], lambda outcome: repr(outcome).encode())
 
 
-def walk(changed: Callable[[Noise], Noise], *, law: str = "laplace") -> dict[str, TranscriptAudit]:
+def replay(changed: Callable[[Noise], Noise], *, law: str = "laplace") -> dict[str, TranscriptAudit]:
     """Two sums, of which the first moves by 1 and the second by 1/4 of what it has noise for."""
 
     def run(values: Any, noise: Noise) -> list[float]:
@@ -30,17 +30,17 @@ def walk(changed: Callable[[Noise], Noise], *, law: str = "laplace") -> dict[str
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
 def test_noise_is_flagged_below_the_share_that_is_said(law: str) -> None:
-    sound = walk(lambda noise: noise, law=law)
+    sound = replay(lambda noise: noise, law=law)
     assert [sound[part].shown for part in ("sum/0", "sum/1")] == [1.0, 0.25]
     assert sound["sum/1"].row().note == "noise would be flagged below 0.25 of its scale"
     for factor, flagged in ((0.26, False), (0.24, True)):
-        found = walk(lambda noise, at=factor: DampedNoise(noise, at, "sum/1"), law=law)
+        found = replay(lambda noise, at=factor: DampedNoise(noise, at, "sum/1"), law=law)
         assert found["sum/1"].flagged is flagged
         assert not found["sum/0"].flagged
 
 
 def test_a_part_is_injected_where_its_half_would_show() -> None:
-    found = part_controls(walk(lambda noise: noise), walk, "privacy: {}".format)
+    found = part_controls(replay(lambda noise: noise), replay, "privacy: {}".format)
     assert [(each.name, each.flagged) for each in found] == [("privacy: sum/0", True)]
 
 

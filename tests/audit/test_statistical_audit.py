@@ -195,8 +195,8 @@ def test_infinite_outputs_are_outputs():
 def test_swapping_and_rescaling_change_nothing(first, second):
     one, two = np.array(first, dtype=float), np.array(second, dtype=float)
     audit = statistical_audit(one, two, PureDP(0.1), alpha=0.1)
-    stretched = statistical_audit(7 * one - 3, 7 * two - 3, PureDP(0.1), alpha=0.1)
-    assert stretched.epsilon_lower == audit.epsilon_lower
+    scaled = statistical_audit(7 * one - 3, 7 * two - 3, PureDP(0.1), alpha=0.1)
+    assert scaled.epsilon_lower == audit.epsilon_lower
     swapped = statistical_audit(two, one, PureDP(0.1), alpha=0.1)
     if audit.event.favours_first != swapped.event.favours_first and audit.event.above == swapped.event.above:
         assert swapped.epsilon_lower == audit.epsilon_lower

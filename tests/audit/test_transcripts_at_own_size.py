@@ -20,7 +20,7 @@ from confide.programs.audited_records import Pool
 from confide.programs.dude import Dude
 from confide.regression.audited import privacy
 from people.all_kinds import campaign_of
-from programs.program_transcripts import walked
+from programs.program_transcripts import replayed
 
 JOINTLY = "privacy: everything that others see of a run, jointly"
 
@@ -41,15 +41,15 @@ class Counted:
 
 
 @pytest.mark.parametrize("name", ["bits", "bits-pair", "bits-unknown-costs"])
-def test_markets_are_walked_with_everybody_there(name: str) -> None:
+def test_markets_are_replayed_with_everybody_present(name: str) -> None:
     plan = campaign_of(name).plan
     collection: Any = plan.mechanism
     OBSERVED.clear()
     known = {"bits": audited.majority, "bits-pair": audited.pairs, "bits-unknown-costs": audited.unknown_costs}[name]
-    walked = next(each for each in known(inject_fault(collection, Counted)).measured
-                  if isinstance(each, Transcripts) and each.named == JOINTLY)
+    replayed = next(each for each in known(inject_fault(collection, Counted)).measured
+                    if isinstance(each, Transcripts) and each.named == JOINTLY)
     OBSERVED.clear()
-    (row,) = jointly(walked.rows())
+    (row,) = jointly(replayed.rows())
     assert OBSERVED[-4:] == [collection.market.people] * 4  # two histories of a pair come last
     assert OBSERVED[-5] == 12
     assert row.verdict == "kept"
@@ -57,12 +57,12 @@ def test_markets_are_walked_with_everybody_there(name: str) -> None:
     assert row.holds == tuple(each.sentence() for each in plan.guarantees.of(Privacy))
 
 
-def test_a_bought_mean_is_walked_with_everybody_there() -> None:
+def test_a_bought_mean_is_replayed_with_everybody_present() -> None:
     it: Any = campaign_of("mean").plan.mechanism
-    walked = next(each for each in of_mean.mean(inject_fault(it, Counted)).measured
-                  if isinstance(each, Transcripts) and each.named == JOINTLY)
+    replayed = next(each for each in of_mean.mean(inject_fault(it, Counted)).measured
+                    if isinstance(each, Transcripts) and each.named == JOINTLY)
     OBSERVED.clear()
-    (row,) = jointly(walked.rows())
+    (row,) = jointly(replayed.rows())
     assert row.verdict == "kept"
     everybody = int(row.note.rpartition("all ")[2].partition(" people")[0].replace(",", ""))
     assert min(OBSERVED[-2:]) > 0.9 * everybody  # some devices send nothing
@@ -78,7 +78,7 @@ class QuietAmongMany:
 
 
 @pytest.mark.slow
-def test_a_regression_is_walked_with_everybody_there() -> None:
+def test_a_regression_is_replayed_with_everybody_present() -> None:
     it: Any = campaign_of("regression").plan.mechanism
     rows = [row for row in privacy(it, 0)[0].rows() if row.holds]
     assert {row.verdict for row in rows} == {"kept"}
@@ -104,9 +104,10 @@ class BigLeak:
         return super().run(data, DampedNoise(noise, 0.05) if many else noise, **rest)  # type: ignore[misc]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [
     pytest.param(name, marks=pytest.mark.slow) if name == "flags" else name for name in PROGRAMS])
-def test_programs_are_walked_at_their_own_size(name: str) -> None:
+def test_programs_are_replayed_at_their_own_size(name: str) -> None:
     it = PROGRAMS[name]
     pool = Pool.of(it.program, study_generator(0, "people"), 40)
     (row,), (control,) = full_size(it, it, pool).measured()
@@ -123,7 +124,7 @@ def test_programs_are_walked_at_their_own_size(name: str) -> None:
     twin = tiny(inject_fault(it, BigLeak), few)
     assert isinstance(twin, BigLeak)
     own = Pool.of(twin.program, study_generator(0, "t"), 0, few.records)
-    assert not any(audit.flagged for audit in walked(twin, own, 0, pairs=2).values())
+    assert not any(audit.flagged for audit in replayed(twin, own, 0, pairs=2).values())
 
 
 def test_a_smaller_copy_of_a_program_holds_nothing_of_the_campaign() -> None:

@@ -56,7 +56,7 @@ def spent(store: Store, who: str | None = None, account: Account = PANEL) -> Any
     return None if found is None else found.filter.spent
 
 
-def test_debits_say_whom_they_were_charged_for(store: Store, database_url: str) -> None:
+def test_debits_name_the_charged_participants(store: Store, database_url: str) -> None:
     """As they are stored; of a debit that was made before that was recorded, nothing is made up."""
     store.charge(campaign(store, "seen"), ask(audiences=(Audience.PUBLIC, Audience.OTHERS)))
     store.charge(campaign(store, "reported"), ask(audiences=(Audience.COLLECTOR,)))
@@ -76,7 +76,7 @@ def test_debits_say_whom_they_were_charged_for(store: Store, database_url: str) 
 @pytest.mark.parametrize(("name", "audiences"), [
     ("bits", (Audience.COLLECTOR,)), ("regression", (Audience.PUBLIC, Audience.OTHERS)), ("mean", (Audience.PUBLIC,)),
 ])
-def test_a_charge_is_for_those_whom_its_promises_guard_against(
+def test_a_charge_names_the_audience_of_its_promises(
     name: str, audiences: tuple[Audience, ...], tmp_path: Path,
 ) -> None:
     path = tmp_path / f"{name}.toml"

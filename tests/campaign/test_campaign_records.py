@@ -90,8 +90,8 @@ def test_rejected_ids_are_the_operators_alone(tmp_path: Path, home: Path) -> Non
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     with place.open(newline="") as file:
         listed = {row["id"]: row["reason"] for row in csv.DictReader(file)}
-    hers = {str(i) for i in BAD}
-    assert hers - {"859", "911"} <= set(listed)  # a broken line bears no id
+    bad = {str(i) for i in BAD}
+    assert bad - {"859", "911"} <= set(listed)  # a broken line bears no id
     assert listed["41"] == "age: is out of bounds; must be in [20, 60] year"
     assert listed["163"] == "sex: is not a level; must be one of female, male"
     assert listed["1201 (row 2001)"] == "a later row of the same id"

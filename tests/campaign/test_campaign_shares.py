@@ -67,15 +67,15 @@ def test_the_deposit_is_one_number(tmp_path: Path) -> None:
     assert "('deposit that each participant leaves', '95 EUR')" in str(campaign.plan.sections())
 
 
-def test_her_page_says_what_arrives(settled: Done) -> None:
+def test_the_participants_page_says_what_arrives(settled: Done) -> None:
     """Her share and the deposit, the same number as in the queue."""
     campaign, _, store = settled
     found = campaign.payouts(store=store)
     due = found.terms.money(found.entries["coins"][6].as_py())
     deposit = found.terms.money(found.terms.deposit)
     alone = found.terms.money(max(0, found.entries["coins"][6].as_py() - found.terms.deposit))
-    hers = dict(zip(("age", "sex", "pay"), rows()[6].split(",")[1:], strict=True))
-    for parts in (campaign.share("7", store=store), campaign.share("7", settled.settled.folder, record=hers)):
+    own = dict(zip(("age", "sex", "pay"), rows()[6].split(",")[1:], strict=True))
+    for parts in (campaign.share("7", store=store), campaign.share("7", settled.settled.folder, record=own)):
         said = (f"With the deposit of {deposit} that you left with your record, you are paid {due} in all: compare "
                 f"this amount with the money that you received. If you left no deposit, you are paid {alone}.")
         assert said in parts[0].blocks[0].paragraphs
@@ -155,10 +155,10 @@ def test_every_share_is_private_and_equals_the_stored_one(settled: Done) -> None
         sections = campaign.share(identity, store=store)
         assert all(section.private for section in sections)
         assert sections[0].title == f"Participant {identity}: payment {coins / 100:,.2f} EUR"
-        hers = dict(zip(("id", "age", "sex", "pay"), rows()[int(identity) - 1].split(","), strict=True))
-        assert hers.pop("id") == identity
-        assert campaign.share(identity, done.folder, record=hers)[0].title == sections[0].title
-        assert campaign.own_file(identity, done.folder, record=hers)["share"] == {"payment": coins}
+        own = dict(zip(("id", "age", "sex", "pay"), rows()[int(identity) - 1].split(","), strict=True))
+        assert own.pop("id") == identity
+        assert campaign.share(identity, done.folder, record=own)[0].title == sections[0].title
+        assert campaign.own_file(identity, done.folder, record=own)["share"] == {"payment": coins}
 
 
 def test_a_hopeless_plan_is_refused_before_anything_is_opened(tmp_path: Path) -> None:
@@ -184,9 +184,9 @@ def test_progress_tells_of_slots_and_steps_alone(people: int, tmp_path: Path) ->
 
 def test_progress_is_one_batch_late() -> None:
     reported: list[tuple[int, int | None]] = []
-    tell = by_slots(lambda done, total: reported.append((done, total)), 100)
+    report = by_slots(lambda done, total: reported.append((done, total)), 100)
     for rows_read in (40, 80, 117, 40, 80, 117, 117):
-        tell(rows_read, 117)
+        report(rows_read, 117)
     assert reported == [(0, 100), (40, 100), (80, 100), (0, 100), (40, 100), (80, 100), (0, 100)]
 
 

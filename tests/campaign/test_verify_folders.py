@@ -32,7 +32,7 @@ def _socket(place: Path) -> None:
         made.bind(str(place))
 
 
-@pytest.mark.parametrize(("plant", "word"), [
+@pytest.mark.parametrize(("put", "word"), [
     (lambda place: place.symlink_to("/etc/hostname"), "is a link"),
     (lambda place: place.symlink_to(place), "is a link"),
     (os.mkfifo, "is a pipe"),
@@ -41,11 +41,11 @@ def _socket(place: Path) -> None:
 ], ids=["link", "loop", "pipe", "socket", "folder"])
 @pytest.mark.parametrize("name", ["notes", "extra.csv", "columns/more", "report.html", "manifest.json"])
 def test_what_is_no_file_is_named_and_left_alone(
-    plant: Callable[[Path], None], word: str, name: str, pack: Path, monkeypatch: pytest.MonkeyPatch
+    put: Callable[[Path], None], word: str, name: str, pack: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(pack)  # a socket's path must be short
     Path(name).unlink(missing_ok=True)
-    plant(Path(name))
+    put(Path(name))
     assert reading.read_folder(pack).strange == {name: word}
 
 

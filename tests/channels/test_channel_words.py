@@ -37,7 +37,7 @@ def every_row(rows: int) -> RowProduct:
 # ---- while it is computed
 
 
-def test_programs_tell_how_far_they_are() -> None:
+def test_programs_report_their_progress() -> None:
     reported: list[tuple[int, int | None]] = []
     found = privacy_distortion("dp", PAIR, 0.4, progress=lambda done, total: reported.append((done, total)))
     assert found.method == "program"

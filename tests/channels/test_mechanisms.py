@@ -80,7 +80,7 @@ def test_below_the_kernel_level_there_is_no_kernel_mechanism() -> None:
     assert "8.0245" in str(caught.value)
 
 
-def test_a_uniform_prior_can_be_hidden_altogether() -> None:
+def test_a_uniform_prior_can_be_protected_altogether() -> None:
     levels = KernelMechanism(prior=FullPrior(np.full(4, 0.25), 2, 2), epsilon=0.0).levels()
     assert levels.dp == pytest.approx(0.0, abs=1e-12)
     assert levels.distortion == pytest.approx(1.0)

@@ -42,12 +42,12 @@ def test_terms_are_drawn_up_shown_accepted_and_acted_on(run: Run, study: Path) -
     first = run("submit", "mean.toml", "--id", "3", "--contract", folded, "--record", "record=300")
     assert first.code == 0
     assert "nearer end" in first.err
-    assert run("contracts", "mean.toml", "--id", "3", "--write", "hers").code == 0
-    again = run("submit", "mean.toml", "--id", "3", "--contract", "hers", "--record", "record=30")
+    assert run("contracts", "mean.toml", "--id", "3", "--write", "contract").code == 0
+    again = run("submit", "mean.toml", "--id", "3", "--contract", "contract", "--record", "record=30")
     assert again.out == first.out
     assert "the answers of this call were not used" in again.err
     assert "nearer end" not in again.err
-    assert run("submit", "mean.toml", "--id", "3", "--contract", "hers", "--record", "record=30",
+    assert run("submit", "mean.toml", "--id", "3", "--contract", "contract", "--record", "record=30",
                "--json").json["drawn_before"] is True
     wrong = run("submit", "mean.toml", "--id", "4", "--contract", pasted, "--record", "record=30")
     assert (wrong.code, "another participant" in wrong.err) == (2, True)

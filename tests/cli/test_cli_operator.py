@@ -183,20 +183,20 @@ def test_payouts_from_the_queue_to_the_bank_and_back(run: Run, path: Path, tmp_p
     assert len(entries) == 2000
     assert entries[16] == {"id": "17", "coins": str(due[16]), "state": "sent", "batch": 2}
     with (tmp_path / "last.csv").open(newline="") as file:
-        (hers,) = csv.DictReader(file)
-    assert (hers["id"], hers["amount"]) == ("17", listed[16]["amount"])
+        (own,) = csv.DictReader(file)
+    assert (own["id"], own["amount"]) == ("17", listed[16]["amount"])
     late = run("payouts", path, "--import", answer)  # of the attempt that failed: no word on this one
     assert late.out.startswith("0 paid, 0 returned\n2,000 known before, 1 still without an answer\n")
-    answer.write_text(f"reference,status\n{hers['reference']},paid\n")
+    answer.write_text(f"reference,status\n{own['reference']},paid\n")
     done = run("payouts", path, "--import", answer)
     assert _queue(done.out)["paid"] == (2000, total)
     assert "All is paid; reports, shares and single amounts have been erased." in done.out
     erased = run("payouts", path, "--list").out
     assert re.search(r"\n17 +erased +paid +2 *\n", erased)
     assert f"{due[16] / 100:,.2f} EUR" not in erased
-    hers_now = run("share", path, "--id", 17)
-    assert (hers_now.code, hers_now.out) == (3, "")
-    assert "everybody is paid, and the shares were erased" in hers_now.err
+    own_now = run("share", path, "--id", 17)
+    assert (own_now.code, own_now.out) == (3, "")
+    assert "everybody is paid, and the shares were erased" in own_now.err
     assert total not in "".join(data.decode("latin-1") for data in tree(tmp_path / "out").values())
 
 
@@ -241,8 +241,8 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_verify(run: Run, settled: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, folder = settled
     key = Home.default().fingerprint
-    hers = dict(zip(("id", "age", "sex", "pay"), rows()[6].split(","), strict=True))
-    record = ",".join(f"{name}={hers[name]}" for name in ("age", "sex", "pay"))
+    own = dict(zip(("id", "age", "sex", "pay"), rows()[6].split(","), strict=True))
+    record = ",".join(f"{name}={own[name]}" for name in ("age", "sex", "pay"))
     mine = ["share", path, "--id", 7, "--out", folder, "--record", record]
     assert run(*mine, "--write", tmp_path / "mine.json").code == 0
     shutil.copytree(folder, tmp_path / "pack")

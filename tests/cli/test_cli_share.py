@@ -43,40 +43,40 @@ def test_share_of_nobody(identity: str, run: Run, settled: tuple[Path, Path]) ->
         assert "not on the public list of 2000 ids; ids are 1 to 2000" in found.err
 
 
-HERS = "7,31.5,female,37.25"
+OWN = "7,31.5,female,37.25"
 
 
 def test_share_from_public_files_alone(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A participant needs the campaign file, the manifest and its columns; neither the records nor the store."""
-    path = write(tmp_path / "operator", lines=[HERS if i == 6 else line for i, line in enumerate(rows())])
+    path = write(tmp_path / "operator", lines=[OWN if i == 6 else line for i, line in enumerate(rows())])
     assert run("run", path, "--out", tmp_path / "operator" / "out").code == 0
     stored = run("share", path, "--id", 7)
     monkeypatch.setenv("CONFIDE_HOME", str(tmp_path / "no" / "installation"))
-    hers = tmp_path / "hers"
-    hers.mkdir()
-    shutil.copy(path, hers)
-    shutil.copytree(tmp_path / "operator" / "out" / "columns", hers / "out" / "columns")
-    shutil.copy(tmp_path / "operator" / "out" / "manifest.json", hers / "out")
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    shutil.copy(path, copy)
+    shutil.copytree(tmp_path / "operator" / "out" / "columns", copy / "out" / "columns")
+    shutil.copy(tmp_path / "operator" / "out" / "manifest.json", copy / "out")
     ways = [["--record", "age=31.5,sex=female,pay=37.25"], ["--record", "age=31.5", "--record", "pay=37.25,sex=female"],
             ["--record", " pay = 37.25 , age=31.5, sex = female"]]
     for way in ways:
-        found = run("share", hers / "pay.toml", "--id", 7, "--out", hers / "out", *way)
+        found = run("share", copy / "pay.toml", "--id", 7, "--out", copy / "out", *way)
         assert found.code == 0
         typed = "This is the payment of the typed record, if it is the record that arrived and was usable.\n"
         assert typed in found.out
         assert found.out.replace(typed, "") == stored.out
-    with_note = hers / "out" / "campaign.json"
+    with_note = copy / "out" / "campaign.json"
     shutil.copy(tmp_path / "operator" / "out" / "campaign.json", with_note)
-    assert run("share", hers / "pay.toml", "--id", 7, "--out", hers / "out", *ways[0]) == found
+    assert run("share", copy / "pay.toml", "--id", 7, "--out", copy / "out", *ways[0]) == found
     with_note.unlink()
     other = write(tmp_path / "else", ("epsilon_release = 4.0", "epsilon_release = 3.0"))
-    found = run("share", other, "--id", 7, "--out", hers / "out", *ways[0])
+    found = run("share", other, "--id", 7, "--out", copy / "out", *ways[0])
     assert found.code == 2
     assert "has other parameters than" in found.err
     assert not (tmp_path / "no").exists()  # neither a store nor a key was asked for
 
 
-def test_a_file_of_hers(run: Run, settled: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_file_of_a_participant(run: Run, settled: tuple[Path, Path], tmp_path: Path) -> None:
     mine = ["share", settled[0], "--id", 7, "--out", settled[1], "--record", "age=40,sex=male,pay=41.5"]
     shown = run(*mine)
     assert run(*mine, "--write", tmp_path / "mine.json") == shown

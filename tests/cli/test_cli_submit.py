@@ -35,7 +35,7 @@ def test_another_answer_is_not_drawn_and_that_is_said(later: str, run: Run, bits
     assert run("submit", bits, "--id", "2", "--record", later, "--json").json["drawn_before"] is False
 
 
-def test_whoever_took_no_part_may_still_answer(run: Run, bits: Path) -> None:
+def test_a_participant_without_a_report_may_still_answer(run: Run, bits: Path) -> None:
     nothing = run("submit", bits, "--id", "1", "--record", "answer=")
     assert nothing.out.splitlines()[1] == "1,"
     answered = run("submit", bits, "--id", "1", "--record", "answer=yes")
@@ -53,7 +53,7 @@ def test_a_name_with_a_comma_stands_in_quotes(run: Run, bits: Path) -> None:
     assert row["report"] in ("yes, often", "no, never")
 
 
-def test_nothing_is_drawn_above_her_largest_level(run: Run, bits: Path) -> None:
+def test_nothing_is_drawn_above_the_largest_accepted_level(run: Run, bits: Path) -> None:
     refused = run("submit", bits, "--id", "1", "--record", "answer=yes", "--largest", "0.01")
     assert (refused.code, refused.out) == (3, "")
     assert "discloses more than one at 0.01, the largest level at which this device draws" in refused.err

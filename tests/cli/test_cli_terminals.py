@@ -74,7 +74,7 @@ def test_a_whole_process(path: Path, tmp_path: Path) -> None:
     assert (process.returncode, err) == (0, "")
 
 
-def test_whoever_has_read_enough_may_leave() -> None:
+def test_a_reader_may_close_the_pipe_early() -> None:
     process = _shell("--help")
     assert process.stdout is not None
     assert process.stderr is not None

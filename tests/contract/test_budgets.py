@@ -34,7 +34,7 @@ LINE: dict[str, Any] = {"people": 20_000, "features": 2, "parameter_bound": 1.0,
 
 
 @dataclass(frozen=True)
-class Door:
+class Entry:
     """A `for_budget` at public sizes that are small.
 
     Args:
@@ -49,37 +49,37 @@ class Door:
     most: float = 10.0
 
 
-DOORS = {
-    "MWEM": Door(lambda **b: release.MWEM.for_budget(records=5_000, workload=PAIRS, **b)),
-    "DualQuery": Door(lambda **b: release.DualQuery.for_budget(records=5_000, workload=PAIRS, samples=20, **b)),
-    "Reweighted": Door(lambda **b: release.Reweighted.for_budget(records=50_000, workload=PAIRS, samples=20, measured=2,
-                                                                 **b), pure=False),
-    "MarginalFit": Door(lambda **b: release.MarginalFit.for_budget(records=5_000, schema=release.Schema.bits(4), **b),
-                        pure=False),
-    "NoisyAnswers": Door(lambda **b: release.NoisyAnswers.for_budget(records=5_000, workload=PAIRS, **b)),
-    "IndependentMarginals": Door(
+ENTRIES = {
+    "MWEM": Entry(lambda **b: release.MWEM.for_budget(records=5_000, workload=PAIRS, **b)),
+    "DualQuery": Entry(lambda **b: release.DualQuery.for_budget(records=5_000, workload=PAIRS, samples=20, **b)),
+    "Reweighted": Entry(lambda **b: release.Reweighted.for_budget(records=50_000, workload=PAIRS, samples=20,
+                                                                  measured=2, **b), pure=False),
+    "MarginalFit": Entry(lambda **b: release.MarginalFit.for_budget(records=5_000, schema=release.Schema.bits(4), **b),
+                         pure=False),
+    "NoisyAnswers": Entry(lambda **b: release.NoisyAnswers.for_budget(records=5_000, workload=PAIRS, **b)),
+    "IndependentMarginals": Entry(
         lambda **b: release.IndependentMarginals.for_budget(records=5_000, workload=PAIRS, **b), pure=False),
-    "SinkhornMatch": Door(lambda **b: allocation.SinkhornMatch.for_budget(**GOODS, **b)),
-    "PriceRelease": Door(lambda **b: allocation.PriceRelease.for_budget(**GOODS, **b)),
-    "PMatch": Door(lambda **b: allocation.PMatch.for_budget(**GOODS, **ROUNDS, **b), least=1.0),
-    "PAlloc": Door(lambda **b: allocation.PAlloc.for_budget(**GOODS, **ROUNDS, valuation=Additive(), **b), least=1.0),
-    "PrivDude": Door(lambda **b: programs.PrivDude.for_budget(**FEW, **b), pure=False),
-    "TrueDude": Door(lambda **b: programs.TrueDude.for_budget(**FEW, **b), pure=False),
-    "RoundDude": Door(lambda **b: programs.RoundDude.for_budget(**FEW, **b), pure=False),
-    "TightDude": Door(lambda **b: programs.TightDude.for_budget(
+    "SinkhornMatch": Entry(lambda **b: allocation.SinkhornMatch.for_budget(**GOODS, **b)),
+    "PriceRelease": Entry(lambda **b: allocation.PriceRelease.for_budget(**GOODS, **b)),
+    "PMatch": Entry(lambda **b: allocation.PMatch.for_budget(**GOODS, **ROUNDS, **b), least=1.0),
+    "PAlloc": Entry(lambda **b: allocation.PAlloc.for_budget(**GOODS, **ROUNDS, valuation=Additive(), **b), least=1.0),
+    "PrivDude": Entry(lambda **b: programs.PrivDude.for_budget(**FEW, **b), pure=False),
+    "TrueDude": Entry(lambda **b: programs.TrueDude.for_budget(**FEW, **b), pure=False),
+    "RoundDude": Entry(lambda **b: programs.RoundDude.for_budget(**FEW, **b), pure=False),
+    "TightDude": Entry(lambda **b: programs.TightDude.for_budget(
         program=programs.UnitDemand(5_000, (2_500.0,)), rounds=1_000, alpha=0.5, **b), pure=False, least=1.0),
-    "TightenAndAudit": Door(lambda **b: programs.TightenAndAudit.for_budget(**FEW, **b), pure=False),
-    "PTarget": Door(lambda **b: search.PTarget.for_budget(people=1_000, components=3, stopping_target=10,
-                                                          degree_bound=20, **b)),
-    "TopK": Door(lambda **b: channels.TopK.for_budget(prior=[[0.2, 0.3, 0.5]], **b)),
-    "RandomizedResponse": Door(lambda **b: channels.RandomizedResponse.for_budget(letters=3, **b)),
-    "PrivateTruthfulRegression": Door(
+    "TightenAndAudit": Entry(lambda **b: programs.TightenAndAudit.for_budget(**FEW, **b), pure=False),
+    "PTarget": Entry(lambda **b: search.PTarget.for_budget(people=1_000, components=3, stopping_target=10,
+                                                           degree_bound=20, **b)),
+    "TopK": Entry(lambda **b: channels.TopK.for_budget(prior=[[0.2, 0.3, 0.5]], **b)),
+    "RandomizedResponse": Entry(lambda **b: channels.RandomizedResponse.for_budget(letters=3, **b)),
+    "PrivateTruthfulRegression": Entry(
         lambda **b: regression.PrivateTruthfulRegression.for_budget(**LINE, **b), least=1.0),
-    "MajorityMarket": Door(lambda **b: market.BitCollection(market=market.MajorityMarket.for_budget(
+    "MajorityMarket": Entry(lambda **b: market.BitCollection(market=market.MajorityMarket.for_budget(
         **BITS, cost=market.LinearCost(1.0), **b)), most=4.0),
-    "PairMarket": Door(lambda **b: market.BitCollection(market=market.PairMarket.for_budget(
+    "PairMarket": Entry(lambda **b: market.BitCollection(market=market.PairMarket.for_budget(
         prior=market.PairPrior.beta_binomial(2.0, 3.0, 10), cost=market.LinearCost(1.0), **b)), most=4.0),
-    "ThresholdMarket": Door(lambda **b: market.BitCollection(market=market.ThresholdMarket.for_budget(
+    "ThresholdMarket": Entry(lambda **b: market.BitCollection(market=market.ThresholdMarket.for_budget(
         **BITS, cost_law=market.LogNormalLaw(0.0, 1.0), **b)), most=4.0),
 }
 
@@ -104,33 +104,33 @@ def beyond(made: Mechanism[Any, Any], epsilon: float, delta: float) -> list[str]
     return found
 
 
-def budgets(door: Door, *, pure: bool) -> st.SearchStrategy[tuple[float, float]]:
+def budgets(entry: Entry, *, pure: bool) -> st.SearchStrategy[tuple[float, float]]:
     """Budgets as people write them, and any doubles."""
-    whole = st.floats(door.least, door.most, allow_subnormal=False)
-    epsilon = st.one_of(whole, st.builds(round, whole, st.integers(1, 3)).filter(lambda it: it >= door.least))
+    whole = st.floats(entry.least, entry.most, allow_subnormal=False)
+    epsilon = st.one_of(whole, st.builds(round, whole, st.integers(1, 3)).filter(lambda it: it >= entry.least))
     delta = st.one_of(st.sampled_from([1e-9, 1e-6, 3e-5, 1e-3]), st.floats(1e-9, 1e-2))
     return st.tuples(epsilon, st.just(0.0) if pure else delta)
 
 
 @pytest.mark.parametrize("pure", [True, False])
-@pytest.mark.parametrize("name", sorted(DOORS))
+@pytest.mark.parametrize("name", sorted(ENTRIES))
 def test_the_charge_is_within_the_budget(name: str, pure: bool) -> None:
-    door = DOORS[name]
+    entry = ENTRIES[name]
     made, refused = list[Any](), list[ConfideError]()
 
     @settings(max_examples=12, deadline=None)
-    @given(budgets(door, pure=pure))
+    @given(budgets(entry, pure=pure))
     def holds(budget: tuple[float, float]) -> None:
         epsilon, delta = budget
         try:
-            made.append(door.make(epsilon=epsilon, delta=delta))
+            made.append(entry.make(epsilon=epsilon, delta=delta))
         except ConfideError as error:
             refused.append(error)
             return
         assert beyond(made[-1], epsilon, delta) == []
 
     holds()
-    assert (bool(made), bool(refused)) == ((False, True) if pure and not door.pure else (True, False))
+    assert (bool(made), bool(refused)) == ((False, True) if pure and not entry.pure else (True, False))
 
 
 @pytest.mark.parametrize(("made", "said"), [
@@ -146,7 +146,7 @@ def test_a_charge_above_the_budget_is_found(made: Mechanism[Any, Any], said: lis
     assert all(each.startswith(start) for each, start in zip(found, said, strict=True)), found
 
 
-def test_every_mechanism_with_such_a_door_is_tested() -> None:
+def test_every_mechanism_with_such_an_entry_function_is_tested() -> None:
     for each in pkgutil.walk_packages(confide.__path__, "confide."):
         if not each.name.startswith(("confide.cli.demo", "confide.campaign.")) and not each.name.endswith("__main__"):
             importlib.import_module(each.name)
@@ -154,9 +154,9 @@ def test_every_mechanism_with_such_a_door_is_tested() -> None:
     def below(one: type) -> set[type]:
         return {each for sub in one.__subclasses__() for each in (sub, *below(sub))}
 
-    doors = {each.__name__ for each in {*below(Declared), *below(Mechanism)} if hasattr(each, "for_budget")
-             and each.__module__.startswith("confide.") and not inspect.isabstract(each)
-             and each.__name__[0] != "_"
-             and each.__module__.split(".")[1] != "evidence"  # which has a test of its own
-             and "audited" not in each.__module__ and ".audit." not in each.__module__}
-    assert doors == DOORS.keys()
+    entries = {each.__name__ for each in {*below(Declared), *below(Mechanism)} if hasattr(each, "for_budget")
+               and each.__module__.startswith("confide.") and not inspect.isabstract(each)
+               and each.__name__[0] != "_"
+               and each.__module__.split(".")[1] != "evidence"  # which has a test of its own
+               and "audited" not in each.__module__ and ".audit." not in each.__module__}
+    assert entries == ENTRIES.keys()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,15 @@ def test_no_two_errors_have_the_same_name() -> None:
     found = [name for name, bases in classes if bases & errors]
     assert sorted(found) == sorted(set(found))
     assert {"InvalidInput", "Infeasible", "TargetUnreachable", "EmptyRow"} <= set(found)
+
+
+@pytest.mark.parametrize(("check", "bounds", "limit"), [
+    (checks.positive, {}, "must be above 0"), (checks.positive, {"at_most": 0.5}, "must be in (0, 0.5]"),
+    (checks.non_negative, {}, "must be at least 0"), (checks.non_negative, {"at_most": 2.0}, "must be in [0, 2]"),
+])
+def test_a_range_without_an_upper_end_names_the_lower_end_alone(
+    check: Callable[..., float], bounds: dict[str, float], limit: str,
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        check("size", -1.0, **bounds)
+    assert caught.value.limit == limit

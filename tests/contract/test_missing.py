@@ -39,9 +39,9 @@ CALLS: dict[str, tuple[Any, dict[str, Any], list[tuple[str, ...]]]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_all_that_is_missing_is_named_at_once(name: str) -> None:
     """As bad input and as the error of a call, with the words of the description for each."""
-    door, given, missing = CALLS[name]
+    entry, given, missing = CALLS[name]
     with pytest.raises(MissingArguments) as caught:
-        door(**given)
+        entry(**given)
     assert list(caught.value.missing) == missing
     assert isinstance(caught.value, InvalidInput)
     assert isinstance(caught.value, TypeError)
@@ -60,8 +60,8 @@ def test_the_message_reads_as_a_sentence() -> None:
     with pytest.raises(MissingArguments) as caught:
         cf.acquisition.plan(design)
     assert str(caught.value) == (
-        "budget: is missing (or error); give one of budget (for all payments together, in its currency, above 0) and "
-        "error (root of the mean squared error that is wanted, in the unit of a record, above 0)")
+        "budget: is missing (or error); give one of budget (limit on all payments together, in the design's currency, "
+        "above 0) and error (root of the mean squared error that is wanted, in the unit of a record, above 0)")
 
 
 def test_what_python_refuses_is_left_to_python() -> None:

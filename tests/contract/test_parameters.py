@@ -149,13 +149,13 @@ def test_the_docstring_lists_what_is_declared_and_what_is_written_by_hand() -> N
 
 def test_a_name_for_type_checkers_alone_is_reported() -> None:
     @dataclass(frozen=True)
-    class Hidden(Declared):
+    class Unknown(Declared):
         """It names what is not there."""
 
         size: Annotated[Nowhere, Parameter("size")]  # type: ignore[name-defined] # noqa: F821
 
-    with pytest.raises(TypeError, match=r"Hidden.size: name 'Nowhere' is not defined; import it where the program"):
-        parameters(Hidden)
+    with pytest.raises(TypeError, match=r"Unknown.size: name 'Nowhere' is not defined; import it where the program"):
+        parameters(Unknown)
 
 
 # ---- campaign files

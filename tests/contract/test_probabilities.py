@@ -49,7 +49,7 @@ def test_a_law_is_the_decimals_that_it_prints_as(form: str) -> None:
     assert as_probabilities(FORMS[form]([0.1] * 10)).tolist() == [0.1] * 10
 
 
-DOORS: dict[str, Callable[[Any], Any]] = {
+ENTRIES: dict[str, Callable[[Any], Any]] = {
     "channel": lambda law: Channel(np.stack([law, law[::-1]]), letters=2, records=1).table(),
     "survey": lambda law: survey_shares(np.stack([law, law[::-1]]), counts=[5, 5, 5, 5, 5]).shares,
     "rows": lambda law: IndependentRows([law]).laws, "full": lambda law: FullPrior(law, 5, 1).table,
@@ -72,22 +72,22 @@ DOORS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("bits", [np.float32, np.float16])
-@pytest.mark.parametrize("door", DOORS)
-def test_every_door_takes_probabilities_in_fewer_bits(door: str, bits: type) -> None:
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_every_entry_function_takes_probabilities_in_fewer_bits(entry: str, bits: type) -> None:
     law = np.array(LAW, bits)
     wide = np.array(LAW)
-    if door == "strategy":
+    if entry == "strategy":
         law, wide = np.array([0.7, 0.2, 0.1], bits), np.array([0.7, 0.2, 0.1])
         assert Strategy(np.stack([law] * 2, axis=1)).channel.tolist() == np.stack([wide] * 2, axis=1).tolist()
         return
-    assert np.asarray(DOORS[door](law)) == pytest.approx(np.asarray(DOORS[door](wide)), abs=1e-12)
+    assert np.asarray(ENTRIES[entry](law)) == pytest.approx(np.asarray(ENTRIES[entry](wide)), abs=1e-12)
 
 
 @pytest.mark.parametrize("bits", [np.float32, np.float16])
-@pytest.mark.parametrize("door", [each for each in DOORS if each not in ("strategy", "shares")])
-def test_what_sums_to_something_else_is_refused_as_before(door: str, bits: type) -> None:
+@pytest.mark.parametrize("entry", [each for each in ENTRIES if each not in ("strategy", "shares")])
+def test_what_sums_to_something_else_is_refused_as_before(entry: str, bits: type) -> None:
     with pytest.raises(InvalidInput):
-        DOORS[door](np.array([0.1, 0.2, 0.3, 0.05, 0.30], bits))
+        ENTRIES[entry](np.array([0.1, 0.2, 0.3, 0.05, 0.30], bits))
 
 
 @settings(max_examples=100, deadline=None)

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import pytest
 
 import confide
-from confide._lazy import RENAMED, doors
+from confide._lazy import RENAMED, exports
 from confide.contract import ConfideDeprecationWarning, InvalidInput
 from confide.contract.renamed import REMOVED_AT, Rename, renamed, renamed_keywords, renames
 
@@ -185,7 +185,7 @@ def package(monkeypatch: pytest.MonkeyPatch) -> Any:
     home.Outcome = confide.Outcome  # type: ignore[attr-defined]
     for each in (house, home):
         monkeypatch.setitem(sys.modules, each.__name__, each)
-    house.__all__, house.__getattr__, house.__dir__ = doors(  # type: ignore[method-assign]
+    house.__all__, house.__getattr__, house.__dir__ = exports(  # type: ignore[method-assign]
         "house", {"contract": ("Outcome",)}, renamed={"Result": "Outcome"})
     yield house
     RENAMED.pop("house")
@@ -221,7 +221,7 @@ def test_every_rename_of_the_house_is_listed() -> None:
         for node in ast.walk(ast.parse(text)) if "renamed" in text else ():
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("renamed", "renamed_keywords"):
                 said |= {(each.arg, ast.literal_eval(each.value)) for each in node.keywords if each.arg is not None}
-            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "doors":
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "exports":
                 said |= {pair for each in node.keywords if each.arg == "renamed"
                          for pair in ast.literal_eval(each.value).items()}
     listed = renames()

@@ -311,11 +311,11 @@ def too_long() -> dict[str, Any]:
 
 
 LIMITS: list[tuple[dict[str, Any], Any, str]] = [
-    (at(10), 10, ""), (at(10 * 10**20 + 1, 10**20), 10, "TooTelling"), (at(1000), 1000, "TooTelling"),
-    (at(1), 1, ""), (at(10**20 + 1, 10**20), 1, "TooTelling"), (at(2), 1, "TooTelling"),
-    (own(0.5, 3.0), 3, ""), (own(0.5, 3.1), 3, "TooTelling"), (own(700.0, 700.0), 700, "TooTelling"),
-    (own(0.5, 1e300), 1e300, "TooTelling"),
-    (on(400, 100), 8, ""), (on(401, 100), 8, "TooTelling"), (on(2**60, 1), 1e300, "TooTelling"), (on(0, 0), 0, ""),
+    (at(10), 10, ""), (at(10 * 10**20 + 1, 10**20), 10, "LevelTooHigh"), (at(1000), 1000, "LevelTooHigh"),
+    (at(1), 1, ""), (at(10**20 + 1, 10**20), 1, "LevelTooHigh"), (at(2), 1, "LevelTooHigh"),
+    (own(0.5, 3.0), 3, ""), (own(0.5, 3.1), 3, "LevelTooHigh"), (own(700.0, 700.0), 700, "LevelTooHigh"),
+    (own(0.5, 1e300), 1e300, "LevelTooHigh"),
+    (on(400, 100), 8, ""), (on(401, 100), 8, "LevelTooHigh"), (on(2**60, 1), 1e300, "LevelTooHigh"), (on(0, 0), 0, ""),
     (on(1, 2**57), 10, "RangeError"), (on(80, 0), 10, "RangeError"), ({**on(80, 90), "high": "0"}, 10, "RangeError"),
     ({**at(1), "answers": ["yes", "yes"]}, 10, "RangeError"), ({**at(1), "answers": ["yes"]}, 10, "RangeError"),
     ({**own(1.0, 2.0), **at(0)}, 10, "RangeError"), (RESPONSE, 10, "RangeError"), (too_long(), 10, "RangeError"),

@@ -54,26 +54,26 @@ def test_cells_call_what_is_there(page: Path, monkeypatch: pytest.MonkeyPatch) -
             assert hasattr(ours[node.value.id], node.attr), f"{page.name}: {ast.unparse(node)}"
             found += 1
         if isinstance(node, ast.Call):
-            takes = _keywords(_door(node.func, known))
+            takes = _keywords(_entry(node.func, known))
             for keyword in node.keywords:
                 assert takes is None or keyword.arg is None or keyword.arg in takes, f"{page.name}: {ast.unparse(node)}"
     assert found or set(known) - set(ours)
 
 
-def _door(node: ast.expr, known: dict[str, object]) -> object:
+def _entry(node: ast.expr, known: dict[str, object]) -> object:
     """What a dotted name stands for where it begins with something that the page imports; else None."""
     if isinstance(node, ast.Name):
         return known.get(node.id)
     if isinstance(node, ast.Attribute):
-        return getattr(_door(node.value, known), node.attr, None)
+        return getattr(_entry(node.value, known), node.attr, None)
     return None
 
 
-def _keywords(door: object) -> set[str] | None:
+def _keywords(entry: object) -> set[str] | None:
     """The names that may be given to something of ours; None where that cannot be told."""
-    if not callable(door) or not str(getattr(door, "__module__", "")).startswith("confide"):
+    if not callable(entry) or not str(getattr(entry, "__module__", "")).startswith("confide"):
         return None
-    parameters = inspect.signature(door).parameters.values()
+    parameters = inspect.signature(entry).parameters.values()
     return None if any(each.kind is each.VAR_KEYWORD for each in parameters) else {each.name for each in parameters}
 
 

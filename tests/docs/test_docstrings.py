@@ -164,14 +164,14 @@ def test_the_others_have_just_as_many_violations_as_are_listed() -> None:
     ("The noise", 1), ("Whether so.", 1), ("This is a run.", 1), ("Add.\n\nArgs:\n    one: of two.", 1),
     ("Add.\n\nArgs:\n    one: the first.\n    other: whose sum it is.", 1), ("A share, as she sees it.", 1),
     ("A share.\n\nThe reserve is held back.", 1), ("A share.\n\nExample:\n    >>> print('she')", 0),
-    ("Its cost. He knows it.", 2), ("A `door`.", 0), ("The `held_back` goods.", 1), ("A walk.", 0), ("Offer it.", 0),
+    ("Its cost. He knows it.", 2), ("A `entry`.", 0), ("The `held_back` goods.", 1), ("A walk.", 0), ("Offer it.", 0),
     ("Format it.", 0), ("Add.\n\nArgs:\n    door: the door.", 0),
 ])
 def test_what_is_a_violation(docstring: str, count: int) -> None:
     assert len(list(faults("search", docstring))) == count
 
 
-def test_an_audit_is_no_walk() -> None:
+def test_an_audit_is_called_no_walk() -> None:
     assert [fault for _, fault in faults("audit", "A walk.")] == ["'walk' is fixed-transcript audit: A walk."]
 
 

@@ -60,7 +60,7 @@ def test_what_is_read_is_what_runs(module: str) -> None:
 
 
 @pytest.mark.parametrize("family", ERRATA)
-def test_rows_tell_of_every_erratum(family: str) -> None:
+def test_rows_name_every_erratum(family: str) -> None:
     reported = " ".join(row.correction for row in claims(family=family))
     named = {int(k) for some in re.findall(r"\(?err(?:atum|ata) ([\d, ]+)", reported) for k in re.findall(r"\d+", some)}
     assert named >= set(ERRATA[family])

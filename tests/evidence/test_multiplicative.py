@@ -13,7 +13,7 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from confide.allocation import PMatch, Valuations, walk
+from confide.allocation import PMatch, Valuations, replay
 from confide.allocation.guarantees import EquilibriumPromises
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Relation
@@ -80,15 +80,15 @@ def test_the_promise_with_the_errors_that_there_were():
         it = auction(known, **common, epsilon=2000.0 * 1.2**seed)
         outcome = it.run(table, Noise.simulated(seed))
         board = outcome.billboard
-        walks = [walk(table[i], i, board) for i in range(people)]
+        replays = [replay(table[i], i, board) for i in range(people)]
         true = np.zeros((board.steps + 1, goods), dtype=np.int64)
-        for one in walks:
+        for one in replays:
             np.add.at(true, (np.array(one.steps, dtype=np.int64), np.array(one.goods, dtype=np.int64)), 1)
         error = int(np.abs(board.counts(np.arange(board.steps + 1)) - np.cumsum(true, axis=0)).max())
         bids = np.cumsum(true, axis=0).sum(axis=1)[board.rules.slots :: board.rules.slots]
         halting_error = int(np.abs(bids[: len(board.reports)] - board.reports).max())
         assert error > 0
-        unsatisfied = sum(one.good < 0 and one.latest >= 0 for one in walks)
+        unsatisfied = sum(one.good < 0 and one.latest >= 0 for one in replays)
         real = BidsPromise(
             promises=EquilibriumPromises(people=people, supply=it.copies, reserve=it.effective_reserve, error=error,
                                          batch=it.batch, increment=it.increment),

@@ -80,7 +80,7 @@ def test_it_is_decoded_and_kept_as_stores_keep_it(name: str, tmp_path: Path) -> 
     assert type(again.mechanism) is type(outcome.mechanism)
 
 
-def test_a_participant_decodes_her_share() -> None:
+def test_a_participant_decodes_their_share() -> None:
     import numpy as np
 
     angles = 2 * np.pi * np.arange(12) / 12  # the made-up people of `make_printed.py`

@@ -26,13 +26,13 @@ from typing import Any
 __all__ = ["public_names", "taken"]
 
 
-def taken(door: Any) -> list[str] | None:
+def taken(entry: Any) -> list[str] | None:
     """The names of parameters; None where nobody says them."""
     try:
-        parameters = list(inspect.signature(door).parameters.values())
+        parameters = list(inspect.signature(entry).parameters.values())
     except (TypeError, ValueError):
         return None
-    if isinstance(door, type) or (parameters and parameters[0].name not in ("self", "cls")):
+    if isinstance(entry, type) or (parameters and parameters[0].name not in ("self", "cls")):
         own = parameters
     else:
         own = parameters[1:]
@@ -48,22 +48,22 @@ def packages(house: ModuleType) -> Iterator[ModuleType]:
             yield from packages(importlib.import_module(each.name))
 
 
-def described(door: Any) -> dict[str, Any]:
+def described(entry: Any) -> dict[str, Any]:
     """What can be written after a public name: its arguments, and of a class its parts."""
-    if not isinstance(door, type):
-        return {"takes": taken(door)} if callable(door) else {}
-    attributes = {each.name for each in dataclasses.fields(door)} if dataclasses.is_dataclass(door) else set[str]()
+    if not isinstance(entry, type):
+        return {"takes": taken(entry)} if callable(entry) else {}
+    attributes = {each.name for each in dataclasses.fields(entry)} if dataclasses.is_dataclass(entry) else set[str]()
     methods = dict[str, list[str] | None]()
-    for name in dir(door):
-        owner = next((each for each in door.__mro__ if name in vars(each)), object)
+    for name in dir(entry):
+        owner = next((each for each in entry.__mro__ if name in vars(each)), object)
         if name.startswith("_") or name in attributes or not owner.__module__.startswith("confide."):
             continue
-        part = inspect.getattr_static(door, name)
-        if isinstance(part, property) or isinstance(getattr(door, name), type) or not callable(getattr(door, name)):
+        part = inspect.getattr_static(entry, name)
+        if isinstance(part, property) or isinstance(getattr(entry, name), type) or not callable(getattr(entry, name)):
             attributes.add(name)
         else:
-            methods[name] = taken(getattr(door, name))
-    return {"takes": taken(door), "attributes": sorted(attributes), "methods": methods}
+            methods[name] = taken(getattr(entry, name))
+    return {"takes": taken(entry), "attributes": sorted(attributes), "methods": methods}
 
 
 def public_names() -> dict[str, dict[str, Any]]:

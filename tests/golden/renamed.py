@@ -104,8 +104,8 @@ def rename_one(
         held[own.get(name, name)] = new = copy(each)
         new.name = own.get(name, name)
     known = {old: OldName(new, kind, old) for old, new in own.items()}
-    for old, door in known.items():
-        setattr(kind, old, door)
+    for old, entry in known.items():
+        setattr(kind, old, entry)
         setattr(kind, own[old], NewName(old))
     kind.__init__, kind.__dataclass_fields__ = init, held
     kind.__annotations__ = {own.get(each, each): hint for each, hint in hints.items()}
@@ -173,7 +173,7 @@ def verified(name: str) -> dict[str, Any]:
         folder = unpacked(name, Path(to) / "pack")
         outcome = PublicOutcome.load(folder)
         return {"digest": said.digest, "unexpected": unexpected(name, said, outcome),
-                "wrong": [hers["id"] for hers in own if not verify_own(it, folder, hers)]}
+                "wrong": [own_file["id"] for own_file in own if not verify_own(it, folder, own_file)]}
 
 
 def others() -> dict[str, Any]:

@@ -76,8 +76,8 @@ def of_campaign(name: str) -> dict[str, Any]:
         found |= _sections("share of nobody", its.explain(plan, outcome, None, 0))
         for path in own_files(name)[:1]:
             own = json.loads(path.read_text(encoding="utf-8"))
-            hers = its.parse_record(config, plan, own["id"], own["record"])
-            found |= _sections("share", its.explain(plan, outcome, *hers))
+            parsed = its.parse_record(config, plan, own["id"], own["record"])
+            found |= _sections("share", its.explain(plan, outcome, *parsed))
     return found
 
 

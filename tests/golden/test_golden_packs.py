@@ -88,22 +88,22 @@ def test_a_pack_is_read_for_ever(name: str, kept: Store, tmp_path: Path) -> None
     settled = it.settled(store=kept)
     assert settled.published().to_dict() == outcome.to_dict()
     assert (len(own) == 0) == it.held
-    for hers in own:
-        assert verify_own(it, folder, hers)
-        stored = settled.shares.slice(hers["index"], 1).to_pylist()[0]
+    for own_file in own:
+        assert verify_own(it, folder, own_file)
+        stored = settled.shares.slice(own_file["index"], 1).to_pylist()[0]
         if kept.get(number).paid is None:  # else all shares were erased
-            assert stored == hers["share"]
-            assert hers["id"] in words(it.share(hers["id"], store=kept))
+            assert stored == own_file["share"]
+            assert own_file["id"] in words(it.share(own_file["id"], store=kept))
         else:
             assert set(stored.values()) == {None}
-        lied = {**hers, "share": {key: altered(value) for key, value in hers["share"].items()}}
+        lied = {**own_file, "share": {key: altered(value) for key, value in own_file["share"].items()}}
         assert not verify_own(it, folder, lied)
 
 
-def verify_own(it: Any, folder: Path, hers: dict[str, Any]) -> bool:
+def verify_own(it: Any, folder: Path, own_file: dict[str, Any]) -> bool:
     """Whether her record, of which the share is decoded anew, gives what her file says."""
-    found = it.own_file(hers["id"], folder, record=hers["record"])
-    return json.loads(json.dumps(found)) == hers
+    found = it.own_file(own_file["id"], folder, record=own_file["record"])
+    return json.loads(json.dumps(found)) == own_file
 
 
 def altered(value: Any) -> Any:
@@ -115,8 +115,8 @@ def test_a_pack_that_is_not_checked_whole_says_which_version_can() -> None:
     """It is never called whole: who signs says which version wrote it, and words may say what no number does."""
     said = verify(pack("queries_gaussian"), key=FOUND["sqlite"]["fingerprint"])
     assert (said.passed, said.complete, said.wrote) == (True, False, "0.1.0")
-    (told,) = verification_section(said).blocks[1].paragraphs[1:]
-    assert "only that version can compare its own words and layout (meter, tables, report)" in told
+    (stated,) = verification_section(said).blocks[1].paragraphs[1:]
+    assert "only that version can compare its own words and layout (meter, tables, report)" in stated
     broken = replace(said, findings=(replace(said.findings[0], verdict="broken"), *said.findings[1:]))
     assert "only that version" not in str(verification_section(broken).to_dict())
 
@@ -130,8 +130,8 @@ def test_an_outcome_is_loaded_with_its_shares(name: str, kept: Store, tmp_path: 
     if name != "histogram_way":  # in the store, the share of one who withdrew was erased since
         assert outcome.shares.equals(campaign(name).settled(store=kept).shares)
     for path in own_files(name):
-        hers = json.loads(path.read_bytes())
-        assert outcome.shares.slice(hers["index"], 1).to_pylist()[0] == hers["share"]
+        own_file = json.loads(path.read_bytes())
+        assert outcome.shares.slice(own_file["index"], 1).to_pylist()[0] == own_file["share"]
     assert outcome.shares.num_rows == (0 if campaign(name).held else known.slots)
     shutil.copytree(FOLDER / "outcomes" / name, tmp_path / "altered")
     (shares,) = (tmp_path / "altered" / "shares").glob("*.arrow")
@@ -263,7 +263,7 @@ def test_a_kind_that_is_not_installed_is_not_checked() -> None:
     assert verdicts["files"] == verdicts["events"] == "holds"
 
 
-def test_a_signature_of_somebody_else_is_told(tmp_path: Path) -> None:
+def test_a_signature_of_somebody_else_is_reported(tmp_path: Path) -> None:
     folder = unpacked("histogram_way", tmp_path / "pack")
     said = verify(folder, key="0" * 40)
     assert "signature" in unexpected("histogram_way", said, PublicOutcome.load(folder))
@@ -275,10 +275,10 @@ def test_a_signature_of_somebody_else_is_told(tmp_path: Path) -> None:
 
 def test_a_share_that_was_altered_is_broken() -> None:
     for name in ("pairs_exam", "histogram_way", "program_routes"):
-        hers = json.loads(own_files(name)[0].read_bytes())
-        key, value = next(iter(hers["share"].items()))
-        lied = {**hers, "share": {**hers["share"], key: altered(value)}}
-        assert verify(pack(name), own=hers).findings[-1].verdict == "holds"
+        own_file = json.loads(own_files(name)[0].read_bytes())
+        key, value = next(iter(own_file["share"].items()))
+        lied = {**own_file, "share": {**own_file["share"], key: altered(value)}}
+        assert verify(pack(name), own=own_file).findings[-1].verdict == "holds"
         assert verify(pack(name), own=lied).findings[-1].verdict == "broken"
 
 

@@ -53,15 +53,15 @@ GONE = {
 keyword, a word in brackets alone a parameter that must be given now, and more words a call by position."""
 
 
-def lost(place: str, then: list[str] | None, door: Any) -> Iterator[str]:
+def lost(place: str, then: list[str] | None, entry: Any) -> Iterator[str]:
     """What a call could say then, and cannot say today."""
-    now = taken(door)
+    now = taken(entry)
     if then is None or now is None:
         return
     parameters = [each.lstrip("*") for each in now]
-    holder = door.__init__ if isinstance(door, type) else door
+    holder = entry.__init__ if isinstance(entry, type) else entry
     renamed, late = getattr(holder, "__renamed__", {}), getattr(holder, "__by_position__", ())
-    kinds = {each.kind for each in inspect.signature(door).parameters.values()}
+    kinds = {each.kind for each in inspect.signature(entry).parameters.values()}
     for name in (each.lstrip("*") for each in then):
         if name not in parameters and name not in renamed and inspect.Parameter.VAR_KEYWORD not in kinds:
             yield f"{place}({name}=)"
@@ -71,24 +71,24 @@ def lost(place: str, then: list[str] | None, door: Any) -> Iterator[str]:
             : len(by_place)] and by_place != takes[: len(by_place)]:
         yield f"{place}({', '.join(by_place)})"
     known = {renamed.get(each.lstrip("*"), each.lstrip("*")) for each in then}
-    for each in inspect.signature(door).parameters.values():
+    for each in inspect.signature(entry).parameters.values():
         if each.default is each.empty and each.name in parameters and each.name not in known:
             yield f"{place}({each.name})"
 
 
-def lost_parts(place: str, then: dict[str, Any], door: Any) -> Iterator[str]:
+def lost_parts(place: str, then: dict[str, Any], entry: Any) -> Iterator[str]:
     """The same of a class's fields, properties and methods."""
-    said = {name for each in door.__mro__ for name in inspect.get_annotations(each)}
+    said = {name for each in entry.__mro__ for name in inspect.get_annotations(each)}
     for name in then["attributes"]:
-        if not hasattr(door, name) and name not in said:
+        if not hasattr(entry, name) and name not in said:
             yield f"{place}.{name}"
     for name, parameters in then["methods"].items():
-        if not hasattr(door, name):
+        if not hasattr(entry, name):
             yield f"{place}.{name}"
-        elif isinstance(inspect.getattr_static(door, name), property):
+        elif isinstance(inspect.getattr_static(entry, name), property):
             yield f"{place}.{name}()"
         else:
-            yield from lost(f"{place}.{name}", parameters, getattr(door, name))
+            yield from lost(f"{place}.{name}", parameters, getattr(entry, name))
 
 
 def lost_names(then: dict[str, dict[str, Any]]) -> Iterator[str]:
@@ -100,13 +100,13 @@ def lost_names(then: dict[str, dict[str, Any]]) -> Iterator[str]:
         for name, described in names.items():
             place = f"{package}.{name}"
             try:
-                door = getattr(importlib.import_module(package), name)
+                entry = getattr(importlib.import_module(package), name)
             except (ModuleNotFoundError, AttributeError):
                 yield place
                 continue
-            yield from lost(place, described.get("takes"), door)
+            yield from lost(place, described.get("takes"), entry)
             if "methods" in described:
-                yield from lost_parts(place, described, door)
+                yield from lost_parts(place, described, entry)
 
 
 @cache
@@ -123,7 +123,7 @@ def test_the_list_is_whole() -> None:
     assert {"takes", "attributes", "methods"} == THEN["confide.allocation"]["PMatch"].keys()
 
 
-def test_every_former_name_works_or_is_told_of() -> None:
+def test_every_former_name_works_or_is_reported() -> None:
     """Public names, their parameters by name and by position, and fields, properties and methods of classes."""
     assert sorted(each for each in found() if not any(fnmatchcase(each, gone) for gone in GONE)) == []
 
@@ -162,10 +162,10 @@ def test_what_is_said_to_be_gone_is_gone() -> None:
 
 def test_the_changelog_tells_of_what_is_gone() -> None:
     text = CHANGELOG.read_text(encoding="utf-8").partition("## 1.0.0rc1")[2].partition("\n## ")[0]
-    told = re.search(r"^- Gone since 0\.1\.0.*(?:\n  .*)*", text, re.MULTILINE)
-    assert told is not None
+    reported = re.search(r"^- Gone since 0\.1\.0.*(?:\n  .*)*", text, re.MULTILINE)
+    assert reported is not None
     names = {gone.partition("(")[0].removeprefix("confide.") for gone in GONE}
-    assert [name for name in sorted(names) if name.rpartition(".")[2] not in told[0]] == []
+    assert [name for name in sorted(names) if name.rpartition(".")[2] not in reported[0]] == []
 
 
 def test_what_is_lost_is_found() -> None:

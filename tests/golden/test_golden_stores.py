@@ -143,8 +143,8 @@ def test_payouts_go_on(store: Store, files: Path, tmp_path: Path) -> None:
     lines = (tmp_path / "again.csv").read_text(encoding="utf-8").splitlines()[1:]
     (tmp_path / "answer.csv").write_text("reference,status\n" + "".join(
         f"{line.partition(',')[0]},paid\n" for line in lines), encoding="utf-8")
-    told = it.import_confirmations(tmp_path / "answer.csv", store=store)
-    assert told["paid"] == recorded(store)["campaigns"]["pairs_schools"]["people"]["sent"] == len(lines)
+    reported = it.import_confirmations(tmp_path / "answer.csv", store=store)
+    assert reported["paid"] == recorded(store)["campaigns"]["pairs_schools"]["people"]["sent"] == len(lines)
 
 
 @BOTH

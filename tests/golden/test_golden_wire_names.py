@@ -133,7 +133,7 @@ def test_a_pack_of_a_newer_version_is_refused(part: str, tmp_path: Path) -> None
     ("manifest.json", ("guarantees", 0, "guarantee"), "guarantees"),
     ("events.json", (3, "data", "events", 0, "event"), "debit"),
 ])
-def test_promises_and_charges_of_a_newer_version_are_told(
+def test_promises_and_charges_of_a_newer_version_are_reported(
     file: str, place: tuple[Any, ...], check: str, tmp_path: Path
 ) -> None:
     folder = unpacked("pairs_exam", tmp_path / "pack")

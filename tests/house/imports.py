@@ -30,8 +30,8 @@ def imports() -> Mapping[str, set[str]]:
     Store` is one of `confide.campaign.store.store`. So a package that only exports names imports nothing.
     """
     known = modules()
-    doors = {name for name, path in known.items() if path.name == "__init__.py" and "doors(" in _text(path)}
-    exported = {name: _exported(name, known[name]) for name in doors}
+    exports = {name for name, path in known.items() if path.name == "__init__.py" and "exports(" in _text(path)}
+    exported = {name: _exported(name, known[name]) for name in exports}
 
     def defined(module: str, name: str) -> str:
         """The module in which a name of a module is defined."""
@@ -41,13 +41,13 @@ def imports() -> Mapping[str, set[str]]:
             module = exported[module][name]
         return module
 
-    return {name: set() if name in doors else {defined(module, what) for what, module in _names(name, known)} - {name}
+    return {name: set() if name in exports else {defined(module, what) for what, module in _names(name, known)} - {name}
             for name in known}
 
 
 def _exported(package: str, path: Path) -> dict[str, str]:
-    """The public names behind the call of `doors`, and the module that each is from."""
-    modules, inner = stubs.doors(path)
+    """The public names behind the call of `exports`, and the module that each is from."""
+    modules, inner = stubs.exports(path)
     return {**{name: place if place.startswith("confide.") else f"{package}.{place}"
                for place, names in modules.items() for name in names},
             **{name: f"{package}.{name}" for name in inner}}

@@ -1,4 +1,4 @@
-"""The house rules: doors, docstrings, doctests, no asserts, nothing heavy at the door, no place of one machine."""
+"""The house rules: public names, docstrings, doctests, no asserts, light imports, no place of one machine."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-# ---- doors
+# ---- public names
 
 
 def listed(tree: ast.Module) -> list[str]:
@@ -61,10 +61,10 @@ def imported(nodes: list[ast.stmt]) -> set[str]:
 
 
 def lazy(tree: ast.Module) -> list[str] | None:
-    """The public names behind the call of `doors`; None where there is none."""
+    """The public names behind the call of `exports`; None where there is none."""
     for node in tree.body:
         value = getattr(node, "value", None)
-        if isinstance(value, ast.Call) and ast.unparse(value.func) == "doors":
+        if isinstance(value, ast.Call) and ast.unparse(value.func) == "exports":
             modules = ast.literal_eval(value.args[1])
             packages = next((ast.literal_eval(k.value) for k in value.keywords if k.arg == "packages"), ())
             return [*(each for names in modules.values() for each in names if not each.startswith("_")), *packages]
@@ -72,7 +72,7 @@ def lazy(tree: ast.Module) -> list[str] | None:
 
 
 @pytest.mark.parametrize("path", PACKAGES, ids=name)
-def test_a_package_lists_its_doors(path: Path) -> None:
+def test_a_package_lists_its_public_names(path: Path) -> None:
     tree = parsed(path)
     behind = lazy(tree)
     module = importlib.import_module(name(path))
@@ -101,15 +101,15 @@ def test_there_is_no_other_stub() -> None:
     assert sorted(SOURCE.rglob("*.pyi")) == sorted(path.with_suffix(".pyi") for path in stubs.packages())
 
 
-def test_a_door_leads_home() -> None:
+def test_a_public_name_leads_to_its_module() -> None:
     """Asking a package for a name gives the object of the module that defines it."""
     assert confide.Outcome is importlib.import_module("confide.contract.outcome").Outcome
     assert confide.privacy.noise.Noise is confide.Noise
     assert confide.contract.kind is importlib.import_module("confide.contract.kinds").kind
 
 
-def test_no_module_takes_the_place_of_a_door() -> None:
-    """Importing a module puts it into its package, over whatever a lazy door has left there."""
+def test_no_module_takes_the_place_of_a_public_name() -> None:
+    """Importing a module puts it into its package, over whatever a lazy name has left there."""
     for path in PACKAGES:
         behind = lazy(parsed(path))
         if behind is not None:
@@ -125,7 +125,7 @@ def test_what_a_module_lists_it_has() -> None:
     assert missing == []
 
 
-# ---- nothing heavy at the door
+# ---- light imports
 
 HEAVY = ["opendp", "flint", "scipy", "altair", "vl_convert", "pyarrow", "numpy", "numba", "pydantic", "duckdb", "ibis",
          "rich", "sqlalchemy", "alembic", "cryptography", "highspy", "pandas", "jsonschema", "scipy.special"]
@@ -223,12 +223,12 @@ def test_no_example_is_skipped() -> None:
     assert [name(path) for path in FILES if "doctest: +SKIP" in path.read_text(encoding="utf-8")] == []
 
 
-def test_random_numbers_come_through_one_door() -> None:
+def test_random_numbers_come_from_one_function() -> None:
     """ruff and import-linter hold this too; here it is visible without them."""
     banned = re.compile(r"\b(?:np|numpy)\.random\b|\bos\.(?:urandom|getrandom)\b"
                         r"|^\s*(?:import|from) (?:random|secrets)\b", re.MULTILINE)
-    door = SOURCE / "privacy" / "noise"
-    assert [name(path) for path in FILES if door not in path.parents and banned.search(path.read_text("utf-8"))] == []
+    draws = SOURCE / "privacy" / "noise"
+    assert [name(path) for path in FILES if draws not in path.parents and banned.search(path.read_text("utf-8"))] == []
 
 
 # ---- no place of one machine

@@ -61,7 +61,7 @@ def log_ints(low: int, high: int) -> st.SearchStrategy[int]:
 
 
 @dataclass(frozen=True)
-class Door:
+class Entry:
     """A planner or constructor.
 
     Args:
@@ -203,150 +203,151 @@ BITS = {"count": "people.count", "people": "people.count", "epsilon": "privacy.e
         "prior_one": "state.prior_one", "signal_accuracy": "state.signal_accuracy", "rate": "cost.rate"}
 
 
-DOORS = (
-    Door("solve-rounds", lambda **each: solved(missing="rounds", **each), SOLVED,
-         {"records": 4125, "epsilon": 0.02651504891527319, "eta": 2.7140073259451074, "samples": 217,
-          "calculator": "zcdp"}),
-    Door("solve-samples", lambda **each: solved(missing="samples", **each), SOLVED,
-         {"records": 100, "epsilon": 0.001, "eta": 2.0, "rounds": 50, "calculator": "zcdp"}),
-    Door("solve-eta", lambda **each: solved(missing="eta", **each), SOLVED,
-         {"records": 100, "epsilon": 1e-9, "samples": 10**9, "rounds": 1000, "calculator": "pure"}),
-    Door("DualQuery.for_budget", for_budget, st.fixed_dictionaries({
+ENTRIES = (
+    Entry("solve-rounds", lambda **each: solved(missing="rounds", **each), SOLVED,
+          {"records": 4125, "epsilon": 0.02651504891527319, "eta": 2.7140073259451074, "samples": 217,
+           "calculator": "zcdp"}),
+    Entry("solve-samples", lambda **each: solved(missing="samples", **each), SOLVED,
+          {"records": 100, "epsilon": 0.001, "eta": 2.0, "rounds": 50, "calculator": "zcdp"}),
+    Entry("solve-eta", lambda **each: solved(missing="eta", **each), SOLVED,
+          {"records": 100, "epsilon": 1e-9, "samples": 10**9, "rounds": 1000, "calculator": "pure"}),
+    Entry("DualQuery.for_budget", for_budget, st.fixed_dictionaries({
         "records": log_ints(20, 10**5), "epsilon": log(1e-3, 1.0), "free": st.sampled_from(["zeros", "marginals"])},
         optional={"eta": log(0.01, 10.0), "rounds": st.integers(2, 40)}),
         {"records": 320, "epsilon": 0.0321043556164766, "eta": 3.036272962459051, "free": "marginals"}, quick=5),
-    Door("Reweighted.for_budget", reweighted, st.fixed_dictionaries({
+    Entry("Reweighted.for_budget", reweighted, st.fixed_dictionaries({
         "records": log_ints(20, 10**5), "epsilon": log(1e-3, 1.0), "eta": log(0.01, 10.0),
         "samples": log_ints(1, 2000)}),
         {"records": 100, "epsilon": 0.1, "eta": 2.0, "samples": 1000}, quick=5),
-    Door("PrintedPMatch", lambda **each: PrintedPMatch(failure_probability=0.05, **each), st.fixed_dictionaries({
+    Entry("PrintedPMatch", lambda **each: PrintedPMatch(failure_probability=0.05, **each), st.fixed_dictionaries({
         "people": log_ints(10, 10**5), "goods": st.integers(1, 8), "supply": log_ints(1, 10**4),
         "increment": st.floats(0.02, 1.0), "tolerance": st.floats(0.02, 1.0), "epsilon": log(0.1, 100.0),
         "corrected": st.booleans()}),
         {"people": 8754, "goods": 4, "supply": 767, "increment": 0.4062364505710304, "tolerance": 0.23897759991100792,
          "epsilon": 1.2810462697300464, "corrected": True}),
-    Door("PMatch", lambda **each: PMatch(increment=0.1, rounds=20, bid_cap=5, batch=1, arity=2, reclear=0.0, **each),
-         st.fixed_dictionaries({"people": log_ints(10, 300), "goods": st.integers(1, 5), "supply": log_ints(1, 500),
-                                "epsilon": log(0.05, 20.0), "failure_probability": log(1e-9, 0.1),
-                                "delta": st.just(1e-6)},
-                               optional={"reserve": st.integers(0, 100),
-                                         "on_overflow": st.sampled_from(["flag", "truncate"])}),
-         {"people": 50, "goods": 2, "supply": 20, "epsilon": 0.5, "failure_probability": 0.05, "delta": 1e-6}, quick=5),
-    Door("multiplicative_auction", auction, st.fixed_dictionaries({
+    Entry("PMatch", lambda **each: PMatch(increment=0.1, rounds=20, bid_cap=5, batch=1, arity=2, reclear=0.0, **each),
+          st.fixed_dictionaries({"people": log_ints(10, 300), "goods": st.integers(1, 5), "supply": log_ints(1, 500),
+                                 "epsilon": log(0.05, 20.0), "failure_probability": log(1e-9, 0.1),
+                                 "delta": st.just(1e-6)},
+                                optional={"reserve": st.integers(0, 100),
+                                          "on_overflow": st.sampled_from(["flag", "truncate"])}),
+          {"people": 50, "goods": 2, "supply": 20, "epsilon": 0.5, "failure_probability": 0.05, "delta": 1e-6},
+          quick=5),
+    Entry("multiplicative_auction", auction, st.fixed_dictionaries({
         "people": log_ints(50, 2000), "goods": st.integers(2, 6), "supply": log_ints(5, 200),
         "increment": st.sampled_from([0.125, 0.25, 0.5]), "epsilon": log(1.0, 1e6), "least": st.just(0.5),
         "optimum": log(10.0, 500.0)}),
         {"people": 300, "goods": 6, "supply": 40, "increment": 0.125, "epsilon": 100.0, "least": 1.0,
          "optimum": 240.0}, quick=4),
-    Door("allocation.plan", plan_allocation, st.fixed_dictionaries({
+    Entry("allocation.plan", plan_allocation, st.fixed_dictionaries({
         "people": log_ints(100, 600), "goods": st.integers(2, 5), "supply": log_ints(5, 80), "epsilon": log(0.005, 1.0),
         "runs": st.just(1)}), {"people": 500, "goods": 5, "supply": 80, "epsilon": 0.02, "runs": 1}, quick=1),
-    *(Door(kind.__name__, lambda kind=kind, **each: halves(kind=kind, rounds=40, burn_in=20, **each),
-           st.fixed_dictionaries(PROGRAMS),
-           {"people": 337, "goods": 5, "supply": 1.17397605434903, "epsilon": 1.9063216032589283})
+    *(Entry(kind.__name__, lambda kind=kind, **each: halves(kind=kind, rounds=40, burn_in=20, **each),
+            st.fixed_dictionaries(PROGRAMS),
+            {"people": 337, "goods": 5, "supply": 1.17397605434903, "epsilon": 1.9063216032589283})
       for kind in (TightenAndAudit, RoundDude)),
-    Door("TightDude", lambda **each: halves(kind=TightDude, rounds=1000, burn_in=100, alpha=0.5, **each),
-         st.fixed_dictionaries(PROGRAMS), {"people": 4000, "goods": 1, "supply": 1000.0, "epsilon": 1.0}),
-    *(Door(f"programs.plan-{mode}", lambda mode=mode, **each: planned_program(mode=mode, **each),
-           st.fixed_dictionaries(PROGRAMS), {"people": 1000, "goods": 10, "supply": 50.0, "epsilon": 0.5}, quick=4)
+    Entry("TightDude", lambda **each: halves(kind=TightDude, rounds=1000, burn_in=100, alpha=0.5, **each),
+          st.fixed_dictionaries(PROGRAMS), {"people": 4000, "goods": 1, "supply": 1000.0, "epsilon": 1.0}),
+    *(Entry(f"programs.plan-{mode}", lambda mode=mode, **each: planned_program(mode=mode, **each),
+            st.fixed_dictionaries(PROGRAMS), {"people": 1000, "goods": 10, "supply": 50.0, "epsilon": 0.5}, quick=4)
       for mode in ("PrivDude", "TightenAndAudit", "RoundDude")),
-    Door("KernelMechanism", lambda **each: KernelMechanism(**each).coded, st.fixed_dictionaries({
+    Entry("KernelMechanism", lambda **each: KernelMechanism(**each).coded, st.fixed_dictionaries({
         "prior": PRIORS, "epsilon": log(0.01, 3.0)}),
         {"prior": FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, records=2), "epsilon": 1.0}),
-    Door("WaterFilling", lambda **each: WaterFilling(**each).coded, st.fixed_dictionaries({
+    Entry("WaterFilling", lambda **each: WaterFilling(**each).coded, st.fixed_dictionaries({
         "prior": st.integers(2, 4).flatmap(laws).map(lambda row: IndependentRows([row], [2])),
         "identifiability": log(0.01, 3.0)}),
         {"prior": IndependentRows([[0.2, 0.3, 0.5]], [2]), "identifiability": 0.5}),
-    Door("least_distortion", lambda **each: least_distortion("identifiability", **each).mechanism,
-         st.fixed_dictionaries({"prior": PRIORS, "epsilon": log(0.01, 3.0)}),
+    Entry("least_distortion", lambda **each: least_distortion("identifiability", **each).mechanism,
+          st.fixed_dictionaries({"prior": PRIORS, "epsilon": log(0.01, 3.0)}),
         {"prior": IndependentRows([[0.2, 0.3, 0.5]], [2]), "epsilon": 0.5}, quick=8),
-    Door("translate", lambda **each: translate("identifiability", **each), st.fixed_dictionaries({
+    Entry("translate", lambda **each: translate("identifiability", **each), st.fixed_dictionaries({
         "prior": PRIORS, "level": log(0.01, 3.0)}),
         {"prior": IndependentRows([[0.2, 0.3, 0.5]], [2]), "level": 0.5}),
-    Door("TwoPartMechanism", two_part, st.fixed_dictionaries({
+    Entry("TwoPartMechanism", two_part, st.fixed_dictionaries({
         "people": log_ints(1, 5000), "mse_price": log(1.0, 1e5), "largest_local_loss": log(0.01, 3.0)}),
         {"people": 100, "mse_price": 1e4, "largest_local_loss": 0.05}),
-    Door("price_for_error", error_bought, st.fixed_dictionaries({
+    Entry("price_for_error", error_bought, st.fixed_dictionaries({
         "people": log_ints(1, 100), "variance": st.floats(0.01, 0.25), "mse": log(1e-4, 1.0)}),
         {"people": 20, "variance": 0.1, "mse": 0.4}, quick=3),
-    Door("OptimalCountMechanism", capped, st.fixed_dictionaries({
+    Entry("OptimalCountMechanism", capped, st.fixed_dictionaries({
         "people": st.integers(2, 60), "signal_accuracy": st.floats(0.55, 0.95), "epsilon": log(0.1, 4.0),
         "cap": log(0.1, 100.0)}), {"people": 20, "signal_accuracy": 0.8, "epsilon": 1.0, "cap": 1.0}),
-    Door("ThresholdMarket", threshold, st.fixed_dictionaries({
+    Entry("ThresholdMarket", threshold, st.fixed_dictionaries({
         "people": log_ints(2, 1000), "cost": log(1e-3, 1e12), "participation": log(1e-4, 0.9),
         "epsilon": st.floats(600.0, 700.0)}),
         {"people": 6, "cost": 2e7, "participation": 1e-3, "epsilon": 700.0}),
-    Door("MajorityMarket", steep, st.fixed_dictionaries({
+    Entry("MajorityMarket", steep, st.fixed_dictionaries({
         "people": log_ints(2, 1000), "rate": log(1e-300, 1e12), "signal_accuracy": st.floats(0.5001, 0.95),
         "epsilon": st.one_of(st.floats(600.0, 700.0), log(1e-308, 1e-290))}),
         {"people": 1000, "rate": 1.0, "signal_accuracy": 0.50001, "epsilon": 700.0}),
-    Door("market.plan", market, st.fixed_dictionaries({
+    Entry("market.plan", market, st.fixed_dictionaries({
         "people": log_ints(2, 200), "error": log(1e-5, 0.3), "signal_accuracy": st.floats(0.6, 0.95),
         "criterion": st.sampled_from(["exact", "chernoff", "thesis"])}),
         {"people": 5, "error": 0.01, "signal_accuracy": 0.7, "criterion": "exact"}, quick=8),
-    Door("plan_mean", pairs, st.fixed_dictionaries({
+    Entry("plan_mean", pairs, st.fixed_dictionaries({
         "people": log_ints(10, 2000), "error": log(0.01, 0.5), "failure_probability": log(1e-4, 0.3),
         "criterion": st.sampled_from(["hoeffding", "chebyshev", "thesis"])}),
         {"people": 100, "error": 0.1, "failure_probability": 0.05, "criterion": "hoeffding"}, quick=5),
-    Door("plan_unknown_costs", unknown, st.fixed_dictionaries({
+    Entry("plan_unknown_costs", unknown, st.fixed_dictionaries({
         "people": log_ints(2, 60), "error": log(1e-3, 0.3), "criterion": st.sampled_from(["exact", "pgf", "thesis"])}),
         {"people": 5, "error": 0.01, "criterion": "exact"}, quick=1),
-    Door("regression.plan", lambda **each: plan_regression(parameter_bound=1.0, release="ridge", **each),
-         st.fixed_dictionaries({
+    Entry("regression.plan", lambda **each: plan_regression(parameter_bound=1.0, release="ridge", **each),
+          st.fixed_dictionaries({
              "people": log_ints(100, 10**6), "features": st.integers(1, 10), "noise_bound": st.floats(0.1, 1.0),
              "epsilon": log(0.01, 1.0), "truth_radius": log(0.05, 1.5), "misreports": log(1e-5, 1e-2)}),
-         {"people": 19051, "features": 10, "noise_bound": 0.2395, "epsilon": 0.0766, "truth_radius": 0.0984,
-          "misreports": 0.002}, quick=6),
-    Door("regression.plan-budget", lambda **each: plan_regression(
+          {"people": 19051, "features": 10, "noise_bound": 0.2395, "epsilon": 0.0766, "truth_radius": 0.0984,
+           "misreports": 0.002}, quick=6),
+    Entry("regression.plan-budget", lambda **each: plan_regression(
         parameter_bound=1.0, noise_bound=0.5, features=3, release="ridge", **each), st.fixed_dictionaries({
             "people": log_ints(1000, 10**6), "epsilon": log(0.01, 1.0), "budget": log(1e-4, 1e6)}),
         {"people": 10**6, "epsilon": 0.1, "budget": 1e-3}, quick=6),
-    Door("scale_for_radius", scale_for_radius, st.fixed_dictionaries({
+    Entry("scale_for_radius", scale_for_radius, st.fixed_dictionaries({
         "rho": log(0.01, 1.0), "error": log(0.01, 1.0), "privacy_cost": st.just(0.1)}),
         {"rho": 0.1, "error": 0.0731, "privacy_cost": 0.1}),
-    Door("corollary_step", step_of_corollary, st.fixed_dictionaries({
+    Entry("corollary_step", step_of_corollary, st.fixed_dictionaries({
         "epsilon": st.floats(0.01, 0.99), "slack": st.floats(0.5, 0.999), "count": st.integers(1, 200)}),
         {"epsilon": 0.9, "slack": 0.95, "count": 1}),
-    Door("campaign-mean", MEAN, st.fixed_dictionaries({
+    Entry("campaign-mean", MEAN, st.fixed_dictionaries({
         "count": log_ints(2, 300), "largest_local_loss": log(0.05, 20.0), "error": log(0.1, 100.0)}),
         {"count": 30, "largest_local_loss": 1.0, "error": 10.0}, quick=1),
-    Door("campaign-queries", ANSWERS, st.fixed_dictionaries({
+    Entry("campaign-queries", ANSWERS, st.fixed_dictionaries({
         "queries": log_ints(1, 3000), "records": log_ints(10, 10**4), "epsilon": log(1e-5, 1.0),
         "delta": st.sampled_from([0.0, 1e-6]), "method": st.sampled_from([
             "recommended", "marginal-fit", "dual-query", "mwem", "gaussian", "laplace", "product"])}),
         {"queries": 5000, "records": 3000, "epsilon": 0.01, "method": "dual-query"}, quick=1),
-    Door("campaign-queries-recommended", ANSWERS, st.fixed_dictionaries({
+    Entry("campaign-queries-recommended", ANSWERS, st.fixed_dictionaries({
         "queries": log_ints(1, 3000), "records": log_ints(10, 10**4), "epsilon": log(1e-5, 0.1)}),
         {"queries": 1, "records": 3000, "epsilon": 1e-4}, quick=1),
-    Door("campaign-regression", SLEEP, st.fixed_dictionaries({
+    Entry("campaign-regression", SLEEP, st.fixed_dictionaries({
         "count": log_ints(4, 10**5), "misreports": log(1e-5, 1e-2), "truth_radius": log(0.05, 1.5),
         "epsilon_release": log(0.01, 2.0)}), {"count": 500, "misreports": 0.0005}, quick=1),
-    Door("campaign-regression-lies", SLEEP, st.fixed_dictionaries({
+    Entry("campaign-regression-lies", SLEEP, st.fixed_dictionaries({
         "count": log_ints(4, 10**5), "smallest_eigenvalue": st.floats(0.005, 0.06), "epsilon_payment": log(0.01, 2.0)}),
         {"count": 2000, "misreports": 0.002}, quick=1),
-    Door("campaign-bits", Campaign("bits", BITS), st.fixed_dictionaries({
+    Entry("campaign-bits", Campaign("bits", BITS), st.fixed_dictionaries({
         "count": log_ints(2, 1000), "epsilon": log(1e-3, 10.0), "prior_one": st.floats(0.01, 0.99),
         "signal_accuracy": st.floats(0.51, 0.95)}),
         {"count": 2, "epsilon": 0.1, "prior_one": 0.9}, quick=3),
-    Door("campaign-bits-pair", Campaign("bits-pair", BITS), st.fixed_dictionaries({
+    Entry("campaign-bits-pair", Campaign("bits-pair", BITS), st.fixed_dictionaries({
         "count": log_ints(2, 1000), "epsilon": log(1e-3, 10.0)}), {"count": 2}, quick=3),
-    Door("campaign-bits-unknown-costs", Campaign("bits-unknown-costs", BITS), st.fixed_dictionaries({
+    Entry("campaign-bits-unknown-costs", Campaign("bits-unknown-costs", BITS), st.fixed_dictionaries({
         "count": log_ints(2, 100), "epsilon": log(1e-3, 3.0), "prior_one": st.floats(0.01, 0.99)}), quick=1),
-    Door("PrivDude", lambda **each: halves(kind=PrivDude, **each), st.fixed_dictionaries(
+    Entry("PrivDude", lambda **each: halves(kind=PrivDude, **each), st.fixed_dictionaries(
         PROGRAMS | {"rounds": log_ints(1, 10**5), "burn_in": st.integers(0, 10)})),
 )
 
 
-def refusal(door: Door, asked: dict[str, Any]) -> ConfideError | None:
+def refusal(entry: Entry, asked: dict[str, Any]) -> ConfideError | None:
     try:
-        door.call(**asked)
+        entry.call(**asked)
     except ConfideError as error:
         return error
     return None
 
 
-def check(door: Door, asked: dict[str, Any]) -> int:
-    error = refusal(door, asked)
+def check(entry: Entry, asked: dict[str, Any]) -> int:
+    error = refusal(entry, asked)
     if error is None:
         return 0
     for remedy in error.remedies:
@@ -356,27 +357,28 @@ def check(door: Door, asked: dict[str, Any]) -> int:
         shown = [float(re.sub("[,_]", "", each))
                  for each in re.findall(r"\d[\d,_]*\.?\d*(?:e[+-]?\d+)?", str(remedy))]
         assert set(map(float, remedy.settings.values())) <= set(shown)  # it is what stands there
-        again = refusal(door, asked | dict(remedy.settings)) if remedy.tried else None
+        again = refusal(entry, asked | dict(remedy.settings)) if remedy.tried else None
         assert again is None, f"{asked}: {error}\n{remedy}: {again}"
     return len(error.remedies)
 
 
-@pytest.mark.parametrize("door", few([each for each in DOORS if each.refused], "campaign-mean"),
-                         ids=lambda door: door.name)
-def test_a_refusal_names_what_does(door: Door) -> None:
-    assert check(door, door.refused) >= 1
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", few([each for each in ENTRIES if each.refused], "campaign-mean"),
+                         ids=lambda entry: entry.name)
+def test_a_refusal_names_what_does(entry: Entry) -> None:
+    assert check(entry, entry.refused) >= 1
 
 
 LONG = ("plan_unknown_costs", "plan_mean", "multiplicative_auction", "campaign-mean", "campaign-queries-recommended")
 """One random example takes a second or more; what refuses them is tried by `test_a_refusal_names_what_does`."""
 
 
-@pytest.mark.parametrize("door", few(DOORS, LONG), ids=lambda door: door.name)
-def test_remedies_do_as_printed(door: Door) -> None:
-    @settings(max_examples=door.quick)
-    @given(door.drawn)
+@pytest.mark.parametrize("entry", few(ENTRIES, LONG), ids=lambda entry: entry.name)
+def test_remedies_do_as_printed(entry: Entry) -> None:
+    @settings(max_examples=entry.quick)
+    @given(entry.drawn)
     def looked_at(asked: dict[str, Any]) -> None:
-        check(door, asked)
+        check(entry, asked)
 
     looked_at()
 
@@ -398,11 +400,11 @@ def test_a_method_is_named_that_can_run_in_this_file(settings_: dict[str, Any], 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.name)
-def test_remedies_do_as_printed_wherever_one_looks(door: Door) -> None:
-    @settings(max_examples=5 * door.quick)
-    @given(door.drawn)
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_remedies_do_as_printed_wherever_one_looks(entry: Entry) -> None:
+    @settings(max_examples=5 * entry.quick)
+    @given(entry.drawn)
     def looked_at(asked: dict[str, Any]) -> None:
-        check(door, asked)
+        check(entry, asked)
 
     looked_at()

@@ -25,7 +25,7 @@ import confide
 from confide.campaign import schema
 from confide.cli.app import app
 from confide.contract import kind_names
-from retired_words import VOCABULARY
+from retired_words import IN_ALL_NAMES, VOCABULARY
 
 SOURCE = Path(confide.__file__).parent
 PACKAGES = sorted(".".join(("confide", *path.parent.relative_to(SOURCE).parts))
@@ -234,14 +234,36 @@ def test_modules_use_the_vocabulary() -> None:
             and word != "grid"} == {}  # a grid of values is one
 
 
+DEFINED = re.compile(r"^ *(?:async )?(?:def|class) (\w+)|^ *(\w+)(?:: [^=\n]+)? = ", re.MULTILINE)
+"""Names of functions, classes and variables where they are defined."""
+
+OF_CLAIMS = {"who_knows_her_group"}
+"""Functions that the golden claims name."""
+
+
+def test_private_names_and_tests_use_the_vocabulary() -> None:
+    """Those of modules too. Tests of old names use them."""
+    assert {*IN_ALL_NAMES} <= {word for words in VOCABULARY.values() for word in words}
+    tests, found, seen = Path(__file__).parents[1], list[str](), 0
+    for path in (*SOURCE.rglob("*.py"), *tests.rglob("*.py")):
+        if path.is_relative_to(tests / "old_names"):
+            continue
+        names = {path.stem, *(one or other for one, other in DEFINED.findall(path.read_text(encoding="utf-8")))}
+        seen += len(names)
+        found += [f"{path.stem}: {name}" for name in sorted(names - OF_CLAIMS)
+                  if not {*parts(name)}.isdisjoint(IN_ALL_NAMES)]
+    assert found == []
+    assert seen > 40_000
+
+
 @pytest.mark.parametrize(("name", "of", "word"), [
     ("n", "int", "n"), ("measured_beta", "float", "beta"), ("failure", "float", "failure"),
     ("rows", "int", "rows"), ("unit", "Relation", "unit"), ("kept_back", "float", "kept_back"),
-    ("door_audit", "", "door"),
+    ("door_audit", "", "door"), ("OutOfReach", "", "out_of_reach"), ("share_of_hers", "", "hers"),
     ("squared", "float", "squared"), ("averaged_noise", "float", "averaged"), ("MyNature", "", "nature"),
     ("rows", "np.ndarray", None), ("unit", "str", None), ("squared_l2_sensitivity", "float", None),
     ("failure_probability", "float", None), ("noise_std", "float", None), ("people", "int", None),
     ("rows", "tuple[int, ...]", None),
 ])
-def test_words_are_reported_apart(name: str, of: str, word: str | None) -> None:
+def test_words_are_distinguished(name: str, of: str, word: str | None) -> None:
     assert breaks(Said("here", name, of)) == word

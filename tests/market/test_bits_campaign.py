@@ -70,9 +70,9 @@ def test_the_whole_life(tmp_path: Path) -> None:
     coins = {"yes": int(board.for_one[0]), "no": int(board.for_zero[0])}
     assert settled.outcome.shares["payment"].to_pylist()[:190] == [coins[each] for each in handed_in]
     for identity in (3, 17, 200):
-        hers = words(it.share(identity))
+        own = words(it.share(identity))
         paid = coins[handed_in[identity - 1]] if identity <= 190 else 0
-        assert f"payment {paid / 100:.2f} EUR" in hers
+        assert f"payment {paid / 100:.2f} EUR" in own
     assert words(it.share(3, record={"report": handed_in[2]})) == words(it.share(3))
     found = verify(settled.folder)
     assert all(each.verdict == "holds" for each in found.findings), found
@@ -90,8 +90,8 @@ def test_the_same_bit_is_asked_again_only_by_those_who_say_so(tmp_path: Path) ->
             with pytest.raises(Refused, match="agree to 2 in all"):
                 other.submit(spelled, {"answer": "yes"})
     assert len(first.book().answers()) == 1
-    hers = second.submit(17, {"answer": "yes"}, total=2.0)
-    assert second.submit(17, {"answer": ""}) == hers  # a retry is no way to take it back
+    own = second.submit(17, {"answer": "yes"}, total=2.0)
+    assert second.submit(17, {"answer": ""}) == own  # a retry is no way to take it back
     with pytest.raises(InvalidInput, match="cannot be written"):
         first.rehearse(tmp_path / "no" / "folder.csv", total=3.0)
     with pytest.raises(Refused, match="agree to 3 in all"):  # nothing was spent

@@ -39,13 +39,13 @@ def test_the_survey_runs_from_its_reports(affairs: Campaign) -> None:
         low, high = market.estimate(int(board.ones[k]), int(board.zeros[k])).interval(0.05)
         assert low < share < high
     assert all(each.verdict == "holds" for each in verify(settled.folder).findings)
-    hers = words(affairs.share(17))
-    assert words(affairs.share(17, record={"report": "yes", "rate_marriage": "4"})) == hers
+    own = words(affairs.share(17))
+    assert words(affairs.share(17, record={"report": "yes", "rate_marriage": "4"})) == own
     with pytest.raises(InvalidInput, match="rate_marriage: no value is given"):
         affairs.share(17, record={"report": "yes"})
 
 
-def test_its_audit_shows_what_who_knows_her_group_does(affairs: Campaign) -> None:
+def test_its_audit_shows_what_somebody_who_knows_the_group_gains(affairs: Campaign) -> None:
     report = affairs.audit()
     assert report.passed, report.problems
     insiders = [row for row in report.rows if "people who know that they are in group" in row.promise]

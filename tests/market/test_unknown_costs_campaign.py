@@ -56,7 +56,7 @@ def test_it_runs_from_its_reports_and_pays_both_signs_with_deposits(rule: Campai
     assert f"With the deposit of {plan.coins(plan.deposit)}" in words(rule.share(somebody))
 
 
-def test_a_participant_s_device_chooses_her_level_and_tells_nobody(tmp_path: Path) -> None:
+def test_a_participants_device_chooses_the_level_and_sends_it_nowhere(tmp_path: Path) -> None:
     it = template(tmp_path)
     market = it.plan.mechanism.market
     assert set(it.submit(3, {"answer": "yes", "worth": "0.1"})) == {"id", "report"}
@@ -101,6 +101,7 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
         assert Campaign.load(tmp_path / "other.toml").file.config.costs.build() == built
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("people", "share"), fast(1, [(40, 0.3), (1000, 0.02)]))
 def test_the_audit_holds_promises_against_what_runs(people: int, share: float) -> None:
     market = ThresholdMarket(people, 0.8, 0.7, LogNormalLaw(0.0, 1.0), 1.0, participation=share, ceiling=2.5)

@@ -17,7 +17,7 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     offer: dict[str, Any] = {"steps": 10, "epsilon_local": 4.0, "epsilon_central": 1.0, "order": 2.0}
     lattice = a.integer_contracts([0.5, 0.5], [1.0, 1.0], 2.0)
     sent: dict[str, Any] = {"steps": 1, "epsilon_local": 1.0, "epsilon_central": 1.0, "payment": 1, "sent": True}
-    walk: dict[str, Any] = {"step": 0.5, "order": 2.0}
+    common: dict[str, Any] = {"step": 0.5, "order": 2.0}
     records = study.contracts([0.1, 0.2, 0.3, 0.4]).records({})
     return {
         ("CappedCaps", "grid"): (lambda: a.CappedCaps(**bounds, weight_cap=0.5, grid=0.01),
@@ -42,8 +42,8 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("solve_grid", "delta"): (lambda: a.solve_grid([0.3, 0.5], delta=0.1, **prices).value,
                                   a.solve_grid([0.3, 0.5], approximation=0.1, **prices).value),
         ("audit.enumerated_divergence", "sigmas"): (
-            lambda: enumerated_divergence([0.5, 0.5], sigmas=[1.0, 1.0], **walk), enumerated_divergence(
-                [0.5, 0.5], [1.0, 1.0], **walk)),
+            lambda: enumerated_divergence([0.5, 0.5], sigmas=[1.0, 1.0], **common), enumerated_divergence(
+                [0.5, 0.5], [1.0, 1.0], **common)),
         ("plan", "design_for_budget"): (lambda: a.design_for_budget(study, 2.0, draws=4),
                                         a.plan(study, budget=2.0, draws=4)),
         ("plan", "design_for_error"): (lambda: a.design_for_error(study, 0.4, draws=4),

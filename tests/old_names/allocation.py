@@ -37,9 +37,10 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         for old, new in names.items():
             found[place, old] = (lambda old=old: getattr(it, old), getattr(it, new))
 
-    def failure(place: str, door: Callable[..., Any], *given: Any, old: str = "gamma", **more: Any) -> None:
+    def failure(place: str, entry: Callable[..., Any], *given: Any, old: str = "gamma", **more: Any) -> None:
         """The probability that a promise fails, by its old keyword."""
-        found[place, old] = (lambda: door(*given, **more, **{old: 0.1}), door(*given, **more, failure_probability=0.1))
+        found[place, old] = (lambda: entry(*given, **more, **{old: 0.1}),
+                             entry(*given, **more, failure_probability=0.1))
 
     for name, it in made.items():
         attributes(name, it, cell_distance="cell_sensitivities", distance="l1_sensitivity",
@@ -55,6 +56,10 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
     return {
         **found,
         ("", "Billboard"): (lambda: al.Billboard, al.AuctionBillboard),  # type: ignore[attr-defined]
+        ("", "BundleWalk"): (lambda: al.BundleWalk, al.BundleReplay),  # type: ignore[attr-defined]
+        ("", "Walk"): (lambda: al.Walk, al.Replay),  # type: ignore[attr-defined]
+        ("", "walk"): (lambda: al.walk, al.replay),  # type: ignore[attr-defined]
+        ("", "walk_bundle"): (lambda: al.walk_bundle, al.replay_bundle),  # type: ignore[attr-defined]
         ("", "Optimum"): (lambda: al.Optimum, al.OptimalAllocation),  # type: ignore[attr-defined]
         ("", "Prediction"): (lambda: al.Prediction, al.CrowdPrediction),  # type: ignore[attr-defined]
         ("CrowdPrediction", "blind"): (lambda: al.CrowdPrediction(**crowd, blind=0.5, baselines={}),

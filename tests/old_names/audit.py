@@ -16,10 +16,11 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
 
     pairs = [a.Neighbours([5, 0], [5, 1], lambda outcome: repr(outcome).encode())]
     given: Any = (winner, pairs, {"": PureDP(1.0)}, Noise.simulated)
-    hidden: Any = {"winner": a.NOISY_MAX}
+    unreleased: Any = {"winner": a.NOISY_MAX}
     old: dict[str, Any] = {"name": "a", "planted_bug": "b", "flagged": True}
-    by_old: dict[str, Any] = {"hidden": hidden}
+    by_old: dict[str, Any] = {"hidden": unreleased}
     twice: dict[str, Any] = {"disguises": 2}
+    same: dict[str, Any] = {"walk": lambda changed: {}}
     return {
         ("", "DoorAudit"): (lambda: a.DoorAudit, a.TranscriptAudit),  # type: ignore[attr-defined]
         ("", "HiddenPart"): (lambda: a.HiddenPart, a.UnreleasedIntermediate),  # type: ignore[attr-defined]
@@ -31,8 +32,10 @@ def uses() -> dict[tuple[str, str], tuple[Any, Any]]:
         ("Control", "planted_bug"): (lambda: a.Control(**old),
                                      a.Control(name="a", mutant="b", flagged=True)),
         ("fixed_transcript_audit", "hidden"): (lambda: a.fixed_transcript_audit(*given, **by_old),
-                                               a.fixed_transcript_audit(*given, unreleased=hidden)),
+                                               a.fixed_transcript_audit(*given, unreleased=unreleased)),
         ("fixed_transcript_audit", "disguises"): (
-            lambda: a.fixed_transcript_audit(*given, hidden, **twice),
-            a.fixed_transcript_audit(*given, hidden, other_answers=2)),
+            lambda: a.fixed_transcript_audit(*given, unreleased, **twice),
+            a.fixed_transcript_audit(*given, unreleased, other_answers=2)),
+        ("part_controls", "walk"): (lambda: a.part_controls({}, **same, named=str),
+                                    a.part_controls({}, replay=lambda changed: {}, named=str)),
     }

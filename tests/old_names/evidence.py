@@ -51,10 +51,10 @@ def _of_matchings() -> dict[tuple[str, str], tuple[Any, Any]]:
         for old, new in names.items():
             found[place, old] = (lambda old=old: getattr(it, old), getattr(it, new))
 
-    def failure(door: Callable[..., Any], *given: Any, old: str = "gamma", **more: Any) -> None:
+    def failure(entry: Callable[..., Any], *given: Any, old: str = "gamma", **more: Any) -> None:
         """The probability that a promise fails, by its old keyword."""
-        found[door.__name__, old] = (lambda: door(*given, **more, **{old: 0.1}),
-                                     door(*given, **more, failure_probability=0.1))
+        found[entry.__name__, old] = (lambda: entry(*given, **more, **{old: 0.1}),
+                                      entry(*given, **more, failure_probability=0.1))
 
     attributes("PrintedPMatch", e.PrintedPMatch(**literal, failure_probability=0.1), held_back="effective_reserve")
     for name, it in settings.items():
@@ -69,8 +69,8 @@ def _of_matchings() -> dict[tuple[str, str], tuple[Any, Any]]:
     failure(e.bundle_threshold, people=1000, **few)
     failure(e.smallest_people, **few)
     failure(e.smallest_epsilon, people=10**7, goods=2, supply=10**6, increment=0.5)
-    for door in (e.reconstruction_floor, e.price_floor, e.allocation_floor):
-        failure(door, 0.1, old="failure")
+    for entry in (e.reconstruction_floor, e.price_floor, e.allocation_floor):
+        failure(entry, 0.1, old="failure")
     failure(e.supply_floor, 1, 0.1, old="failure")
     failure(e.least_supply, 0.001, 0.1, old="failure")
     return {

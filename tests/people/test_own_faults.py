@@ -149,23 +149,23 @@ def test_a_small_campaign_that_fails_in_any_way_is_none(path: Path, monkeypatch:
 TABLE = pa.table({"x": [1.5, 0.0], "deep": [{"a": [1.0]}, {"a": [2.0]}], "rows": [[[1, 2]], [[3, 4]]]})
 
 
-@pytest.mark.parametrize("hers", [
+@pytest.mark.parametrize("share", [
     {"x": 0, "deep": {"a": [2]}, "rows": [[3, 4]]},
     {"x": np.float32(0), "deep": {"a": np.array([2.0])}, "rows": np.array([[3, 4]])},
     {"rows": ((np.int8(3), 4),), "deep": {"a": (np.float64(2),)}, "x": 0.0},
 ])
-def test_shares_are_alike_where_the_table_says_so(hers: dict[str, Any]) -> None:
-    assert written(hers, TABLE.schema) == written(TABLE.slice(1, 1).to_pylist()[0], TABLE.schema)
+def test_shares_are_alike_where_the_table_says_so(share: dict[str, Any]) -> None:
+    assert written(share, TABLE.schema) == written(TABLE.slice(1, 1).to_pylist()[0], TABLE.schema)
 
 
-@pytest.mark.parametrize("hers", [
+@pytest.mark.parametrize("share", [
     {"x": 1e-300, "deep": {"a": [2]}, "rows": [[3, 4]]}, {"x": -0.0, "deep": {"a": [2]}, "rows": [[3, 4]]},
     {"x": 0, "deep": {"a": [2]}, "rows": [[3, 4.5]]}, {"x": 0, "deep": {"a": [2]}},
     {"x": "0", "deep": {"a": [2]}, "rows": [[3, 4]]}, {"x": None, "deep": {"a": [2]}, "rows": [[3, 4]]},
     {"x": 0, "deep": {"a": [2]}, "rows": [[3, 4]], "more": 1},
 ])
-def test_other_shares_are_reported_apart(hers: dict[str, Any]) -> None:
-    assert written(hers, TABLE.schema) != written(TABLE.slice(1, 1).to_pylist()[0], TABLE.schema)
+def test_other_shares_are_distinguished(share: dict[str, Any]) -> None:
+    assert written(share, TABLE.schema) != written(TABLE.slice(1, 1).to_pylist()[0], TABLE.schema)
 
 
 # ---- numbers between the ends

@@ -120,8 +120,8 @@ def test_its_whole_life_by_the_command_line(path: Path, run: Call, tmp_path: Pat
     assert np.abs(board.people - [150, 149, 150, 0]).max() <= 60  # e^-30 that it is not
     said = json.loads(run("share", path, "--id", 4, "--json")[1])
     assert said["sections"][0]["blocks"][0]["rows"] == [["same answer", int(board.people[1])]]
-    hers = run("share", path, "--id", 4, "--record", "way=bicycle", "--out", campaign.default_folder)
-    assert hers[0] == 0
+    own = run("share", path, "--id", 4, "--record", "way=bicycle", "--out", campaign.default_folder)
+    assert own[0] == 0
     assert "no usable record" in " ".join(run("share", path, "--id", 7)[1].split())
     code, audited = run("audit", path)
     assert code == 0
@@ -196,6 +196,7 @@ def test_its_form_its_offer_and_its_files_are_there_for_nothing(path: Path) -> N
     assert "The campaign makes no promise about the gain from a lie" in shown
 
 
+@pytest.mark.slow
 def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
     report = Campaign.load(path).audit(seed=3)
     assert report.passed, report.problems

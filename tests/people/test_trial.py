@@ -304,7 +304,7 @@ def test_what_a_mechanism_remembers_of_made_up_people_is_not_published(
     assert people[:3] == pytest.approx([150, 150, 150], abs=60)  # Laplace noise of scale 2 at most is within 60
 
 
-def test_the_crowd_is_made_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_participants_are_made_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file of answers is not there: no plan reads it."""
     (path.parent / "answers.csv").unlink()
     seen: list[tuple[int, list[float]]] = []

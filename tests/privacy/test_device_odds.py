@@ -86,7 +86,7 @@ def test_noise_on_a_fine_lattice_is_as_good_as_continuous() -> None:
     assert finer.half == pytest.approx(80.0 * norm.ppf(0.75))
 
 
-def test_whoever_is_asked_for_nothing_has_no_odds() -> None:
+def test_a_participant_who_is_asked_for_nothing_has_no_odds() -> None:
     assert device_odds(lattice(0, 0)) is None
 
 
@@ -98,7 +98,7 @@ def test_words_say_never_and_always_of_these_alone(probability: float) -> None:
         assert 0.0 < shown < 100.0
 
 
-def test_the_offer_and_the_page_tell_the_same_odds() -> None:
+def test_the_offer_and_the_page_give_the_same_odds() -> None:
     campaign = campaign_of("bits")
     found = device_odds(campaign.file.kind.device(campaign.file.config, campaign.plan))
     assert isinstance(found, AnswerOdds)

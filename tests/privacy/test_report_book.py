@@ -27,7 +27,7 @@ def test_a_retry_gives_the_stored_report(book: ReportBook) -> None:
     assert book.path.stat().st_mode & 0o077 == 0
 
 
-def test_a_second_campaign_on_the_bit_needs_her_word(book: ReportBook) -> None:
+def test_a_second_campaign_on_the_bit_needs_the_participants_consent(book: ReportBook) -> None:
     ask(book)
     with pytest.raises(Refused, match=r"asked for before, at 1 nats in all .*agree to 2 in all"):
         ask(book, "summer")

@@ -185,7 +185,7 @@ def test_events_of_both_notions_need_a_delta():
     assert found == ApproxDP(1.0 + ZCDP(0.02).epsilon_at(1e-6), 2e-6)
 
 
-def test_whoever_collects_may_see_more_than_the_public_is_charged_for():
+def test_the_collector_may_see_more_than_the_public_is_charged_for():
     check_covered([pure(1.0)], [promise(PureDP(1.0)), promise(PureDP(5.0), audience=Audience.COLLECTOR)])
 
 

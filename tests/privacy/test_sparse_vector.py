@@ -403,7 +403,7 @@ def test_streams_between_the_margins_fail_less():
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("source", ["simulated", "secure"])
-def test_both_doors_give_the_same(law, source):
+def test_both_entry_functions_give_the_same(law, source):
     mechanism = simple(law, threshold=5)
     answers = [0, 3, 4, 9, 2, 30, 1]
     if source == "secure":

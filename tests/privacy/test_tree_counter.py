@@ -171,7 +171,7 @@ def test_one_draw_per_counter_and_step_whatever_the_data():
     assert [request[:5] for request in asked[0]] == [("discrete_laplace", ("s", t), 2, (3,), -1) for t in range(1, 10)]
 
 
-def test_secure_noise_goes_through_both_doors():
+def test_secure_noise_serves_both_entry_functions():
     for law in ("discrete_laplace", "gaussian"):
         counter = TreeCounter(horizon=4, counters=2, scale=1.0, law=law)
         running = counter.start(Noise.secure())
@@ -191,7 +191,7 @@ def test_blocks_of_draws_have_public_sizes(monkeypatch):
 # ---- privacy
 
 
-def walk(counter, policy, seed, change):
+def replay(counter, policy, seed, change):
     """The loss along one history of an adaptive stream: what a step adds depends on what was published.
 
     `change` (t, published) -> what the changed participant adds in the other world, in place of what she adds in this.
@@ -237,7 +237,7 @@ def test_block_sums_move_by_the_distance_times_the_levels(horizon, arity):
                     moves[world, j] += 1
             return moves[0], moves[1]
 
-        one, two, distance = walk(counter, policy, seed, change)
+        one, two, distance = replay(counter, policy, seed, change)
         moved = np.abs(one - two).sum()
         assert distance <= 2 * bids
         assert moved <= distance * counter.levels
@@ -328,7 +328,7 @@ def pairs():
             for first, second in (([1, 1, 5], [1, 1, 7]), ([None, 3], [8, 3]), ([2, 2], [2, None]), ([4], [8]))]
 
 
-def test_the_counter_goes_through_the_door():
+def test_the_counter_passes_the_fixed_transcript_audit():
     counter = TreeCounter.for_epsilon(1.0, l1_sensitivity=2, horizon=8, arity=2)
     found = fixed_transcript_audit(visits(counter), pairs(), {"visits": PureDP(1.0)}, Noise.simulated)["visits"]
     assert not found.flagged

@@ -10,7 +10,7 @@ from confide.programs.audited_records import Pool
 from confide.programs.dude import Dude
 
 
-def walked(
+def replayed(
     it: Dude, pool: Pool, seed: int, broken: Dude | None = None, *, pairs: int | None = None
 ) -> dict[str, TranscriptAudit]:
     """What is found of each part, held against the sound mechanism's promises and charges.
@@ -22,4 +22,4 @@ def walked(
         broken: what runs in its place.
         pairs: how many neighbour steps are walked; None for all.
     """
-    return jointly(it, pool, seed).walked(partial(run_with_steps, broken or it), pairs)
+    return jointly(it, pool, seed).replayed(partial(run_with_steps, broken or it), pairs)

@@ -227,7 +227,7 @@ def test_records_alone() -> None:
     [0, 0, *[0.5] * 5], [0, 4, *[0.5] * 5], [-1, 2, *[0.5] * 5], [0, 1.5, *[0.5] * 5], [np.nan, 1, *[0.5] * 5],
     [0, 1, 0.5, 0.5, np.nan, 0.5, 0.5], [0, 1, 0.5, 0.5, 1.01, 0.5, 0.5], [0, 1, 0.5, 0.5, -0.01, 0.5, 0.5],
     [0, np.inf, *[0.5] * 5]])
-def test_a_bad_record_is_refused_to_her_and_null_in_a_release(bad: list[float]) -> None:
+def test_a_bad_record_is_refused_to_its_owner_and_null_in_a_release(bad: list[float]) -> None:
     program = Flow(2, 1.0, arcs=ROOF, hops=3, escape=2.0)
     good = [0, 3, *[0.5] * 5]
     with pytest.raises(InvalidInput, match="record"):

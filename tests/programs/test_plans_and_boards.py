@@ -92,7 +92,7 @@ def test_equal_mechanisms_have_one_digest_here_and_from_a_file(tmp_path: Path) -
     one.check(Billboard.load(tmp_path))
 
 
-def test_odd_boards_are_refused_by_name_in_every_door() -> None:
+def test_odd_boards_are_refused_by_name_in_every_entry_function() -> None:
     odd: dict[str, tuple[Any, ...]] = {
         "prices": (None, np.zeros((30, 2), np.int64), np.zeros((30, 3)), np.zeros(3, np.int64), [[0] * 3] * 30),
         "slacks": (None, np.zeros((3, 3), np.int64), np.zeros((30, 3)), "x"), "burn_in": (10.0, None, -1, 30, True),
@@ -106,14 +106,14 @@ def test_odd_boards_are_refused_by_name_in_every_door() -> None:
     for kind, options in KINDS:
         mechanism = made(kind, **options)
         board = mechanism.run(values, Noise.simulated(1)).billboard
-        doors = [mechanism.check, mechanism.certify, certificate,
-                 lambda it, by=mechanism: by.decode([0.5] * 3, 0, it)]  # type: ignore[misc]
-        doors += [mechanism.unserved] if kind is RoundDude else []
+        entries = [mechanism.check, mechanism.certify, certificate,
+                   lambda it, by=mechanism: by.decode([0.5] * 3, 0, it)]  # type: ignore[misc]
+        entries += [mechanism.unserved] if kind is RoundDude else []
         for name in {one.name for one in fields(board)} & set(odd):
             for value in odd[name]:
-                for door in doors:
+                for entry in entries:
                     with pytest.raises(InvalidInput):
-                        door(replace(board, **{name: value}))
+                        entry(replace(board, **{name: value}))
         high = board.prices.copy()
         high[-1, 0] = 2**61
         with pytest.raises(InvalidInput, match="prices"):

@@ -219,7 +219,7 @@ BAD: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_bad_row_is_hers_alone(name: str, tmp_path: Path) -> None:
+def test_a_bad_row_harms_its_participant_alone(name: str, tmp_path: Path) -> None:
     _head, lines = rows(name)
     given = dict(line.split(",")[1:] for line in lines[:2]) if name == "xor-bundles" else typed(name, lines[0])
     given |= BAD[name]

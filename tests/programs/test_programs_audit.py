@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from parts_program import Parts
-from program_transcripts import walked
+from program_transcripts import replayed
 from scipy.stats import binom, norm
 
 from cases import fast
@@ -178,7 +178,7 @@ def test_the_ledger_is_charged_what_is_named_and_twice_the_budget_is_flagged(nam
 @pytest.mark.parametrize("name", fast(0, ALL))
 def test_what_is_charged_is_kept_and_attained(name: str) -> None:
     twin, pool = small(ALL[name])
-    found, far = walked(twin, pool, 1), attained(twin, pool)
+    found, far = replayed(twin, pool, 1), attained(twin, pool)
     assert {name for name, audit in found.items() if audit.promise is None} == charges(twin).keys()
     for audit in found.values():
         assert not audit.leaks
@@ -196,7 +196,7 @@ def test_what_is_charged_is_kept_and_attained(name: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_charges_of_a_kind_are_attained(kind: Any) -> None:
     twin, pool = small(kind(UNIT, 1.0, 1e-6))
-    found = walked(twin, pool, 1, pairs=2)
+    found = replayed(twin, pool, 1, pairs=2)
     assert not any(audit.flagged for audit in found.values())
     for audit in found.values():
         assert audit.measured == pytest.approx(audit.promised, rel=1e-9)
@@ -205,12 +205,13 @@ def test_charges_of_a_kind_are_attained(kind: Any) -> None:
 def test_faults_are_measured() -> None:
     """Composition forgotten: sqrt(total rounds) times the charge; one contribution in place of two: sqrt 2 times."""
     twin, pool = small(PrivDude(UNIT, 1.0, 1e-6))
-    one = walked(twin, pool, 1, inject_fault(twin, OneReleaseEachRound), pairs=1)["slack"]
+    one = replayed(twin, pool, 1, inject_fault(twin, OneReleaseEachRound), pairs=1)["slack"]
     assert one.measured == pytest.approx(math.sqrt(twin.schedule.total) * one.promised, rel=1e-6)
-    two = walked(twin, pool, 1, inject_fault(twin, OneContribution), pairs=1)["slack"]
+    two = replayed(twin, pool, 1, inject_fault(twin, OneContribution), pairs=1)["slack"]
     assert two.measured == pytest.approx(math.sqrt(2) * two.promised, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", fast(1, [PrivDude, TightenAndAudit, RoundDude, TrueDude]))
 def test_every_injected_fault_is_flagged(kind: Any) -> None:
     twin, pool = small(kind(UNIT, 1.0, 1e-6))
@@ -335,6 +336,7 @@ def test_patterns_of_flags_attain_their_charge() -> None:
 # ---- lies
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", fast(1, ["TrueDude of knapsack, light", "audit, charging", "tight, scaled", "tight",
                                           "audit, scaled, discrete", "TrueDude of flow, public costs",
                                           "TrueDude of bundles"]))
@@ -363,6 +365,7 @@ def test_what_stops_cost_is_measured_and_a_narrow_room_is_seen() -> None:
         assert stop_delta_row(inject_fault(sound, StopsAtBeta), sound).flagged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", fast(2, [{}, {"neighbours": "add_or_remove"}, {"batch": 300}]))
 def test_stops_are_no_leak(changes: dict[str, Any]) -> None:
     """More is asked for than there is: without noise, stops would raise flags where the loads are, in either world."""
@@ -407,13 +410,14 @@ def homes(people: int) -> Program:
 COMFORTS = [{"comfort": row} for row in (*study_generator(1).random((8, 3)), *np.eye(3))]
 
 
+@pytest.mark.slow
 def test_a_compiled_programs_loss_is_attained_and_its_own_bounds_hold() -> None:
     """A fault that is planted must not be mended by the program's own look at its bounds."""
     mechanism = PrivDude(homes(600), 1.0, 1e-6, rounds=20, burn_in=10)
     pool = tiny_pool(mechanism.program, 1, COMFORTS)
     twin = tiny(mechanism, pool)
     own = Pool.of(twin.program, study_generator(1, "tiny"), 0, pool.records)
-    found = walked(twin, own, 1, pairs=1)["slack"]
+    found = replayed(twin, own, 1, pairs=1)["slack"]
     assert not found.flagged
     assert found.measured == pytest.approx(found.promised, rel=1e-5)
     assert not any(row.flagged for row in sensitivity_rows(mechanism, pool, 1))
@@ -421,7 +425,7 @@ def test_a_compiled_programs_loss_is_attained_and_its_own_bounds_hold() -> None:
     for kind in (RoundDude, TrueDude):  # shares as the template has them, worked out again
         run = run_of(kind(homes(3000), 4.0, 1e-6, rounds=6, burn_in=2), pool, 1)
         assert not decode_row(run).flagged
-    assert walked(twin, own, 1, counting(twin))["slack"].flagged
+    assert replayed(twin, own, 1, counting(twin))["slack"].flagged
 
 
 @pytest.mark.slow

@@ -161,7 +161,7 @@ def test_shares_are_separate_decodes() -> None:
 
 
 @pytest.mark.parametrize("bad", [[np.nan, 0.5], [0.5, 1.01], [-0.01, 0.5], [np.inf, 0.5]])
-def test_a_bad_record_is_refused_to_her_and_null_in_a_release(bad: list[float]) -> None:
+def test_a_bad_record_is_refused_to_its_owner_and_null_in_a_release(bad: list[float]) -> None:
     program = SharedResources(2, needs=((0,), (0, 1)), costs=(0.5, 0.25))
     with pytest.raises(InvalidInput, match="record"):
         program.one(bad)

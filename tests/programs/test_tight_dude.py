@@ -107,6 +107,7 @@ def test_public_faults_are_refused_before_any_record(bad: dict[str, Any]) -> Non
 # ---- the run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", fast(2, [
     {}, {"payments": "scaled", "program": Parts(4000, (2000.0,), parts=(0.7,))},
     {"payments": "scaled"}, {"program": Parts(4000, (2000.0,), parts=(0.7,))}, {"law": "discrete_gaussian"},
@@ -133,7 +134,7 @@ def test_shares_are_separate_decodes_and_rows_hold(options: dict[str, Any]) -> N
         mechanism.check(replace(outcome.billboard, public_seed=""))
 
 
-def test_whoever_is_not_satisfied_gets_her_favourite_whatever_her_coin() -> None:
+def test_an_unsatisfied_participant_gets_the_favourite_whatever_the_coin() -> None:
     mechanism = wide(program=UnitDemand(40_000, (20_000.0,)), alpha=0.2, rounds=4000)
     board = mechanism._board(
         np.zeros((4100, 1), np.int64), np.zeros((4100, 1), np.int64), public_seed="5c" * 32)
@@ -151,6 +152,7 @@ def test_whoever_is_not_satisfied_gets_her_favourite_whatever_her_coin() -> None
         (0, board.charged_prices[0] / PRICE_UNIT)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [pytest.param(2), pytest.param(40, marks=pytest.mark.slow)])
 def test_rows_hold_but_with_probability_beta_and_not_without_margins(runs: int) -> None:
     class Bare(TightDude):

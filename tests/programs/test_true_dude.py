@@ -65,7 +65,7 @@ def test_shares_are_separate_decodes(options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("program", [UnitDemand(300, 37.0, goods=4), halves()])
-def test_everybody_is_satisfied_at_what_she_is_charged(program: UnitDemand) -> None:
+def test_everybody_is_satisfied_at_their_charge(program: UnitDemand) -> None:
     mechanism, values = small(program=program, step="adagrad"), popular(300, 4, seed=4)
     outcome = mechanism.run(values, Noise.simulated(4))
     parts = np.array(getattr(program, "parts", (1.0,) * 4))

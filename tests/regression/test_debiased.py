@@ -21,7 +21,7 @@ from confide.regression import (
     UniformNoise,
     plan,
 )
-from confide.regression.audited import PaidByHerOwnGroup, injected
+from confide.regression.audited import PaidByOwnGroup, injected
 from confide.regression.audited_behaviour import behaviour_rows, far_lies, own_score_row, range_row, wrong_signs
 from confide.regression.spectrum import ridge_shrinkage, ridge_shrinkage_error
 
@@ -101,7 +101,7 @@ def test_payments_are_the_rule_at_the_debiased_prediction() -> None:
             assert ours.decode((X[i], y[i]), i, board)["payment"] == paid[i]
 
 
-def test_bounds_follow_the_stretched_payments() -> None:
+def test_bounds_follow_the_scaled_payments() -> None:
     plain, ours = mechanism(debias=False, clip=6.0), mechanism(clip=6.0)
     reach = (1.25 + ours.noise_scale * 6.0) * ours.stretch
     assert ours.stretch == pytest.approx(1 / (1 - 0.2008), abs=1e-3)
@@ -141,7 +141,7 @@ def test_the_audit_measures_debiased_truth() -> None:
     rows = behaviour_rows(biased, seed=1, runs=4, types=12)
     plain = next(row for row in rows if row.promise.startswith("no lie"))
     assert gain.measured < plain.measured / 3  # type: ignore[operator]
-    assert own_score_row(injected(PaidByHerOwnGroup, ours), 1).flagged
+    assert own_score_row(injected(PaidByOwnGroup, ours), 1).flagged
     assert not far_lies(ours, 1) or wrong_signs(ours, 1)[0].flagged
 
 

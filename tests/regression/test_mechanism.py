@@ -91,7 +91,7 @@ def test_injected_noise_reproduces_the_formulas() -> None:
     assert outcome.shares["payment"].to_numpy() / 1e9 == pytest.approx(by_hand, abs=1e-8)
 
 
-def test_a_report_moves_only_her_payment_the_release_and_the_other_group() -> None:
+def test_a_report_moves_only_its_own_payment_the_release_and_the_other_group() -> None:
     mechanism = _mechanism()
     X, y = _people()
     before = mechanism.run((X, y), _replay())

@@ -183,7 +183,7 @@ CELLS = [1.0, "0.5", "a secret", None, float("nan"), b"x", object(), 1e400, 10**
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: type(cell).__name__)
-def test_a_cell_that_is_no_number_is_her_null_record_alone(cell: object) -> None:
+def test_a_cell_that_is_no_number_makes_that_record_alone_null(cell: object) -> None:
     """It neither stops the run nor appears in an error, and every other row is read as it would be without it."""
     X = [[0.1, 0.2], [0.3, cell], [np.float32(0.1), 0.6]]
     y = [0.25, 0.5, cell]

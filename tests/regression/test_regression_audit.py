@@ -78,10 +78,10 @@ def test_statistical_rows_fit_the_false_alarm_budget() -> None:
 def test_the_printed_mechanism_breaks_its_promise() -> None:
     """Loss 5.34 times the claim at n = 10^4, gamma = 10: exactly, through the door, and in samples (spec 4.3)."""
     assert printed_loss(1.0) == pytest.approx(5.34, abs=0.005)
-    walked = printed_audit(1.0, Noise.simulated(0))
-    assert walked.flagged
-    assert walked.measured == pytest.approx(5.34, abs=0.005)
-    assert not walked.leaks
+    replayed = printed_audit(1.0, Noise.simulated(0))
+    assert replayed.flagged
+    assert replayed.measured == pytest.approx(5.34, abs=0.005)
+    assert not replayed.leaks
     samples = printed_samples(1.0, 20_000, Noise.simulated(11))
     found = statistical_audit(*samples, PureDP(1.0), alpha=alpha("regression.printed"))
     assert found.flagged
@@ -117,6 +117,7 @@ def test_half_space_audit() -> None:
     assert odds > 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", [
     name if name == "ridge" else pytest.param(name, marks=pytest.mark.slow) for name in RELEASES])
 def test_a_sound_plan_passes(release: str) -> None:
@@ -143,6 +144,7 @@ def test_honest_plans_with_small_slack_pass() -> None:
         assert [row.promise for row in rows if row.flagged] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("features", "people", "release", "least"), fast(1, [
     (1, 2000, "ridge", 0.7), (2, 5000, "ridge", 0.9), (4, 60_000, "ridge", 0.9),
     (3, 6000, "sufficient statistics", 0.9),
@@ -178,6 +180,7 @@ def test_noise_below_the_sensitivity_is_flagged(monkeypatch: pytest.MonkeyPatch)
             assert len(_flagged(_mechanism())) >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", fast(1, ["none", "a hundredth", "one draw for all"]))
 def test_broken_noise_of_the_estimates_is_flagged(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sound = output_perturbation.perturbed_ridge
@@ -333,13 +336,14 @@ def test_a_wider_ball_is_injected_where_it_matters() -> None:
     assert wide.setting.ball == 10 * sound.setting.ball
     assert wide.setting.diameter == sound.setting.diameter
     assert wide.noise_scale == sound.noise_scale
-    walked = audited.privacy(sound, 3)[0]
-    assert isinstance(walked, Transcripts)
-    assert "a ball ten times as wide" in walked.faults
+    replayed = audited.privacy(sound, 3)[0]
+    assert isinstance(replayed, Transcripts)
+    assert "a ball ten times as wide" in replayed.faults
     heavy = replace(sound, payment=replace(sound.payment, ridge=50_000.0))
     assert not ball_matters(heavy)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
 @pytest.mark.parametrize("squares", ["held", "not held"])
 def test_rows_that_nobody_shortens_end_in_a_verdict(squares: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -361,7 +365,7 @@ def test_rows_that_nobody_shortens_end_in_a_verdict(squares: str, monkeypatch: p
     assert bool(_flagged(_mechanism())) == (squares == "not held")
 
 
-def test_payment_by_her_own_group_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_payment_by_ones_own_group_is_flagged(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = algorithm.PrivateTruthfulRegression.exact_payments
 
     def own(self: Any, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:

@@ -271,7 +271,7 @@ ROWS = np.array([[0.9], [-0.7], [1.0]])
 REPORTS = np.array([-1.3, -0.35, 0.1, 0.35, 1.3])
 
 
-class WithHerOwn(TruthfulRegression):
+class WithOwnRecord(TruthfulRegression):
     """The estimate that predicts her contains her own answer."""
 
     def predictions(
@@ -318,7 +318,7 @@ def test_injected_bugs_are_found() -> None:
     """Her own answer in her peers' estimate makes a lie pay; the prior mean makes every lie free."""
     far = np.array([-1.3, 0.35, 1.3])
     sound, own, blind = (best_response_among(interim_utility(_small(kind), ROWS, 0, 0.35), 0.35, far)
-                         for kind in (TruthfulRegression, WithHerOwn, PriorMean))
+                         for kind in (TruthfulRegression, WithOwnRecord, PriorMean))
     assert sound.gain < -1e-3
     assert own.gain > 1e-3
     assert blind.gain == pytest.approx(0.0, abs=1e-12)

@@ -128,7 +128,7 @@ def test_a_uniform_billboard_of_other_columns_is_refused():
     (SMALL, Workload.parities([[0, 3], [0, 4], [3, 4], [1, 5]], attributes=6), 3),
     (SMALL, Workload.complete(SMALL, width=1), 5),
 ], ids=["literals", "pairs", "predicates", "two cells", "pairs of cells", "parities", "constant", "positive"])
-def test_queries_that_tell_each_other_are_paid_for_once(schema, workload, paid):
+def test_queries_that_determine_each_other_are_paid_for_once(schema, workload, paid):
     every = np.array(list(product([False, True], repeat=workload.attributes))) if schema is None else \
         every_record(schema)
     mechanism = NoisyAnswers(records=len(every), workload=workload, schema=schema, epsilon=1.0, delta=1e-6)

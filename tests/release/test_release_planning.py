@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cases import fast
+from confide.campaign.kinds.release.described import described
 from confide.contract import InvalidInput, Mechanism, Refused
 from confide.privacy.accounting import Accountant
 from confide.privacy.losses import ZCDP
@@ -85,7 +87,7 @@ def test_delta_may_be_left_out() -> None:
 
 
 @pytest.mark.parametrize("kind", [MWEM, NoisyAnswers, IndependentMarginals, DualQuery, Reweighted, MarginalFit])
-def test_runs_tell_public_steps_up_to_all_of_them(kind: Any) -> None:
+def test_runs_report_public_steps_up_to_all_of_them(kind: Any) -> None:
     schema, reported = Schema.bits(4), list[tuple[int, int | None]]()
     more: dict[str, Any] = {"schema": schema}
     if kind is MarginalFit:
@@ -196,6 +198,7 @@ def test_the_best_comes_first_and_all_are_reported() -> None:
     assert f"{found.prediction.average:.2g}" in " ".join(found.reasons)
 
 
+@pytest.mark.slow
 def test_more_privacy_budget_or_records_never_predict_more_error() -> None:
     """Of no method; what is advised changes, so that its figures may rise by as much as known errors are preferred."""
     for schema, count in ((PEOPLE, 300), (Schema.bits(600), 100_000)):
@@ -419,3 +422,16 @@ def test_ranges_over_fine_bins_sum_up_the_noise_of_many_cells() -> None:
     assert 0.032 / 3 < found.largest < 0.032 * 3
     assert found.average > 5 * predict("marginal-fit", fit, values).average
     assert plan(schema, records=20_000, workload=ranges, epsilon=1.0, delta=1e-6).method == "gaussian"
+
+
+@pytest.mark.parametrize(("columns", "tables", "says"), [
+    (1, None, "MarginalFit: the table of its one column, with Gaussian noise of standard deviation 20.26 records on "
+     "every cell, and measured again with 6.754; a population of 300 made-up rows is fitted"),
+    (3, 0, "MarginalFit: tables of single columns, with Gaussian noise of standard deviation 11.1 records on every "
+     "cell; a population of 300 made-up rows is fitted"),
+])
+def test_a_fit_to_single_columns_names_no_sets_of_columns(columns: int, tables: int | None, says: str) -> None:
+    it = MarginalFit.for_budget(records=10_000, epsilon=1.0, delta=1e-6, schema=Schema.bits(columns), tables=tables,
+                                population=300)
+    plan: Any = SimpleNamespace(mechanism=it)
+    assert described(plan) == says

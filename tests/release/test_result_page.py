@@ -72,7 +72,7 @@ def test_tables_of_columns_are_what_released_answers_add_up_to(tmp_path: Path, m
     assert " +- " in str(crossed[0])
 
 
-def test_parities_of_one_attribute_tell_how_frequent_it_is(tmp_path: Path) -> None:
+def test_parities_of_one_attribute_give_its_frequency(tmp_path: Path) -> None:
     it = campaign(tmp_path, (COMPLETE, 'form = "parities"\nwidth = 2'), method="gaussian")
     outcome, found = shown(it)
     (single,) = tables(found, "Each column by itself")

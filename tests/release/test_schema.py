@@ -537,7 +537,7 @@ def test_sets_that_leave_out_thousands_are_refused():
 
 
 @pytest.mark.filterwarnings("default")
-def test_many_null_records_are_reported_to_whoever_holds_the_table() -> None:
+def test_many_null_records_are_reported_to_the_custodian() -> None:
     """Also where nobody looks at `rejected`; one in a hundred, as in a campaign, is nothing to warn of."""
     schema = Schema((Binned(column="age", lower=0, upper=100, bins=10),))
     for ages, records in (([31] * 195 + [131] * 5, 200), ([31] * 195, 200)):

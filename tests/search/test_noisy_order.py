@@ -111,6 +111,7 @@ def first_law(values, scale, kind):
                      for r in range(len(values))])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "plain"), fast(2, [
     ("laplace", False), ("discrete_laplace", False), ("exponential", False), ("gumbel", False), ("laplace", True),
     ("exponential", True),
@@ -239,7 +240,7 @@ def test_words_that_would_favour_some_members_are_passed_over():
     assert taken([most - 1, 1])[1:] == [1, 0]
 
 
-def test_the_order_is_the_same_whoever_asks_after_a_crash(tmp_path):
+def test_the_order_is_the_same_for_every_caller_after_a_crash(tmp_path):
     path = tmp_path / "noise.journal"
     scores = np.arange(3000) % 7
     with JournalNoise(path, Noise.secure()) as journal:

@@ -117,6 +117,7 @@ def test_the_limit_by_integration(bridged: int, scale: float, at_most: float) ->
     assert limit_loss(bridged, scale, at_most) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_losses_of_chances_that_leave_the_doubles() -> None:
     """That 199 others are all lower than a low noise has probability .02^200; its ratio is e^(199/20)."""
     assert limit_loss(199, 20.0, 0.02) == pytest.approx(199 / 20)
@@ -181,7 +182,7 @@ def test_every_public_stop_is_audited(kind: str, epsilon: float, threshold: floa
     assert len(report.controls) >= 3
 
 
-STRETCHED = [
+EXTREME = [
     {"stop": "smoothed", "largest_threshold": 0}, {"stop": "private", "largest_threshold": 0},
     {"stop": "smoothed", "statistic": Paths(2)}, {"stop": "private", "statistic": Walks(3), "degree_bound": 20},
     {"stop": "none", "statistic": CommonNeighboursMulti(), "stopping_target": None},
@@ -191,7 +192,7 @@ STRETCHED = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("some", STRETCHED, ids=str)
+@pytest.mark.parametrize("some", EXTREME, ids=str)
 def test_every_statistic_and_grid_is_audited(some: dict[str, Any]) -> None:
     plan = {"people": 10_000, "components": 3, "stopping_target": 30, "epsilon": 1.0, "degree_bound": 50} | some
     report = audit(audited.search(PTarget(**plan), 1))
@@ -225,7 +226,7 @@ def test_a_quiet_fake_shows_near_its_threshold(threshold: float) -> None:
     assert selection_row(inject_fault(it, HalvedNoise), sound=it).flagged
 
 
-def test_ties_inside_a_component_do_not_tell_of_strangers() -> None:
+def test_ties_inside_a_component_do_not_depend_on_strangers() -> None:
     assert transcript_row(search()).verdict == "kept"
     assert transcript_row(search(), TiesByDegree).flagged
 

@@ -112,7 +112,7 @@ LINES = {"source": [1, 2, 1, 3, 4, 4], "target": [2, 1, 3, 2, 4, 1], "minutes": 
     ({"weight": "minutes", "at_least": 0}, [(1, 2), (1, 3), (1, 4), (2, 3)]),
     ({"at_least": 3}, []),
 ])
-def test_lines_of_a_pair_add_up_whoever_comes_first(more: dict[str, Any], edges: list[tuple[int, int]]) -> None:
+def test_lines_of_a_pair_add_up_in_either_order(more: dict[str, Any], edges: list[tuple[int, int]]) -> None:
     graph = Graph.from_table(LINES, **more)
     found = [(graph.id_of(v), graph.id_of(u)) for v in range(4) for u in graph.neighbours(v).tolist() if v < u]
     assert (graph.people, found) == (4, edges)

@@ -52,13 +52,13 @@ def routes(app: FastAPI) -> list[APIRoute]:
     """All routes, however they are nested."""
     found: list[APIRoute] = []
 
-    def walk(parts: Any) -> None:
+    def visit(parts: Any) -> None:
         for each in parts:
             if isinstance(each, APIRoute):
                 found.append(each)  # pages among them
-            walk(getattr(each, "routes", None) or getattr(getattr(each, "original_router", None), "routes", ()))
+            visit(getattr(each, "routes", None) or getattr(getattr(each, "original_router", None), "routes", ()))
 
-    walk(app.routes)
+    visit(app.routes)
     return found
 
 

@@ -80,7 +80,7 @@ def values(draw, design):
 
 @settings(max_examples=40, deadline=None)
 @given(data=st.data(), design=designs())
-def test_the_norm_is_at_most_one_and_her_own_check_agrees(data, design):
+def test_the_norm_is_at_most_one_and_the_devices_check_agrees(data, design):
     rows = [data.draw(values(design)) for _ in range(3)]
     if design.features:
         wild = st.floats() | st.none() | st.text("abcdefg0123456789.", max_size=3)

@@ -162,7 +162,7 @@ def test_a_participant_may_write_a_number_as_text():
     assert SEX.encode_one(" male") == (1, None)
 
 
-def test_reasons_tell_no_value():
+def test_reasons_contain_no_value():
     assert AGE.reason(1) == "age: is missing or not a number; must be in [18, 1234567] years"
     assert SEX.reason(4) == "sex: is not a level; must be one of female, male"
     assert Category(column="c", levels=tuple("abcdefghijklmnop")).limit().endswith("k, l, ...")

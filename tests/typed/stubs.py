@@ -1,6 +1,6 @@
-"""The stubs of packages with lazy doors: `__init__.pyi` says to type checkers and editors what `doors` says to Python.
+"""The stubs of packages with lazy exports: `__init__.pyi` gives type checkers and editors what `exports` gives Python.
 
-Run it to write them anew: `.venv/bin/python tests/typed/stubs.py`. A test holds them to the doors.
+Run it to write them anew: `.venv/bin/python tests/typed/stubs.py`. A test compares the two.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src"
-_MADE = "# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.\n"
+_MADE = "# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.\n"
 _WIDTH = 120
 
 
 def packages() -> Iterator[Path]:
-    """The `__init__.py` of every package with doors."""
+    """The `__init__.py` of every package with exports."""
     for path in sorted((SOURCE / "confide").rglob("__init__.py")):
-        if "= doors(" in path.read_text(encoding="utf-8"):
+        if "= exports(" in path.read_text(encoding="utf-8"):
             yield path
 
 
@@ -28,7 +28,7 @@ def stub(path: Path) -> str:
         path: its `__init__.py`.
     """
     name = ".".join(path.parent.relative_to(SOURCE).parts)
-    modules, inner = doors(path)
+    modules, inner = exports(path)
     homes = [(each if each.startswith("confide.") else f"{name}.{each}", public)
              for each, names in modules.items() for public in names] + [(name, each) for each in inner]
     homes.sort(key=lambda home: (home[0], _order(home[1])[0], home[1].lower()))
@@ -38,21 +38,21 @@ def stub(path: Path) -> str:
     return f"{_MADE}{imports}\n\n{listed}\n" if imports else f"{_MADE}{listed}\n"
 
 
-def doors(path: Path) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+def exports(path: Path) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     """What a package exports: module -> public names, and the packages within that are public names.
 
     Args:
         path: its `__init__.py`.
 
     Raises:
-        ValueError: it has no call of `doors` with literal arguments.
+        ValueError: it has no call of `exports` with literal arguments.
     """
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         value = getattr(node, "value", None)
-        if isinstance(value, ast.Call) and ast.unparse(value.func) == "doors":
+        if isinstance(value, ast.Call) and ast.unparse(value.func) == "exports":
             inner = next((ast.literal_eval(each.value) for each in value.keywords if each.arg == "packages"), ())
             return ast.literal_eval(value.args[1]), tuple(inner)
-    raise ValueError(f"{path} has no call of doors")
+    raise ValueError(f"{path} has no call of exports")
 
 
 def _order(name: str) -> tuple[int, str]:

@@ -89,16 +89,16 @@ def write_pages(found: Iterable[Path], folder: Path) -> dict[Path, Path]:
 def public_names() -> list[str]:
     """The dotted name of all that a package lists, but for the packages among them, which list their own."""
     source = ROOT / "src"
-    listed = {door.parent: door for kind in ("py", "pyi") for door in (source / "confide").rglob(f"__init__.{kind}")}
-    return sorted(name for folder, door in listed.items()
-                  for name in _listed(".".join(folder.relative_to(source).parts), door))
+    listed = {stub.parent: stub for kind in ("py", "pyi") for stub in (source / "confide").rglob(f"__init__.{kind}")}
+    return sorted(name for folder, stub in listed.items()
+                  for name in _listed(".".join(folder.relative_to(source).parts), stub))
 
 
-def _listed(package: str, door: Path) -> Iterator[str]:
-    for node in ast.parse(door.read_text(encoding="utf-8")).body:
+def _listed(package: str, stub: Path) -> Iterator[str]:
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             yield from (f"{package}.{name}" for name in ast.literal_eval(node.value)
-                        if not (door.parent / name / "__init__.py").exists())
+                        if not (stub.parent / name / "__init__.py").exists())
 
 
 def by_mypy(files: Iterable[Path], places: Mapping[Path, Path], options: Iterable[str] = ()) -> Found:

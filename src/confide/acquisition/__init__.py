@@ -10,9 +10,9 @@ Everybody's weight in the mean, noise and payment follow from all reports, such 
 report. The person's own device adds the noise.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "caps": ("CappedCaps", "Caps"),

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.acquisition.caps import CappedCaps as CappedCaps
 from confide.acquisition.caps import Caps as Caps
 from confide.acquisition.mechanism import Contracts as Contracts

@@ -113,8 +113,8 @@ def messages(
     Args:
         contracts: contracts of all participants. The audited client uses the contract with the largest privacy loss.
         seed: seed of the transcripts, of the records, and of the choice of absent participants.
-        it: mechanism whose `submit` is the audited client. If left out, the client is `perturb`, and the promises are
-            those of the contracts alone.
+        it: mechanism whose `submit` is the audited client. If `it` is left out, the client is `perturb`, and only the
+            promises of the contracts are audited.
         run: function of the platform that adds the messages up: the run of a campaign, or `aggregate`.
         source: noise source whose draws are tested; `Noise.secure()` if left out.
     """
@@ -143,7 +143,7 @@ def messages(
     several = contracts.active > 1
     alone = float((_alone(contracts) / contracts.epsilon_central).max())
     return [
-        Transcripts(named=_MESSAGE, run=client, pairs=lambda: _stretched(contract), seed=seed, promises=local,
+        Transcripts(named=_MESSAGE, run=client, pairs=lambda: _largest_moves(contract), seed=seed, promises=local,
                     claims={"": RenyiDP(contract.order, contract.epsilon_local)},
                     names={"": f"{_MESSAGE}, by its contract (Renyi)"}, faults={
                         words: partial(_answered, run) for words, run in _clients(contract).items()}),
@@ -178,9 +178,9 @@ def _computed(rows: _Rows) -> list[AuditRow]:
 
 
 def _paid(it: TwoPartMechanism, promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Privacy events that a promise is compared with. For a promise towards the platform or fellow participants, they
-    are the events that the ledger is charged for. For a promise towards the public, the event has the largest central
-    loss over all reports.
+    """Privacy events that a promise is compared with. For a promise towards the platform or fellow participants, the
+    result holds the events that the ledger is charged for. For a promise towards the public, the event has the largest
+    central loss over all reports.
     """
     if promise.audience is not Audience.PUBLIC:
         return events
@@ -192,8 +192,8 @@ def _paid(it: TwoPartMechanism, promise: Privacy, events: tuple[Event, ...]) -> 
 
 
 def _hardest(contracts: LatticeContracts) -> LatticeContract:
-    """Contract of the participant with the largest local loss, among those whose noise is hardly larger than their
-    level requires.
+    """Contract of the participant with the largest local loss, among the participants whose noise is hardly larger than
+    their level requires.
     """
     levels = contracts.delivered_local
     tight = levels > 0.9 * contracts.epsilon_local
@@ -210,7 +210,7 @@ def _answered(run: _Run, record: Any, noise: Noise) -> Any:
         return type(problem).__name__
 
 
-def _stretched(contract: LatticeContract) -> list[Neighbours]:
+def _largest_moves(contract: LatticeContract) -> list[Neighbours]:
     """Neighbouring records at both ends of the range, next to an end, and outside the range by a little or by any
     amount.
     """
@@ -273,7 +273,9 @@ def _sum_row(promised: float, measured: float, people: int) -> AuditRow:
 
 
 def _silent(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, _: Noise) -> LatticeRelease:
-    """Faulty platform that divides by the steps of those present and adds no noise in place of the absent."""
+    """Faulty platform that divides by the steps of the participants who are present and adds no noise in place of
+    absent participants.
+    """
     return aggregate(made, index, messages, ForcedNoise([]))
 
 
@@ -285,7 +287,8 @@ def _forgetful(made: LatticeContracts, index: np.ndarray, messages: np.ndarray, 
 
 def _alone(contracts: LatticeContracts) -> NDArray[np.float64]:
     """Loss of each participant if their own noise were the only noise in the published sum, shape (k,), in the
-    contracts' order. A participant has this loss if all others together leave their noise out of the sum.
+    contracts' order. The loss of a participant has this value if all other participants leave their noise out of the
+    sum.
     """
     ratios = contracts.steps.astype(np.float64) / contracts.noise_std.astype(np.float64)
     return np.asarray(contracts.order / 2.0 * np.square(ratios))
@@ -312,8 +315,8 @@ def _nearest(ratios: np.ndarray) -> list[int]:
 
 
 def _with_absentees(contracts: LatticeContracts, seed: int, run: _Sum) -> float:
-    """Largest ratio of the delivered central level to the promised one among those present. Every third participant is
-    absent, and so is the participant with the largest noise.
+    """Largest ratio of the delivered central level to the promised central level among the participants who are
+    present. Every third participant is absent, and so is the participant with the largest noise.
     """
     here = np.arange(contracts.active) % 3 != 2
     here[np.argmax(contracts.noise_std)] = contracts.active == 1
@@ -345,7 +348,7 @@ def _campaign(
     it: TwoPartMechanism, made: Contracts, _: LatticeContracts, index: NDArray[np.int64], sent: NDArray[np.int64],
     noise: Noise,
 ) -> LatticeRelease:
-    """The platform's side as a campaign runs it."""
+    """The platform's part of the protocol, as a campaign runs it."""
     board = it.run(made.records(dict(zip(index.tolist(), sent.tolist(), strict=True))), noise).billboard
     if not isinstance(board, MeanBillboard):
         raise TypeError(type(board).__name__)
@@ -522,7 +525,7 @@ def _lies(
 
 @dataclass(frozen=True)
 class _Held:
-    """Records of the people whose devices are simulated, and messages already sent by the others.
+    """Records of the people whose devices are simulated, and messages already sent by all other people.
 
     Args:
         records: mapping from a participant's rank to the participant's record.

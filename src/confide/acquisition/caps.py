@@ -20,8 +20,8 @@ problem (7) of the source has the following bounds.
   + g (1 - 1/n)/2.
 
 A (1 + delta)-approximate optimum on a fixed range of the inverse spread r = 1/S has r = u sqrt(kappa/Q) with u + 1/u <=
-2 + delta (2 + ghat). The local and the central loss grow by at most the largest such u, and each factor 1/2 in the
-bounds on error and payments becomes u^2/(1 + u^2).
+2 + delta (2 + ghat). In an approximate optimum the local and the central loss grow by at most the largest possible u,
+and each factor 1/2 in the bounds on error and payments becomes u^2/(1 + u^2).
 
 Source: confide; spec two_part_acquisition sections 2, 5 and 8.
 
@@ -96,7 +96,7 @@ class Caps(Declared):
     @property
     def central(self) -> float:
         """Largest central loss of any participant, in nats."""
-        return math.sqrt(self.noise_price) * self._stretch * _ROOM
+        return math.sqrt(self.noise_price) * self._factor * _ROOM
 
     @cached_property
     def local(self) -> float:
@@ -108,7 +108,9 @@ class Caps(Declared):
 
     @property
     def error_cost(self) -> float:
-        """Largest cost of the error, gamma MSE. The mean squared error is at most this cost divided by gamma."""
+        """Largest cost of the error, gamma MSE. The mean squared error is at most this cost of the error divided by
+        gamma.
+        """
         g, half = self.variance_price, self._half
         return (g * (1.0 - half) + half * self._value) * _ROOM
 
@@ -127,14 +129,14 @@ class Caps(Declared):
         return (1.0 + self.approximation) * (self.variance_price + 2.0 * math.sqrt(self.noise_price))
 
     @property
-    def _stretch(self) -> float:
+    def _factor(self) -> float:
         """Largest u that an approximate optimum can have."""
         m = 1.0 + self.approximation * (1.0 + self._ghat / 2.0)
         return m + math.sqrt(m * m - 1.0)
 
     @property
     def _half(self) -> float:
-        square = self._stretch**2
+        square = self._factor**2
         return square / (1.0 + square)
 
     def _largest_f(self) -> float:
@@ -199,18 +201,18 @@ class CappedCaps(Declared):
         return max(self._half * (self._value - self.variance_price / self.people), 0.0) * _CAPPED_ROOM
 
     @property
-    def _stretch(self) -> float:
+    def _factor(self) -> float:
         """Bound U on the ratio of the best spread to the chosen spread, in either direction."""
         return 1.0 + self.approximation + math.sqrt(self.approximation * (2.0 + self.approximation))
 
     @property
     def _half(self) -> float:
-        square = self._stretch**2
+        square = self._factor**2
         return square / (1.0 + square)
 
     @property
     def _unit(self) -> float:
-        return math.sqrt(self.noise_price) * self._stretch * _CAPPED_ROOM
+        return math.sqrt(self.noise_price) * self._factor * _CAPPED_ROOM
 
     @property
     def _value(self) -> float:

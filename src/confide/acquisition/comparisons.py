@@ -128,8 +128,8 @@ def pooling(people: int, *, variance_price: float, noise_price: float) -> Benchm
 def local_only(people: int, *, variance_price: float, noise_price: float) -> Benchmark:
     """Cost where every noisy record is published, so that the public learns as much as the platform.
 
-    A person's sensitivity then matters to nobody, because both losses are equal. Each person is paid their local loss,
-    and the cost equals that of `pooling`.
+    With published records a person's sensitivity matters to nobody, because both losses are equal. Each person is paid
+    their local loss, and the cost equals the cost of `pooling`.
 
     Args:
         people: number of people, at least 1.
@@ -140,8 +140,8 @@ def local_only(people: int, *, variance_price: float, noise_price: float) -> Ben
 
 
 def central_only(people: int, *, variance_price: float, noise_price: float) -> Benchmark:
-    """Cost where everybody trusts the platform and cares only about the public (psi = 0). The difference to other
-    designs is the value of trust in the platform; no such contract can be offered.
+    """Cost where everybody trusts the platform and cares only about the public (psi = 0). The difference to the cost of
+    other designs is the value of trust in the platform. Contracts of this design cannot be offered.
 
     Args:
         people: number of people, at least 1.
@@ -222,7 +222,8 @@ def expected_benchmarks(
 
     Returns:
         Mapping from the name of a design to its means. `private information` is the additional cost because
-        sensitivities are known to nobody else: the exact optimum's cost less that of full information, draw by draw.
+        sensitivities are known to nobody else: the exact optimum's cost less the cost with full information, draw by
+            draw.
 
     Example:
         >>> from confide.acquisition.priors import UniformPrior

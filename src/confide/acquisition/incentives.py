@@ -3,7 +3,7 @@
 Contracts depend on everybody's reports, so the gains have no closed form. The gains are computed exactly on profiles of
 reports drawn from the public belief, and then averaged over the profiles.
 
-The module also searches for a lie that gains, in a mechanism of `confide` or in any other one.
+The module also searches for a lie that gains, in a mechanism of `confide` or in any other mechanism.
 
 Source: spec two_part_acquisition section 4 (brute deviation search, revelation principle).
 """
@@ -71,7 +71,8 @@ def audit_ic(rule: OfferRule, reports: ArrayLike, person: int, misreports: Array
         misreports: (k,) reports that the person tries.
 
     Raises:
-        InvalidInput: there is no such person, no report to try, or a report that the prior cannot produce.
+        InvalidInput: the position belongs to no person, there is no report to try, or a report that the prior cannot
+            produce.
 
     Example:
         >>> from confide.acquisition.payments import PaymentRule
@@ -154,10 +155,10 @@ class SecondIdentities:
         made_up: average payment of an identity with an invented record, which costs no privacy, at the report with the
             largest payment.
         gain: average gain of the owner of two identities over the owner of one, at the best of all routes tried. In one
-            route the first identity gives its true record and its true report. In another, the first identity reports
-            falsely but gives its true record. In a third, the owner invents the record and the report of the first
-            identity in both cases, with one identity and with two. The second identity always has an invented record.
-            Every invented report is the best of those tried.
+            route the first identity gives its true record and its true report. In another route, the first identity
+            reports falsely but gives its true record. In a third route, the owner invents the record and the report of
+            the first identity in both cases, with one identity and with two. The second identity always has an invented
+            record. Every invented report is the best of the reports tried.
         deciding: the smallest number of identities that together can move the mean by its standard error; None where
             all of them together cannot.
         deciding_pay: average payment of each of the deciding identities.
@@ -321,7 +322,7 @@ def _agreement(it: TwoPartMechanism, reports: NDArray[np.float64]) -> tuple[int 
     for report in _tried(it, liar, reports).tolist():
         changed = reports.copy()
         changed[liar] = report
-        # The liar bears her own cost whatever she says; all others report the truth.
+        # The liar bears the true cost whatever is reported; all others report the truth.
         gains = _rents(it, _paid(it, changed), reports) - own
         lost, others = gains[liar], np.sort(np.delete(gains, liar))[::-1]
         together = lost + np.cumsum(others)

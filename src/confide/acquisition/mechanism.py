@@ -40,7 +40,7 @@ from confide.acquisition.release.lattice import (
     lattice_for,
     perturb,
 )
-from confide.acquisition.release.losses import SMALLEST, covering_sigma, exact_sum, least_right, plausible
+from confide.acquisition.release.losses import SMALLEST, covered_noise_std, exact_sum, least_right, plausible
 from confide.acquisition.virtual_cost import VirtualCost
 from confide.contract.checks import non_negative, whole
 from confide.contract.errors import InvalidInput
@@ -102,7 +102,7 @@ class Contracts:
     """Contracts of all participants. Only the platform may see the contracts, since they depend on all reports.
 
     Args:
-        lattice: steps, noise and levels of those who are asked for a record; None where nothing is bought.
+        lattice: steps, noise and levels of the people who are asked for a record; None where nothing is bought.
         payments: (k,) payment of each person who is asked for a record, in the smallest coin, paid if they send it.
         solution: weights, levels and cost of all people.
         exact: (n,) payments before rounding, in the currency.
@@ -125,7 +125,7 @@ class Contracts:
                 entry sent nothing.
 
         Raises:
-            InvalidInput: the argument is no such table, a column of whole numbers has text (the error names the
+            InvalidInput: the argument is no table of messages, a column of whole numbers has text (the error names the
                 column), or a participant has two entries.
         """
         return self.terms.with_messages(messages_of(messages))
@@ -148,12 +148,12 @@ class Contracts:
 class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     """Buy the mean of people's records, with privacy towards the platform and towards the public.
 
-    The utility of a type-c person from an offer is payment - price_per_nat (c epsilon_local + (1 - c) epsilon_central),
-    with losses in nats of Renyi divergence of the mechanism's order. Truth is a person's best report for any reports of
-    the others. A truthful person's utility is never negative, because the payment is computed from the actual contract
-    (ex post) and rounded up to whole coins. There is no epsilon to give, and no `for_budget`, because losses follow
-    from the reports and the price of an error; `largest_local_loss` limits them, and `confide.acquisition.plan` finds
-    the price for a budget or a target.
+    The utility of a person with sensitivity c from an offer is payment - price_per_nat (c epsilon_local + (1 - c)
+    epsilon_central), with losses in nats of Renyi divergence of the mechanism's order. Truth is a person's best report
+    for any reports of the others. A truthful person's utility is never negative, because the payment is computed from
+    the actual contract (ex post) and rounded up to whole coins. There is no epsilon to give, and no `for_budget`,
+    because losses follow from the reports and the price of an error; `largest_local_loss` limits them, and
+    `confide.acquisition.plan` finds the price for a budget or a target.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -272,8 +272,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @cached_property
     def rules(self) -> tuple[VirtualCost, ...]:
-        """Rules from reports to virtual costs, raised to the floor: one rule for all people, or one for each. People
-        with equal priors share a rule.
+        """Rules from reports to virtual costs, raised to the floor: one rule for all people, or one rule for each
+        person. People with equal priors share a rule.
         """
         priors = self.prior if isinstance(self.prior, tuple) else (self.prior,)
         made: dict[ConcernPrior, VirtualCost] = {}
@@ -293,7 +293,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     @property
     def weight_cap(self) -> float | None:
-        """The largest weight that keeps `largest_local_loss`; None where no such limit is given."""
+        """The largest weight that keeps `largest_local_loss`; None where `largest_local_loss` is not given."""
         return None if self.largest_local_loss is None else min(1.0, self.largest_local_loss / self._single)
 
     @property
@@ -384,7 +384,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
         Raises:
             InvalidInput: not n reports, no report at all, or a report that the prior cannot produce. The error does not
-                say whose report it is.
+                say whose report is at fault.
         """
         c = column_of_numbers("reports", reports)
         if c.shape != (self.people,):
@@ -419,8 +419,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             The sensitivity c, or the noisy record as a whole number; None for taking no part.
 
         Raises:
-            InvalidInput: a report that the prior cannot produce, or no valid record. The message is for that person
-                alone.
+            InvalidInput: a report that the prior cannot produce, or no valid record. The error message is for that
+                person alone.
             NotGuaranteed: the contract's noise does not keep the level that it promises.
         """
         if isinstance(private, tuple):
@@ -465,8 +465,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             progress: called with (steps done, 2). Step 1 is the sum of the messages, and step 2 is the release.
 
         Raises:
-            InvalidInput: the data are no such batches, or a participant has two entries. The error does not say which
-                participant.
+            InvalidInput: the data are no batches of `ContractedRecords`, or a participant has two entries. The error
+                does not name the participant.
         """
         source = as_noise(noise)
         advance(progress, 0, 2)
@@ -493,7 +493,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         variance = variances.pop() if variances else 0
         if variances or variance < present or steps > self.lattice:
             raise InvalidInput("data", "is not of one round of contracts")
-        absent = covering_sigma(variance - present)
+        absent = covered_noise_std(variance - present)
         if absent and steps:
             total = add_missing_noise(source, total, absent, missing_variance=variance - present)
         if not steps:

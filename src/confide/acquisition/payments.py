@@ -98,7 +98,7 @@ def exact_rents(cost: VirtualCost, sellers: Sellers, replace: Replace) -> Floats
     """Rents under a piecewise linear virtual cost, shape (m,).
 
     Args:
-        cost: virtual cost of all these people.
+        cost: virtual cost of all people in `sellers`.
         sellers: people whose rents are computed.
         replace: function to the values where one of the people has another virtual cost.
     """
@@ -170,7 +170,7 @@ def enclosed_rents(cost: SmoothVirtualCost, sellers: Sellers, replace: Replace, 
     widest bounds are divided first.
 
     Args:
-        cost: virtual cost of all these people.
+        cost: virtual cost of all people in `sellers`.
         sellers: people whose rents are computed.
         replace: function to the values where one of the people has another virtual cost.
         tolerance: largest difference between the upper and the lower bound of a rent.
@@ -240,18 +240,18 @@ def incentive_bound(
     """Upper bound on the gain of any lie over the truth, if every value V used is within `value_error` of the optimum.
 
     On rising pieces of the virtual cost, each difference of values errs by at most the error, and so does the tangent
-    of V at the lie. These two errors of the value contribute (pieces + 1) error/least slope to the bound. A constant
-    piece of some length, with a level at distance s from every other level, adds at most 2 error length/s. The bound
-    holds because V is concave, so that slopes of nearly optimal points at distance s are nearly in order. Where other
-    levels come arbitrarily near to that of a constant piece, there is no bound, because two optima with different d may
-    be tied.
+    of V at the lie. The errors of the values and of the tangent contribute (pieces + 1) error/least slope to the bound.
+    A constant piece of some length, with a level at distance s from every other level, adds at most 2 error length/s.
+    The bound holds because V is concave, so that slopes of nearly optimal points at distance s are nearly in order.
+    Where other levels come arbitrarily near to the level of a constant piece, there is no bound, because two optima
+    with different d may be tied.
 
     Args:
         cost: the person's virtual cost.
         value_error: absolute error of the values, >= 0.
         rent_width: largest difference between the bounds of an enclosed rent.
         exact_range: whether the optimum is exact over a range that does not depend on reports, as under `solve_grid`.
-            The difference d then falls in psi, and a lie gains nothing on constant pieces.
+            With an exact range the difference d falls in psi, and a lie gains nothing on constant pieces.
 
     Returns:
         The bound in the unit of V; None where there is no bound.
@@ -359,7 +359,7 @@ class PaymentRule(Declared):
     """The mechanism as a function of reports: virtual costs, the optimum, and ex-post payments.
 
     For every fixed set of absentees, truth is a dominant strategy and a truthful person's utility is never negative.
-    Both properties hold exactly with `approximation`, and up to `incentive_bound` without it.
+    Truthfulness and participation hold exactly with `approximation`, and up to `incentive_bound` without it.
 
     Args:
         virtual_cost: one virtual cost for everybody, or one for each person. Equal virtual costs should be the same
@@ -457,7 +457,7 @@ class PaymentRule(Declared):
         `incentive_bound` has the formula.
 
         Args:
-            rent_width: width of the payments' rents, where these are enclosed.
+            rent_width: difference between the bounds of a rent, where rents are enclosed.
         """
         most = single_seller_value(variance_price=self.variance_price, noise_price=self.noise_price)
         if self.cap is not None:

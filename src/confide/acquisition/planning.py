@@ -1,9 +1,9 @@
 """Plan of a mean that is bought: the price of an error that meets a budget or a target, chosen before anybody is asked.
 
-For every profile of reports, payments rise and the mean squared error falls with the price of an error. So bisection
-finds the price, on the same profiles from the public prior at every step. Other profiles measure the payments and the
-error at the chosen price. No real report is used, so the truth remains everybody's best report. The module
-`confide.acquisition.targeting` chooses the price within the mathematical model alone, without integer contracts.
+For every profile of reports, payments rise and the mean squared error falls with the price of an error. Therefore
+bisection finds the price, on the same profiles from the public prior at every step. Further profiles measure the
+payments and the error at the chosen price. No real report is used, so the truth remains everybody's best report. The
+module `confide.acquisition.targeting` chooses the price within the mathematical model alone, without integer contracts.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
 
     Args:
         mechanism: the mechanism with its `mse_price`.
-        payments: mean total of all payments, in its currency, before they are rounded up to coins.
+        payments: mean total of all payments, in the mechanism's currency, before they are rounded up to coins.
         payments_error: standard error of `payments`.
         root_error: root of the mean squared error of the estimate, in the unit of a record. Where nothing is bought,
-            the error is that of the best guess without buying.
+            the error is the error of the best guess without buying.
         bought: share of the draws in which anything is bought.
         draws: number of draws that chose the price, and also the number of draws that measured the results.
     """
@@ -148,9 +148,11 @@ def plan(
     up to `largest_local_loss`.
 
     Args:
-        design: everything but its `mse_price`, which is not used.
-        budget: for all payments together, in its currency, above 0; it binds in expectation, not report by report.
-        error: root of the mean squared error that is wanted, in the unit of a record, above 0. Give this, or budget.
+        design: the mechanism to plan for; its `mse_price` is not used.
+        budget: limit on all payments together, in the design's currency, above 0; the limit binds in expectation, not
+            report by report.
+        error: root of the mean squared error that is wanted, in the unit of a record, above 0. Give either `error` or
+            `budget`.
         draws: number of profiles of reports that choose the price, and of other profiles that measure it; at least 2.
         seed: seed of the simulated profiles.
 

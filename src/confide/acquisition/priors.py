@@ -5,7 +5,7 @@ of a report.
 
 The module also draws simulated reports from the public priors. The same seed gives the same reports, so that designs
 are compared on the same draw. The simulated reports stand for reports that nobody has made yet. No real report is among
-the simulated ones.
+the simulated reports.
 """
 
 from __future__ import annotations
@@ -297,7 +297,7 @@ class EmpiricalPrior(_PathPrior):
     for 10^5 answers.
 
     Args:
-        sample: answers of an earlier survey, never those of the participants.
+        sample: answers of an earlier survey, never the participants' own answers.
 
     Raises:
         InvalidInput: no answers, or answers outside [low, high].
@@ -345,7 +345,7 @@ def prior_draws(
         people: number of people who report, at least 1.
         draws: number of profiles, at least 1.
         seed: seed of the draws.
-        psi_floor: least virtual cost. Lower virtual costs are raised to it.
+        psi_floor: least virtual cost. Lower virtual costs are raised to `psi_floor`.
         stream: name of the random stream. Another stream gives other profiles for the same seed.
 
     Raises:

@@ -29,7 +29,7 @@ def lattice_contract(it: TwoPartMechanism, terms: Mapping[str, Any]) -> LatticeC
     """The contract for a person's device, made from the stored terms.
 
     Raises:
-        InvalidInput: the terms are not those of a contract.
+        InvalidInput: the terms are not the terms of a contract.
         NotGuaranteed: the contract's noise does not keep its level.
     """
     try:
@@ -54,7 +54,7 @@ def as_drawn(document: Mapping[str, Any], people: int) -> ContractTerms:
     """All contracts of a campaign, read from their JSON.
 
     Raises:
-        InvalidInput: the ranks are not those of invited people, or a rank has two contracts.
+        InvalidInput: a rank belongs to no invited person, or a rank has two contracts.
     """
     columns = dict(zip(_COLUMNS, zip(*document["rows"], strict=True), strict=False))
     found = ContractTerms.of_columns({**columns, "noise_std": [int(each) for each in columns.get("sigma", ())]},
@@ -98,7 +98,8 @@ def read_reports(
         roster: the public list of ids.
         identity: the id column, or "row".
         rule: virtual cost of the prior, which rejects impossible reports; None where every number is possible.
-        rejected: dictionary that receives a reason for each rejected id. Only the operator may see these reasons.
+        rejected: dictionary that receives a reason for each rejected id. Only the operator may see the reasons of
+            rejections.
     """
     found = np.full(roster.count, np.nan)
     first = FirstRows(roster, identity)
@@ -132,8 +133,8 @@ class Submissions:
         roster: the public list of ids.
         identity: the id column, or "row".
         drawn: the final contracts.
-        rejected: dictionary from each rejected id to a reason, complete after one pass. Only the operator may see these
-            reasons.
+        rejected: dictionary from each rejected id to a reason, complete after one pass. Only the operator may see the
+            reasons of rejections.
     """
 
     source: TableSource

@@ -68,7 +68,7 @@ def column_of_numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
 
 
 def messages_of(given: Any) -> Mapping[int, int]:
-    """Mapping from a participant's rank to their message, from such a mapping or from a table with the columns `index`
+    """Mapping from a participant's rank to their message, read from a mapping or from a table with the columns `index`
     and `message`.
 
     Args:
@@ -76,7 +76,7 @@ def messages_of(given: Any) -> Mapping[int, int]:
 
     Raises:
         InvalidInput: no table, another column, text where numbers are expected, a cell that is no 64-bit integer, or
-            two messages of one participant. The error does not say which participant.
+            two messages of one participant. The error does not name the participant.
 
     Example:
         >>> import pyarrow as pa
@@ -141,7 +141,7 @@ class ContractTerms:
         epsilon_central: (k,) losses towards the public, in nats.
         payment: (k,) payments in the smallest coin.
         variance: sum of s_i^2 over all contracts of the campaign, including those that are not in this table. The
-            platform adds noise for the part of this variance that is missing.
+            platform adds noise for the missing part of the variance.
     """
 
     index: NDArray[np.int64]
@@ -290,7 +290,8 @@ def as_record_batches(data: object, people: int) -> Iterator[ContractedRecords]:
     """Checked batches of contracts and messages, from one batch or from several.
 
     Raises:
-        InvalidInput: the data are no such batches, or an index is out of range. The error does not say which index.
+        InvalidInput: the data are no batches of `ContractedRecords`, or an index is out of range. The error does not
+            name the index.
     """
     batches = [data] if isinstance(data, ContractedRecords) else data
     if not isinstance(batches, Iterable):

@@ -1,9 +1,9 @@
 """A prior given by functions of the user: with a piecewise linear virtual cost through knots and exact payments, or
 with the true virtual cost and enclosed payments.
 
-Truth is the best report for any non-decreasing virtual cost. So a piecewise linear interpolation through 257 points of
-the true virtual cost loses a little optimality and no incentives. Where bounds on the slope of the true virtual cost
-are known, its payments can be enclosed instead.
+Truth is the best report for any non-decreasing virtual cost. A piecewise linear interpolation through 257 points of the
+true virtual cost therefore loses a little optimality and no incentives. Where bounds on the slope of the true virtual
+cost are known, its payments can be enclosed instead.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _HALVINGS = 60
 
 @dataclass(frozen=True)
 class SmoothVirtualCost(Declared):
-    """A rising virtual cost given as a function, with bounds on its slope. Rents under such a virtual cost are enclosed
-    between two bounds and are not exact.
+    """A rising virtual cost given as a function, with bounds on its slope. Rents under a virtual cost of this class are
+    enclosed between two bounds and are not exact.
 
     Args:
         function: function from an array of reports to an array of virtual costs; infinite at `high` where the density
             ends in 0.
-        slope_bounds: function from (left, right) to the least and the largest slope in between. The code cannot check
-            the given bounds. The largest slope may be infinite.
+        slope_bounds: function from (left, right) to the least and the largest slope between these reports. The code
+            cannot check the given bounds. The largest slope may be infinite.
     """
 
     function: Callable[[Any], Any]
@@ -77,14 +77,14 @@ class SmoothPrior(ConcernPrior):
 
     Args:
         distribution: distribution function F.
-        density: density f >= 0. Where f is 0 at `high`, the true virtual cost is infinite there, and the piecewise
-            linear one ends in a steep line.
+        density: density f >= 0. Where f is 0 at `high`, the true virtual cost is infinite at `high`, and the piecewise
+            linear virtual cost ends in a steep line.
         slope_bounds: bounds on the slope of the virtual cost, as in `SmoothVirtualCost`; used only by
             `smooth_virtual_cost`.
 
     Raises:
-        InvalidInput: F does not rise from 0 to 1, or f is not its density. The error names a report at which the fault
-            appears.
+        InvalidInput: F does not rise from 0 to 1, or f is not its density. The error names a report at which F or f is
+            wrong.
 
     Example:
         >>> prior = SmoothPrior(lambda c: c * c, lambda c: 2 * c)
@@ -209,7 +209,7 @@ def _ironed(c: NDArray[np.float64], sums: NDArray[np.float64], psi: NDArray[np.f
     """
     from scipy.optimize import isotonic_regression
 
-    nodes = np.append(0, 1 + np.flatnonzero(np.diff(sums) > 0))  # a stretch without mass goes to the one after it
+    nodes = np.append(0, 1 + np.flatnonzero(np.diff(sums) > 0))  # an interval without mass goes to the one after it
     nodes[-1] = len(c) - 1
     masses = np.diff(sums[nodes])
     pooled = isotonic_regression(np.diff(sums[nodes] * c[nodes]) / masses, weights=masses)

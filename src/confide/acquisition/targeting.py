@@ -1,9 +1,9 @@
 """The price of an error, chosen before any report is read, such that a budget or a target error is met in expectation.
 
-For every profile of reports, payments rise and the mean squared error falls with the error's price gamma. So bisection
-finds the price, on the same profiles from the public priors at every step. The promised numbers are means under the
-priors with standard errors, measured on further profiles. No real report is used, so the truth remains everybody's best
-report.
+For every profile of reports, payments rise and the mean squared error falls with the error's price gamma. Therefore
+bisection finds the price, on the same profiles from the public priors at every step. The promised numbers are means
+under the priors with standard errors, measured on further profiles. No real report is used, so the truth remains
+everybody's best report.
 
 The module also has the option not to buy, which is fixed in advance like gamma itself.
 """
@@ -47,8 +47,9 @@ def outside_option(
         outside_mse: m0 >= 0, the squared error without buying, such as the variance of the platform's prior belief.
 
     Returns:
-        min(V, gamma m0), and d with 0 where nothing is bought. The result is still a minimum over a range that no
-        report changes, so payments by differences of these values keep truth the best report.
+        min(V, gamma m0), and d with 0 where nothing is bought. The cost with the option not to buy is still a minimum
+        over a range that no report changes. Therefore payments by differences of these costs keep truth the best
+        report.
 
     Example:
         >>> values, differences = outside_option([2.0, 5.0], [1.0, 0.5], error_price=10.0, outside_mse=0.3)
@@ -66,7 +67,7 @@ class PriceSetting(Declared):
     """The public parameters that are fixed before reports.
 
     Args:
-        prior: prior of everybody's sensitivity, or one for each person.
+        prior: prior of everybody's sensitivity, or one prior for each person.
 
     Raises:
         InvalidInput: a parameter is out of range.
@@ -93,7 +94,7 @@ class ChosenPrice:
         mse_error: standard error of the mean `mse`.
         bought: share of the draws in which anything is bought.
         draws: number of draws that chose the price, and also the number of draws that measured the results.
-        seed: seed of these draws.
+        seed: seed of the draws that measured the results.
     """
 
     error_price: float
@@ -141,7 +142,7 @@ def price_for_budget(setting: PriceSetting, budget: float, *, draws: int = 100, 
         setting: the public parameters.
         budget: budget B > 0 for the total of all payments; it holds in expectation, not for each profile of reports.
         draws: number of profiles that choose the price, and of other profiles that measure it; at least 2.
-        seed: seed of these profiles.
+        seed: seed of the profiles of reports.
 
     Raises:
         InvalidInput: a parameter is out of range.
@@ -168,7 +169,7 @@ def price_for_error(setting: PriceSetting, mse: float, *, draws: int = 100, seed
         mse: target mean squared error, above VAR/n, the error of records without any noise, and below the error without
             buying.
         draws: number of profiles that choose the price, and of other profiles that measure it; at least 2.
-        seed: seed of these profiles.
+        seed: seed of the profiles of reports.
 
     Raises:
         InvalidInput: a parameter is out of range, or no price reaches the target.
@@ -181,7 +182,7 @@ def price_for_error(setting: PriceSetting, mse: float, *, draws: int = 100, seed
         True
     """
     positive("mse", mse)
-    again = partial(_at_error, setting, draws=draws, seed=seed)
+    again = partial(price_for_error, setting, draws=draws, seed=seed)
     least = setting.variance / setting.people
     if mse <= least * (1.0 + 1e-6):
         raise InvalidInput("mse", f"{mse:g} is out of reach: {setting.people} records without any noise give {least:g}",
@@ -192,10 +193,6 @@ def price_for_error(setting: PriceSetting, mse: float, *, draws: int = 100, seed
     means = _means(setting, draws, seed)
     _, high = edge(lambda gamma: means.mean(gamma, 1) <= mse, setting.order / (2.0 * (mse - least) ** 2))
     return _measured(setting, high, draws, seed)
-
-
-def _at_error(setting: PriceSetting, *, mse: float, draws: int, seed: int) -> ChosenPrice:
-    return price_for_error(setting, mse, draws=draws, seed=seed)
 
 
 def _means(setting: PriceSetting, draws: int, seed: int) -> _Means:
@@ -236,7 +233,7 @@ class Bought(NamedTuple):
     Args:
         payments: sum of all virtual payments, in the currency. Virtual payments have the same mean as payments.
         mse: mean squared error of the estimate, in squared units of a record. Where nothing is bought, `mse` is the
-            error of the best guess without buying.
+            mean squared error of the best guess without buying.
         asked: number of people who are asked for a record; 0 where nothing is bought.
         local: the largest local loss.
         central: the largest central loss.

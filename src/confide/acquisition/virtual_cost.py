@@ -6,9 +6,10 @@ interval have bit-identical virtual costs. The computed virtual costs never fall
 Ironing: the virtual cost of any law of reports is the slope of the greatest convex minorant of H(q) = q F^-1(q), where
 F is the distribution function.
 
-Ironing is exact where the quantile function is piecewise linear: for histograms, atoms, gaps and their mixtures. For
-such laws, H is an arc of a parabola on each interval of probabilities. The minorant of H consists of parts of arcs and
-of lines that touch two arcs. A gap of the support is a jump of H, and an atom is a straight arc.
+Ironing is exact where the quantile function is piecewise linear: for histograms, atoms, gaps and their mixtures. For a
+law with a piecewise linear quantile function, H is an arc of a parabola on each interval of probabilities. The minorant
+of H consists of parts of arcs and of lines that touch two arcs. A gap of the support is a jump of H, and an atom is a
+straight arc.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class VirtualCost:
         """A virtual cost from consecutive pieces. Pieces that continue one another are merged into one.
 
         Args:
-            pieces: pieces in order, each beginning where the one before it ends. Pieces without width are dropped,
+            pieces: pieces in order, each beginning where the piece before it ends. Pieces without width are dropped,
                 except the first.
             gaps: open intervals that no report can lie in.
         """
@@ -168,8 +169,8 @@ class VirtualCost:
 
     @cached_property
     def levels(self) -> NDArray[np.float64]:
-        """All finite virtual costs at which pieces begin or end, rising. Rents are computed from values at these
-        levels.
+        """All finite virtual costs at which pieces begin or end, rising. Rents are computed from values at these levels
+        of virtual cost.
         """
         wide = np.diff(self.bounds) > 0
         ends = np.concatenate([self.lows[wide], self.highs[wide]])
@@ -195,7 +196,7 @@ class VirtualCost:
         """Number of the piece that each report belongs to.
 
         Raises:
-            InvalidInput: a report that the prior cannot produce. Such a report is never moved to a possible one.
+            InvalidInput: a report that the prior cannot produce. An impossible report is never moved to a possible one.
         """
         c = np.asarray(reports, dtype=np.float64)
         if not np.all(self.admits(c)):
@@ -229,8 +230,8 @@ class VirtualCost:
         return list(map(Piece, ends[:-1], ends[1:], self.lows.tolist(), self.slopes.tolist()))
 
     def floored(self, psi_floor: float) -> VirtualCost:
-        """The virtual cost, raised to a floor wherever it is lower. With a positive floor, no record is bought without
-        noise.
+        """The virtual cost, raised to a floor wherever the cost is lower. With a positive floor, no record is bought
+        without noise.
 
         Args:
             psi_floor: public floor, >= 0.
@@ -253,8 +254,8 @@ class VirtualCost:
 
 
     def ceiled(self, psi_ceiling: float) -> VirtualCost:
-        """The virtual cost, made infinite wherever it exceeds a ceiling. People with a virtual cost above the ceiling
-        never sell.
+        """The virtual cost, made infinite wherever the cost exceeds a ceiling. People with a virtual cost above the
+        ceiling never sell.
 
         Args:
             psi_ceiling: public ceiling, > 0.
@@ -292,7 +293,9 @@ _SMOOTH = 1e-12
 """Relative fall of the slope up to which two arcs that meet count as one convex arc."""
 
 _NARROW = 1e-13
-"""Width below which an interval of reports counts as rounding. Such an interval is merged into the one after it."""
+"""Width below which an interval of reports counts as rounding. An interval below this width is merged into the interval
+after it.
+"""
 
 _ROUNDING = 4e-16
 
@@ -409,9 +412,9 @@ def _common_slope(left: _Arc, right: _Arc) -> float:
     """The slope of the line that touches both arcs from below. Where the arcs meet in a convex corner, the result is a
     slope of the arcs at the corner.
 
-    As the slope grows, the line under the right arc falls faster at q = 0 than the line under the left arc. So the
-    slope at which both lines coincide is the root of a rising function. Newton's method finds it, with steps restricted
-    to an interval around the root.
+    As the slope grows, the line under the right arc falls faster at q = 0 than the line under the left arc. Therefore
+    the slope at which both lines coincide is the root of a rising function. Newton's method finds the common slope,
+    with steps restricted to an interval around the root.
     """
     corner, upwards = left.slope(left.end), right.slope(right.start)
     if left.end == right.start and left.last == right.first and upwards >= corner * (1.0 - _SMOOTH):

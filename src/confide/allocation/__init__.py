@@ -12,9 +12,9 @@ good that they were assigned from a public billboard and their own row of values
 True
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "ascending_auction": ("Auction", "Rules"),
@@ -23,7 +23,7 @@ __all__, __getattr__, __dir__ = doors(
         "baselines": ("AuctionRun", "exact_auction", "greedy", "lottery", "serial_dictatorship"),
         "billboards": ("AuctionBillboard", "Clearing", "WelfareCertificate"),
         "bundles.auction": ("BundleRules",),
-        "decoding": ("BundleWalk", "Walk", "decode", "decode_bundle", "walk", "walk_bundle"),
+        "decoding": ("BundleReplay", "Replay", "decode", "decode_bundle", "replay", "replay_bundle"),
         "duality": ("bundle_dual_bound", "dual_bound"),
         "guarantees": ("EquilibriumPromises", "bundle_welfare_bound", "lie_gain"),
         "instances": ("PriceGadgets", "SpyGadgets", "instance_a", "instance_b", "sparse_instance"),
@@ -37,7 +37,8 @@ __all__, __getattr__, __dir__ = doors(
         "valuations": ("Valuations",),
     },
     packages=("bundles",),
-    renamed={"Billboard": "AuctionBillboard", "Optimum": "OptimalAllocation", "Prediction": "CrowdPrediction"},
+    renamed={"Billboard": "AuctionBillboard", "BundleWalk": "BundleReplay", "Optimum": "OptimalAllocation",
+             "Prediction": "CrowdPrediction", "Walk": "Replay", "walk": "replay", "walk_bundle": "replay_bundle"},
     moved={
         "evidence.wu_2017.private_matchings": (
             "BidsPromise", "Floor", "OptimumRange", "OptimumRelease", "PrintedBundles", "allocation_floor",

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.allocation import bundles as bundles
 from confide.allocation.ascending_auction import Auction as Auction
 from confide.allocation.ascending_auction import Rules as Rules
@@ -14,12 +14,12 @@ from confide.allocation.billboards import AuctionBillboard as AuctionBillboard
 from confide.allocation.billboards import Clearing as Clearing
 from confide.allocation.billboards import WelfareCertificate as WelfareCertificate
 from confide.allocation.bundles.auction import BundleRules as BundleRules
-from confide.allocation.decoding import BundleWalk as BundleWalk
-from confide.allocation.decoding import Walk as Walk
+from confide.allocation.decoding import BundleReplay as BundleReplay
+from confide.allocation.decoding import Replay as Replay
 from confide.allocation.decoding import decode as decode
 from confide.allocation.decoding import decode_bundle as decode_bundle
-from confide.allocation.decoding import walk as walk
-from confide.allocation.decoding import walk_bundle as walk_bundle
+from confide.allocation.decoding import replay as replay
+from confide.allocation.decoding import replay_bundle as replay_bundle
 from confide.allocation.duality import bundle_dual_bound as bundle_dual_bound
 from confide.allocation.duality import dual_bound as dual_bound
 from confide.allocation.guarantees import EquilibriumPromises as EquilibriumPromises
@@ -45,10 +45,11 @@ from confide.allocation.sinkhorn_match import SinkhornMatch as SinkhornMatch
 from confide.allocation.valuations import Valuations as Valuations
 
 __all__ = [
-    "AllocationPlan", "Ascending", "Auction", "AuctionBillboard", "AuctionRun", "BundleRules", "BundleWalk",
+    "AllocationPlan", "Ascending", "Auction", "AuctionBillboard", "AuctionRun", "BundleReplay", "BundleRules",
     "Clearing", "CrowdPrediction", "EquilibriumPromises", "Handout", "OptimalAllocation", "PAlloc", "PMatch",
-    "PriceGadgets", "PriceRelease", "Rules", "ScalingBillboard", "SinkhornMatch", "SpyGadgets", "Valuations", "Walk",
+    "PriceGadgets", "PriceRelease", "Replay", "Rules", "ScalingBillboard", "SinkhornMatch", "SpyGadgets", "Valuations",
     "WelfareCertificate", "auction_reach", "bundle_dual_bound", "bundle_reach", "bundle_welfare_bound", "bundles",
     "decode", "decode_bundle", "dual_bound", "exact_auction", "exact_optimum", "greedy", "instance_a", "instance_b",
-    "lie_gain", "lottery", "plan", "release_prices", "serial_dictatorship", "sparse_instance", "walk", "walk_bundle",
+    "lie_gain", "lottery", "plan", "release_prices", "replay", "replay_bundle", "serial_dictatorship",
+    "sparse_instance",
 ]

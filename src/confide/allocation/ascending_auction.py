@@ -36,8 +36,8 @@ same word.
 """
 
 _STEPWISE = 2**12
-"""Largest number of releases at which each release is drawn around its true sums. An audit can then replay a neighbour
-along the same history.
+"""Largest number of releases at which each release is drawn around its true sums. With releases around true sums, an
+audit can replay a neighbour along the same history.
 """
 _BLOCK = 2**20  # noises that are held at once
 
@@ -136,15 +136,15 @@ def publish(
 
 
 class Running(ABC):
-    """An auction run in progress. All of its state is private, except for the published counts.
+    """An auction run in progress. The state of the auction is private, except for the published counts.
 
     Args:
         rules: public rules of the auction.
         counter: public parameters of the counters of bids.
         noise: source of the noise.
         stream: first word of the draws' names.
-        stepwise: whether each release is drawn around its true sums. If left out, True for runs with few releases.
-        session: session that pays for the noise. If left out, a session is opened on the line `COUNTS`.
+        stepwise: whether each release is drawn around its true sums. The default is True for runs with few releases.
+        session: session that pays for the noise. By default a session is opened on the line `COUNTS`.
     """
 
     def __init__(
@@ -264,7 +264,7 @@ def bid(
                     best, surplus = named[place], gain
         if best < 0:
             held[i] = -2
-            latest[i] = -1  # no price that she would pay
+            latest[i] = -1  # no price that the bidder would pay
         elif bids[i] >= cap:
             held[i] = -2
         else:
@@ -282,8 +282,8 @@ def _play(
     seen: _Integers, latest: NDArray[np.int32], bids: NDArray[np.int32], sums: _Integers, noisy: _Integers,
     published: _Integers, prices: _Reals, changes: _Integers,
 ) -> int:
-    """Play some slots of a round, one release a slot. Returns the number of changes of counts, which are written to
-    `changes`, shape (.., 3).
+    """Play some slots of a round, with one release after each slot. Returns the number of changes of counts, which are
+    written to `changes`, shape (.., 3).
     """
     goods, people = len(prices), len(held)
     increments, before = np.zeros(goods, dtype=np.int64), np.empty(goods, dtype=np.int64)
@@ -316,7 +316,7 @@ def outbid(
 
 
 class Auction(Running):
-    """An auction of single goods in progress. All of its state is private, except for the published counts.
+    """An auction of single goods in progress. The state of the auction is private, except for the published counts.
 
     Args:
         rules: public rules of the auction.
@@ -324,7 +324,7 @@ class Auction(Running):
         counter: public parameters of the counters of bids.
         noise: source of the noise.
         stream: first word of the draws' names.
-        stepwise: whether each release is drawn around its true sums. If left out, True for runs with few releases.
+        stepwise: whether each release is drawn around its true sums. The default is True for runs with few releases.
     """
 
     def __init__(

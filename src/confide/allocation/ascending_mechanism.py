@@ -1,7 +1,7 @@
 """The common part of auctions with noisy bid counts: counting the bids, ending the auction, and clearing it.
 
-The module also checks billboards that somebody else wrote: every number on a billboard that follows from the releases
-must be the number that does follow.
+The module also checks billboards that somebody else wrote. Every number that follows from a billboard's releases is
+computed again and compared.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
         board: billboard under the same rules as the plan.
 
     Raises:
-        InvalidInput: a part of the billboard that no run of this plan writes. The message names the part.
+        InvalidInput: a part of the billboard that no run of this plan writes. The error message names the part.
     """
     for name in ("step", "good", "count", "reports"):
         _whole(name, getattr(board, name))
@@ -139,9 +139,10 @@ def tight_reserve(counter: TreeCounter, failure_probability: float, *, stopping:
 
         max(0, max_t noise_t) - noise_N <= m - 1
 
-    Whatever was bid, a good then has at most s' holders plus the left-hand side, where s' is the effective supply. The
-    law of the noise does not depend on the bids. Noise at a release that depends on the data has another law. Where a
-    run may end early, the left-hand side is therefore the maximum over t of max(0, max_{u <= t} noise_u) - noise_t.
+    Whatever bids were made, a good then has at most s' holders plus the left-hand side of the inequality, where s' is
+    the effective supply. The law of the noise does not depend on the bids. The noise at a release has another law if
+    the choice of the release depends on the data. Where a run may end early, the left-hand side is therefore the
+    maximum over t of max(0, max_{u <= t} noise_u) - noise_t.
 
     The law is simulated with public randomness, and m uses an upper confidence bound of the quantile. If the simulation
     would take more than 2^27 draws, m comes from a Chernoff bound, which is some 30% larger.
@@ -218,8 +219,8 @@ class Ascending(Market[AuctionBillboard]):
                                           above=0, below=1)] = 0.1
 
     _stepwise: ClassVar[bool | None] = None
-    """Whether each release is drawn around its true sums. None means True for runs with few releases. Audits run both
-    ways.
+    """Whether each release is drawn around its true sums. None means True for runs with few releases. Audits run
+    auctions with either value.
     """
 
     def __post_init__(self) -> None:
@@ -341,7 +342,7 @@ class Ascending(Market[AuctionBillboard]):
 
     @cached_property
     def clearing(self) -> ClearingPlan | None:
-        """Plan of the final clearing. An auction with a reserve in place of a clearing has None."""
+        """Plan of the final clearing. The plan is None for an auction with a reserve in place of a clearing."""
         if not self.reclear:
             return None
         off = _REACH * usual_error(self.counter, self.failure_probability) / min(self.copies)

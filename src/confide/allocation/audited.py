@@ -12,9 +12,10 @@ largest loss, as a share of the promised one, says how much smaller the noise co
 
 Tiny markets are audited on neighbouring data sets along one common transcript, in three ways, none of which samples:
 
-- The run on a neighbour with the same noisy answers must publish the same to all others.
+- The run on a neighbouring data set with the same noisy answers must publish the same to all other bidders.
 - The loss along the transcript, from the true sums of both runs, must be within the charge of each part.
-- The same loss is computed from the bidder's own replay of the billboard, which needs no second run.
+- The loss along the transcript is also computed from the bidder's own replay of the billboard, which needs no second
+  run.
 """
 
 from __future__ import annotations
@@ -204,8 +205,8 @@ def _others(own: Market, values: Any, index: int) -> list[Any]:
 
 
 def _numbers(own: Market) -> int:
-    """Largest number of sums that a run of an auction releases. Other mechanisms, whose runs release few sums, count as
-    0.
+    """Largest number of sums that a run of an auction releases. For mechanisms other than auctions the number is 0,
+    because their runs release few sums.
     """
     return own.counter.counters * own.counter.horizon if isinstance(own, PMatch | PAlloc) else 0
 
@@ -229,7 +230,7 @@ def _drawn_at(factor: float) -> type[Any]:
     return Part
 
 
-# ---- audited walks
+# ---- audited replays
 
 _JOINTLY = "privacy: everything that others see, jointly"
 _FEW = f"{PEOPLE} made-up bidders"
@@ -275,7 +276,7 @@ def asked(mechanism: Market, seed: int = 0) -> Examined:
     """Audit of a test that publishes only whether a number is above a threshold: its cost follows from the scales of
     its noise.
 
-    The audit is repeated with half of that noise, as a mutant.
+    The audit is repeated with half of the test's noise, as a mutant.
 
     Args:
         mechanism: tiny mechanism.
@@ -295,7 +296,7 @@ def asked_rows(
 
     A threshold test publishes only whether a number is above a threshold. Among eight bidders no number is so far from
     the threshold that a single answer carries the whole loss. Among many bidders a single answer can carry the whole
-    loss. The loss of the test then follows from the noise scales alone:
+    loss. The privacy loss of the test follows from the noise scales alone:
 
         1/b + 2/b'
 
@@ -343,8 +344,8 @@ def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pair
     """Compare the promise with the loss that each bidder's own replay of the billboard gives.
 
     Args:
-        mechanism: tiny mechanism. If it draws its noise in blocks, its run on the neighbour must also publish the same
-            for the same releases.
+        mechanism: tiny mechanism. If the mechanism draws its noise in blocks, its run on the neighbour must also
+            publish the same for the same releases.
         seed: seed of valuations and histories.
         runs: number of runs of each market.
         pairs: number of pairs of neighbouring data sets that are replayed; None for all.
@@ -372,8 +373,8 @@ def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pair
 def blocks(mechanism: Market, seed: int = 0) -> list[Examined]:
     """Audits by own replays for a mechanism that draws its noise in blocks, as campaigns with many releases do.
 
-    The mutants never add that noise, or draw too little of it. The list is empty for a mechanism that never draws its
-    noise in blocks.
+    The mutants of this audit never add the noise that was drawn in blocks, or draw too little of it. The list is empty
+    for a mechanism that never draws its noise in blocks.
 
     Args:
         mechanism: tiny mechanism.
@@ -405,8 +406,8 @@ def _has_blocks(mechanism: Market, seed: int) -> bool:
 def crafted_row(mechanism: Market) -> AuditRow:
     """Compare the promise with the log ratio of a transcript that attains it.
 
-    One bidder wants good 0, or good 1 in the neighbouring data set. No other bidder wants any good. The noise is at
-    least 0 on good 0 and at most 0 on good 1.
+    One bidder wants good 0, or good 1 in the neighbouring data set. No bidder except that one wants any good. In the
+    audited history the noise is at least 0 on good 0 and at most 0 on good 1.
 
     Args:
         mechanism: `CRAFTED`, or a mutant of it.
@@ -426,8 +427,8 @@ def crafted_row(mechanism: Market) -> AuditRow:
 
 
 def crafted() -> Examined:
-    """Audit along the transcript that attains the promise of 20 nats. Mutants with too little noise show 80 and 38.5
-    nats.
+    """Audit along the transcript that attains the promise of 20 nats. Mutants with too little noise show losses of 80
+    and 38.5 nats.
     """
     bugs = (("a quarter of the scale", QuarterOfTheScale), ("levels by the natural logarithm", NaturalLevels))
     return Examined(named="privacy, an auction of eight", sound=CRAFTED,
@@ -452,13 +453,13 @@ def matching(mechanism: Market, seed: int = 0) -> Audited:
     if mechanism.plentiful:
         return _of_plenty(mechanism, seed)
     twin = tiny(mechanism)
-    walked = jointly(twin, seed)
+    replayed = jointly(twin, seed)
     return Audited(
         promises=mechanism.guarantees(), events=mechanism.events,
         charged=mechanism.loss if mechanism.on_overflow == "truncate" else promise(mechanism), measured=[
             releases(mechanism),
             Examined(named="the basis of the noise", rows=reach_rows, sound=mechanism),
-            walked,
+            replayed,
             asked(twin, seed),
             Examined(named="privacy: the bidder's own replay of the billboard", sound=twin,
                      rows=lambda it: [transcript_row(it, seed).smaller(f"{PEOPLE} made-up bidders")]),
@@ -466,7 +467,7 @@ def matching(mechanism: Market, seed: int = 0) -> Audited:
             *(blocks(counted(mechanism) or twin, seed)
               if isinstance(mechanism, PMatch | PAlloc) and mechanism.many_steps else ()),
             *((crafted(),) if isinstance(mechanism, PMatch | PAlloc) else ()),
-            Laws(draws=lambda: [draw for draw in observed(walked.run, next(steps(twin, seed)).values, seed)
+            Laws(draws=lambda: [draw for draw in observed(replayed.run, next(steps(twin, seed)).values, seed)
                                 if draw.law in ("discrete_laplace", "discrete_gaussian")],
                  samples=_DRAWS, false_alarm=FALSE_ALARM, seed=seed),
             full_size(mechanism, seed),
@@ -499,8 +500,8 @@ def releases(mechanism: Market) -> Examined:
     """Check that the cost of all releases of a run equals the cost by the named parameters, neither more nor less.
 
     The mutants spend twice the budget, or release more than their parameters pay for. With truncation, all releases are
-    charged together as one release at the promised cost. The parts of that release are then compared with the budget
-    that they share.
+    charged together as one release at the promised cost. The parts of the truncated release are compared with the
+    budget that they share.
 
     Args:
         mechanism: mechanism without a fault.

@@ -258,7 +258,7 @@ def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
     """Check that a run exceeds the supply of a good at most as often as the failure probability gamma allows.
 
     Where only the arithmetic of the last release depends on gamma, gamma is set so small that a single run must not
-    exceed the supply. Everywhere else the audit makes as many runs as the statistics need.
+    exceed the supply. In all other cases the audit makes as many runs as the statistics need.
 
     Args:
         mechanism: mechanism as the campaign will run it.
@@ -304,8 +304,8 @@ def certificate_rows(run: _Run, *, forgetful: bool = False) -> list[AuditRow]:
 
     Args:
         run: simulated run.
-        forgetful: whether the certificate leaves out the bidders' gains at the prices. Such a certificate is a mutant
-            that the audit must flag.
+        forgetful: whether the certificate leaves out the bidders' gains at the prices. A certificate without these
+            gains is a mutant that the audit must flag.
     """
     plan, board = run.mechanism.certificate_plan, run.outcome.billboard
     if plan is None or board.surplus is None:
@@ -338,12 +338,10 @@ def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = 
     """Count the secret bits of other bidders that spies guess right from the spies' own goods, in one run of the
     mechanism.
 
-    Under joint privacy with a pure epsilon each fair bit is guessed right with probability at most
-
-        e^epsilon/(1 + e^epsilon)
-
-    whatever was guessed about the other bits. So a binomial variable with that success probability dominates the number
-    of right guesses. Where the probability is near 1, the audit shows nothing, and its row says so.
+    Under joint privacy with a pure epsilon each fair bit is guessed right with probability at most e^epsilon/(1 +
+    e^epsilon), whatever was guessed about the other bits. So the number of right guesses is dominated by a binomial
+    variable with success probability e^epsilon/(1 + e^epsilon). Where that success probability is near 1, the audit
+    shows nothing, and its row says that.
 
     Args:
         mechanism: mechanism whose rules run. The market with spies replaces the mechanism's sizes.

@@ -1,8 +1,8 @@
 """Mutants of allocation mechanisms, each with one fault that implementations commonly have. The audits must flag every
 mutant.
 
-Each fault is written once, as a class that overrides a part common to all auctions. `faults` pairs it with the class of
-the audited mechanism.
+Each fault is written once, as a class that overrides a part common to all auctions. The function `faults` pairs each
+fault with the class of the audited mechanism.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class MarksTheShares(_Matching):
 
 
 def _wanting(data: Any) -> int:
-    """How many want anything."""
+    """Number of bidders who want any good."""
     rows = np.asarray(data)
     return int(rows.reshape(len(rows), -1).any(axis=1).sum())
 
@@ -256,8 +256,8 @@ class CertifiesTwice(_Matching):
 
 
 class CutsForFree(_Matching):
-    """Mutant: holders beyond the supply are cut off, although the promise has no delta. The shares of others then
-    reveal the cut.
+    """Mutant: holders beyond the supply are cut off, although the promise has no delta. The shares of other bidders
+    reveal the place from which on holders are cut off.
     """
 
     def cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from confide.allocation.audited_reach import reports_of
 from confide.allocation.billboards import AuctionBillboard
-from confide.allocation.decoding import decode, decode_bundle, walk, walk_bundle
+from confide.allocation.decoding import decode, decode_bundle, replay, replay_bundle
 from confide.allocation.duality import surpluses
-from confide.allocation.favourites import Leanings
+from confide.allocation.favourites import PublicBiases
 from confide.allocation.market import Market
 from confide.allocation.palloc import PAlloc
 from confide.allocation.pmatch import PMatch
@@ -124,7 +124,7 @@ def _of_goods(
     if not billboard.rounds:
         return {}
     row = as_row(record, mechanism.goods)
-    found = walk(row, index, billboard)
+    found = replay(row, index, billboard)
     out = _counted(mechanism.counter, mechanism.slots, found.steps, found.goods, billboard, draws)
     reports = reports_of(found.steps, found.goods, billboard)
     out |= _halting(mechanism, found.steps, reports, billboard)
@@ -142,7 +142,7 @@ def _of_bundles(
 ) -> Parts:
     if not billboard.rounds:
         return {}
-    found = walk_bundle(mechanism.valuation.bidder(record, mechanism.goods), index, billboard)
+    found = replay_bundle(mechanism.valuation.bidder(record, mechanism.goods), index, billboard)
     out = _counted(mechanism.counter, mechanism.slots, found.steps, found.bid_on, billboard, draws)
     reports = np.zeros(billboard.rounds, dtype=np.int64)
     reports[np.array(found.reports, dtype=np.int64) - 1] = 1
@@ -157,7 +157,7 @@ def _of_bundles(
         goods, observed = decode_bundle(record, index, billboard), RecordingNoise(ForcedNoise([]))
         held = np.full((1, mechanism.largest_bundle), -1, dtype=np.int64)
         held[0, : len(goods)] = goods
-        plan.reported_of(own, billboard.prices, held, observed)  # her terms, rounded as the run does
+        plan.reported_of(own, billboard.prices, held, observed)  # the bidder's terms, rounded as the run does
         out["certificate",] = np.array([int(c) for c in observed.draws[0].center], dtype=np.int64)
     return out
 
@@ -224,11 +224,11 @@ def _of_scaling(
         return {}
     row = as_row(record, mechanism.goods)
     own = Valuations.of(row[None, :], people=1, goods=mechanism.goods)
-    lean = Leanings.of(billboard.public_seed, mechanism.spread)
+    biases = PublicBiases.of(billboard.public_seed, mechanism.spread)
     out: dict[StreamName, NDArray[np.int64]] = {}
     for r, path in enumerate(billboard.paths[:-1]):
         prices = np.ldexp(path.astype(np.float64), -20)
-        out["demand", r] = soft_demand(own, prices, mechanism.temperatures[r], lean, first=index)
+        out["demand", r] = soft_demand(own, prices, mechanism.temperatures[r], biases, first=index)
     asked = np.zeros(mechanism.goods, dtype=np.int64)
     wanted = mechanism.wanted(row, index, billboard)
     if wanted >= 0:
@@ -322,9 +322,9 @@ class History:
         not explain.
 
         The true sums are compared with the sum of all bidders' own parts. The published counts are compared with the
-        counts that follow from the bidders' parts and the drawn noise. The amount is 0 if records and noise explain
-        everything. Noise drawn around zero comes without true sums, and then only the counts show whether the noise was
-        added.
+        counts that follow from the bidders' parts and the drawn noise. The unexplained amount is 0 if records and noise
+        explain all sums and counts. Noise drawn around zero comes without true sums, and then only the counts show
+        whether the noise was added.
         """
         total: dict[Any, Any] = {}
         for index in range(self.mechanism.people):
@@ -339,8 +339,8 @@ class History:
         return wrong + self._miscounted(total)
 
     def _miscounted(self, total: Mapping[Any, Any]) -> int:
-        """The l1 distance between the published counts and those that follow from the sums of own parts and the drawn
-        noise.
+        """The l1 distance between the published counts and the counts that follow from the sums of own parts and the
+        drawn noise.
         """
         mechanism, board = self.mechanism, self.billboard
         if not isinstance(mechanism, PMatch | PAlloc) or not board.rounds:
@@ -360,7 +360,7 @@ class History:
         return int(np.abs(counts - board.counts(np.arange(1, board.steps + 1)).T).sum())
 
     def retold(self, index: int, other: Any, published: Callable[[Any, int], bytes]) -> bool:
-        """Whether others see the same when a bidder's record is replaced and every release stays the same.
+        """Whether all other bidders see the same when a bidder's record is replaced and every release stays the same.
 
         Args:
             index: bidder's place.
@@ -368,7 +368,7 @@ class History:
             published: function from an outcome and the bidder's place to the bytes that others see.
         """
         before, after = self.parts(index), self._parts(index, other)
-        # Noise alone is less by what her other record adds, so that the released sums stay as they are.
+        # Noise alone is less by what the bidder's other record adds, so that the released sums stay as they are.
         answers = [replace(draw, value=draw.value - np.reshape(
             after[draw.stream] - before[draw.stream], draw.value.shape)) if _bare(draw) else draw
             for draw in self.draws]
@@ -430,11 +430,11 @@ def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int
         values: valuations of all bidders, in the mechanism's form.
         index: place of the bidder whose record changes, from 0.
         other: that bidder's record in the neighbouring data set; None for no record. If neighbours differ by presence,
-            the record or the other record must be all zeros.
+            one of the two records must be all zeros.
         seed: seed of the noise.
 
     Returns:
-        The loss in nats. For a mechanism with pure privacy it is at most epsilon, whatever the seed.
+        The loss in nats. For a mechanism with pure privacy the loss is at most epsilon, whatever the seed.
 
     Raises:
         InvalidInput: no such place, or two records that are no neighbours.
@@ -472,8 +472,8 @@ def _units(draw: Draw, grid: int) -> NDArray[np.int64]:
 
 
 def _log_ratio(pairs: list[Pair], unreleased: Mapping[str, UnreleasedIntermediate]) -> float:
-    """The log ratio of the densities of all released draws. For unreleased draws it uses the probabilities of the
-    published comparisons.
+    """The log ratio of the densities of all released draws. For draws that are not released, the log ratio uses the
+    probabilities of the published comparisons.
     """
     terms: list[float] = []
     for one, other in pairs:

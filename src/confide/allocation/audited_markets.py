@@ -38,7 +38,7 @@ __all__ = ["HISTORIES", "Step", "charges", "counted", "histories", "in_blocks", 
 
 PEOPLE, GOODS, SUPPLY = 8, 3, 3
 _MOST_GOODS = 6
-_COPIES = 4  # of each good, for each that one bidder may hold: so many that her copies can lie in one cell
+_COPIES = 4  # of each good, for each that one bidder may hold: so many that these copies can lie in one cell
 
 _QUIET = (1.0, 2.0**-3, 2.0**-6)
 _LOW = -64.0
@@ -60,7 +60,7 @@ class Step:
     Args:
         values: valuations of all bidders, shape (n, k), or records of the valuation's class, shape (n, ...).
         index: place of the row that changes.
-        other: that row in the neighbouring data set.
+        other: the changed row as it is in the neighbouring data set.
     """
 
     values: NDArray[np.float64]
@@ -83,8 +83,8 @@ def of_rows(mechanism: _Auction, goods: int) -> _Auction:
     """The auction for bidders whose record is a row of values. Bundles of another class become capped sums of the best
     goods.
 
-    The largest number of bids and reports of one bidder is the same under every class. Only the cells of the final
-    clearing may count several copies in some classes.
+    The largest number of bids and reports of one bidder is the same under every class. In some classes of valuations
+    the cells of the final clearing may count several copies per bidder; no other count may.
 
     Args:
         mechanism: auction with valuations of any class.
@@ -112,7 +112,7 @@ def in_blocks(mechanism: _Auction) -> _Auction:
 @tiny.register
 def _(mechanism: SinkhornMatch) -> SinkhornMatch:
     # A lottery of so few copies, at the noise of a campaign, would give nobody anything, and what a certificate sums
-    # would never hold what a good is worth to her who has it. So there is enough of the first good, whatever is drawn.
+    # would never hold what a good is worth to its owner. So there is enough of the first good, whatever is drawn.
     own = replace(mechanism, people=PEOPLE, goods=GOODS, supply=SUPPLY, on_overflow="flag")
     enough, everybody = SUPPLY, np.full(GOODS, PEOPLE)
     while replace(own, supply=(enough, *[SUPPLY] * (GOODS - 1))).rates(everybody)[0] < PUBLIC_RANGE:
@@ -132,8 +132,8 @@ def _(mechanism: PMatch | PAlloc) -> PMatch | PAlloc:
 
 
 def counted(mechanism: Market) -> PAlloc | None:
-    """A tiny auction whose bidders value only the number of their goods, if the campaign's bidders do. Other campaigns
-    give None.
+    """A tiny auction whose bidders value only the number of their goods, if the campaign's bidders value only that
+    number. The result is None for campaigns with other bidders.
 
     Separate code plays auctions in which only the number of goods matters, so these auctions are audited separately.
 
@@ -163,7 +163,7 @@ def steps(mechanism: Market, seed: int) -> Iterator[Step]:
     """Worst-case neighbours for a mechanism: in an empty market, in a full one, with opposite tastes, and with an
     absent bidder.
 
-    In one of the markets all other bidders want the same good. The first bidder, who also wants it, is then outbid and
+    In one of the markets all other bidders want the same good. The first bidder also wants that good, is outbid, and
     bids again.
 
     Args:
@@ -265,8 +265,9 @@ def _as_released(mechanism: Market, records: NDArray[np.float64]) -> Any:
 def histories(seed: int) -> Callable[[int], Noise]:
     """Function from the number of a history to its noise.
 
-    The loss bound must hold on every possible transcript, so the histories alternate between three kinds of noise: as
-    it is drawn; much smaller, so that bids show; and so low that every waiting bidder is admitted.
+    The loss bound must hold on every possible transcript, so the histories alternate between three kinds of noise. One
+    kind of history is noise as it is drawn. In a second kind the noise is much smaller, so that bids show. In a third
+    kind the noise is so low that every waiting bidder is admitted.
     """
 
     def noise(number: int) -> Noise:
@@ -278,7 +279,7 @@ def histories(seed: int) -> Callable[[int], Noise]:
 
 def charges(mechanism: Market) -> dict[str, Loss]:
     """Mapping from the first word of the draws' names to the charge for that part of the noise. The key "" stands for
-    all parts together.
+    all parts of the noise together.
 
     Args:
         mechanism: mechanism without a fault.

@@ -1,12 +1,13 @@
-"""The largest change of all counts by one bidder, along any public history. The noise is calibrated to that change.
+"""The largest change of all counts by one bidder, along any public history. The noise of the counts is calibrated to
+that largest change.
 
 Two neighbouring data sets, called worlds, differ in one bidder's row. Along one public history the bidder sees the same
 prices in both worlds, bids only while free, and is outbid or not. So an adversary who writes the history decides, in
 each round, what happens to the bidder in either world.
 
-Dynamic programming over the bidder's two states covers all choices of the adversary. The adversary here may do more
-than real counts allow, so the result is an upper bound. `staggered_auction` and `staggered_bundles` write histories
-that attain the bound, which the bidder's own replay confirms.
+Dynamic programming over the bidder's two states covers all choices of the adversary. The adversary of the program may
+do more than real counts allow, so the result is an upper bound. `staggered_auction` and `staggered_bundles` write
+histories that attain the bound, which the bidder's own replay confirms.
 
 Source: spec allocation 3.2 and 5 (what a replaced row moves), 13.6.
 """
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from confide.allocation.ascending_auction import Rules
 from confide.allocation.billboards import AuctionBillboard
-from confide.allocation.decoding import walk
+from confide.allocation.decoding import replay
 from confide.contract.checks import one_of, whole
 from confide.contract.renamed import renamed
 
@@ -41,7 +42,7 @@ Tested = Literal["slot", "round_end"]
 
 _COUNTED: tuple[Counted, ...] = ("bids", "unsatisfied", "bidding")
 _Free, _Held, _Out = 0, 1, 2
-_World = tuple[int, int, int]  # bids so far, then how she stands
+_World = tuple[int, int, int]  # bids so far, then the bidder's state
 _Moves = Callable[[_World], Iterator[tuple[int, int, _World]]]  # bids and reports of a round, and what follows
 
 
@@ -71,7 +72,7 @@ def auction_reach(
     def moves(world: _World) -> Iterator[tuple[int, int, _World]]:
         used, state, _ = world
         if state == _Free:
-            yield 0, 0, (used, _Out, 0)  # no price suits her, or no bid is left
+            yield 0, 0, (used, _Out, 0)  # no price suits the bidder, or no bid is left
             if used < cap:
                 yield 1, 0, (used + 1, _Held, 0)
                 yield 1, 1, (used + 1, _Free, 0)  # outbid at once
@@ -111,7 +112,7 @@ def bundle_reach(
     """
     cap = _checked(rounds, counted, bid_cap)
     one_of("tested", tested, ("slot", "round_end"))
-    # Without a cap she may report that she would bid in a round that there is not.
+    # Without a cap the bidder may report a bid for a round that does not exist.
     cap += bid_cap is None
 
     def dropped(world: _World, now: bool) -> Iterator[_World]:
@@ -191,8 +192,8 @@ def staggered_auction(
         rounds: number of rounds, T or R.
         bid_cap: largest number C of bids of one row; None for no cap.
         apart: whether the rows take turns. If False, both rows are outbid after each round and bid on new goods. If
-            True, the first row is outbid until its bids are used up, while the second row holds its good. After that
-            the second row is outbid.
+            True, the first row is outbid until its bids are used up, while the second row holds its good. Once the
+            first row's bids are used up, the second row is outbid.
         last: whether only one of the rows is outbid in the last round; used only if `apart` is False.
 
     Example:
@@ -212,7 +213,7 @@ def staggered_auction(
         ends[other] = cap + number if apart else number
     if last and not apart:
         ends[rises[-1][1]] = rounds + 1
-    # The count of a good that is outbid after round r jumps there, and its price to 1: no later bid of hers is on it.
+    # The count of a good that is outbid after round r jumps there, and its price to 1: the bidder bids no more on it.
     changes = sorted((good, r, 2**20) for good, r in ends.items() if r <= rounds)
     table = np.array(changes, dtype=np.int64).reshape(-1, 3)
     board = AuctionBillboard(rules=rules, rounds=rounds, step=table[:, 1], good=table[:, 0].astype(np.int32),
@@ -232,7 +233,7 @@ def bids_and_reports(first: NDArray[np.float64], second: NDArray[np.float64],
     rules = billboard.rules
     counted = []
     for row in (first, second):
-        found = walk(row, 0, billboard)
+        found = replay(row, 0, billboard)
         bids = np.zeros((billboard.steps + 1, rules.goods), dtype=np.int64)
         np.add.at(bids, (np.array(found.steps, dtype=np.int64), np.array(found.goods, dtype=np.int64)), 1)
         counted.append((bids, reports_of(found.steps, found.goods, billboard)))
@@ -318,9 +319,9 @@ class BundleBidder:
 def staggered_bundles(rounds: int, *, tested: Tested) -> int:
     """The distance in bids and reports, along one history, between an additive bidder and a bidder who wants one good.
 
-    The additive bidder bids in every round. The other bidder is content until their good is outbid, which happens
-    between the end of a round and their next slot. With tests at the end of a round, the good is already outbid before
-    that bidder reports.
+    The additive bidder bids in every round. The bidder who wants one good is content until their good is outbid, which
+    happens between the end of a round and the bidder's next slot. With tests at the end of a round, the good is already
+    outbid before the bidder who wants one good reports.
 
     Args:
         rounds: number T of rounds; the market has 2T goods.
@@ -334,7 +335,7 @@ def staggered_bundles(rounds: int, *, tested: Tested) -> int:
     k = 2 * whole("rounds", rounds, at_least=1)
     rows = np.zeros((2, k))
     rows[0, :rounds] = np.linspace(1.0, 0.5, rounds) / k
-    rows[0, rounds:] = 0.25 / k  # so that she always wants another
+    rows[0, rounds:] = 0.25 / k  # so that the bidder always wants another
     rows[1, rounds:] = np.linspace(1.0, 0.5, rounds)
     common = {"supply": 1, "increment": 2.0**-20, "tested": tested}
     bidders = [BundleBidder(row=rows[0], most=k, **common),  # type: ignore[arg-type]

@@ -52,11 +52,11 @@ class AuctionBillboard(AnyBillboard):
         step: releases at which a count changed, from 1, ordered by good, then by release; shape (c,).
         good: goods whose counts changed, shape (c,).
         count: published counts from these releases on, shape (c,).
-        reports: running counts of the halting test after each round but the last. Empty if the test has no counter of
-            its own.
+        reports: running counts of the halting test after each round but the last. The array is empty if the halting
+            test has no counter of its own.
         clearing: final clearing; None if every holder keeps their good.
         cutoffs: place for each good from which on its holders go without it, shape (k,). The place is n unless a good
-            had too many holders. None if the mechanism never cuts holders off.
+            had too many holders. `cutoffs` is None if the mechanism never cuts holders off.
         surplus: noisy sum of all bidders' best gains at the final prices, on the certificate's grid; None without a
             certificate.
         welfare: noisy sum of the values of all assigned goods to their holders; None without a certificate.
@@ -103,7 +103,7 @@ class AuctionBillboard(AnyBillboard):
 
         Args:
             steps: numbers of the releases, shape (s,); 0 stands for the time before the first release.
-            goods: goods of interest, shape (g,). If left out, all goods.
+            goods: goods of interest, shape (g,). By default the counts of all goods are returned.
 
         Returns:
             Published counts, shape (s, g).

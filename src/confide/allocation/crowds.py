@@ -1,5 +1,5 @@
-"""The rows of all bidders, and the welfare of baseline rules on these rows. All of it is private, for studies and
-audits alone.
+"""The rows of all bidders, and the welfare of baseline rules on these rows. The rows and the welfare are private, and
+serve studies and audits alone.
 """
 
 from __future__ import annotations
@@ -249,7 +249,9 @@ class Crowd(Protocol):
         ...
 
     def best(self, supply: tuple[int, ...], prices: NDArray[Any]) -> tuple[float, bool]:
-        """The best welfare, and whether it is exact. If not, the number is an upper bound."""
+        """The best welfare, and whether it is exact. If the best welfare is not exact, the number is an upper bound of
+        it.
+        """
         ...
 
     def baselines(self, supply: tuple[int, ...], seed: int) -> list[Compared]:

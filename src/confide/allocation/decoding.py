@@ -23,20 +23,20 @@ from confide.contract.errors import InvalidInput
 from confide.contract.outcome import as_billboard
 from confide.tables.frames import own_row
 
-__all__ = ["BundleWalk", "Walk", "decode", "decode_bundle", "walk", "walk_bundle"]
+__all__ = ["BundleReplay", "Replay", "decode", "decode_bundle", "replay", "replay_bundle"]
 
 # ---- decoding
 
 
 @dataclass(frozen=True, kw_only=True)
-class Walk:
+class Replay:
     """The bids of one bidder in an auction of single goods, and the bidder's state at the end.
 
     Args:
         good: good held at the end, before any clearing; -1 for none.
         out: whether the bidder left, because no price suits them or no bid is left.
         latest: good of the last bid; -1 if the bidder made no bid, or no price suits them any more.
-        seen: published count of that good just before the last bid.
+        seen: published count of the good of the last bid, just before that bid.
         steps: releases of the bids, from 1.
         goods: goods of the bids.
     """
@@ -68,7 +68,7 @@ def decode(record: Any, index: int, billboard: AuctionBillboard) -> int:
         raise InvalidInput("billboard", f"{type(billboard).__name__} is no auction's billboard",
                            "each mechanism decodes its own: mechanism.decode(record, index, billboard)")
     row = as_row(record, billboard.rules.goods)
-    found = walk(row, index, billboard)
+    found = replay(row, index, billboard)
     clearing, good = billboard.clearing, found.good
     if clearing is not None:
         age = int(billboard.final_counts[found.latest]) - found.seen
@@ -80,7 +80,7 @@ def decode(record: Any, index: int, billboard: AuctionBillboard) -> int:
     return good
 
 
-def walk(row: NDArray[np.float64], index: int, billboard: AuctionBillboard) -> Walk:
+def replay(row: NDArray[np.float64], index: int, billboard: AuctionBillboard) -> Replay:
     """Replay one bidder's part of an auction of single goods.
 
     Args:
@@ -93,7 +93,7 @@ def walk(row: NDArray[np.float64], index: int, billboard: AuctionBillboard) -> W
         raise InvalidInput("index", f"{index} is no place", f"must be in 0..{rules.people - 1}")
     if not billboard.rounds:  # there is enough of everything
         favourite = int(np.argmax(row)) if bool((row > 0.0).any()) else -1
-        return Walk(good=favourite, out=favourite < 0, latest=favourite, seen=0, steps=(), goods=())
+        return Replay(good=favourite, out=favourite < 0, latest=favourite, seen=0, steps=(), goods=())
     slot = index // rules.batch
     named = np.flatnonzero(row > 0.0)  # no price is below 0
     values, supply = row[named], np.array(rules.supply, dtype=np.int64)[named]
@@ -116,26 +116,26 @@ def walk(row: NDArray[np.float64], index: int, billboard: AuctionBillboard) -> W
                 goods.append(int(named[best]))
         if held >= 0 and at_end[r, held] - seen > supply[held]:
             held = FREE
-    return Walk(good=int(named[held]) if held >= 0 else -1, out=held == OUT, latest=int(named[latest]) if latest >= 0
-                else -1, seen=seen, steps=tuple(steps), goods=tuple(goods))
+    return Replay(good=int(named[held]) if held >= 0 else -1, out=held == OUT, latest=int(named[latest]) if latest >= 0
+                  else -1, seen=seen, steps=tuple(steps), goods=tuple(goods))
 
 
 # ---- decoding
 
 
 @dataclass(frozen=True, kw_only=True)
-class BundleWalk:
+class BundleReplay:
     """The bids of one bidder in an auction of bundles, and the goods that the bidder holds at the end, before any
     clearing.
 
     Args:
-        goods: goods that the bidder holds, in the order in which they were won. They may include goods that were outbid
-            since the bidder last dropped goods.
+        goods: goods that the bidder holds, in the order in which they were won. The list may include goods that were
+            outbid since the bidder last dropped goods.
         seen: published count of each held good just before the bid on it.
         steps: releases of the bids, from 1.
         bid_on: goods of the bids.
-        reports: rounds after which the bidder reported that they would bid once more. Empty in auctions without
-            reports.
+        reports: rounds after which the bidder reported that they would bid once more. The list is empty in auctions
+            without reports.
     """
 
     goods: tuple[int, ...]
@@ -158,21 +158,22 @@ def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[
         Goods in ascending order, one entry for each copy.
 
     Raises:
-        InvalidInput: not a record of that class, no such place, a billboard of another kind.
+        InvalidInput: a record of another class than the billboard's rules name, a place that does not exist, or a
+            billboard of another kind.
     """
     if not isinstance(billboard.rules, BundleRules):
         raise InvalidInput("billboard", "is of an auction of single goods")
     bidder = billboard.rules.valuation.bidder(own_row(record), billboard.rules.goods)
-    walked = walk_bundle(bidder, index, billboard)
+    replayed = replay_bundle(bidder, index, billboard)
     final = billboard.final_counts
     most = np.array(billboard.rules.supply, dtype=np.int64) if billboard.clearing is None else billboard.clearing.cuts
     return sorted(
-        good for good, seen in zip(walked.goods, walked.seen, strict=True)
+        good for good, seen in zip(replayed.goods, replayed.seen, strict=True)
         if (not billboard.rounds or int(final[good]) - seen <= int(most[good]))
         and (billboard.cutoffs is None or index < int(billboard.cutoffs[good])))
 
 
-def walk_bundle(bidder: Bidder, index: int, billboard: AuctionBillboard) -> BundleWalk:
+def replay_bundle(bidder: Bidder, index: int, billboard: AuctionBillboard) -> BundleReplay:
     """Replay one bidder's part of an auction of bundles.
 
     Args:
@@ -185,7 +186,7 @@ def walk_bundle(bidder: Bidder, index: int, billboard: AuctionBillboard) -> Bund
         raise InvalidInput("index", f"{index} is no place", f"must be in 0..{rules.people - 1}")
     if not billboard.rounds:  # there is enough of everything
         goods = bidder.demand((), np.zeros(rules.goods), rules.bundle)
-        return BundleWalk(goods=goods, seen=(0,) * len(goods), steps=(), bid_on=(), reports=())
+        return BundleReplay(goods=goods, seen=(0,) * len(goods), steps=(), bid_on=(), reports=())
     slot, named = index // rules.batch, bidder.named
     starts = np.arange(billboard.rounds, dtype=np.int64) * rules.slots
     at_slot, at_end = billboard.counts(starts + slot, named), billboard.counts(starts + rules.slots, named)
@@ -201,5 +202,5 @@ def walk_bundle(bidder: Bidder, index: int, billboard: AuctionBillboard) -> Bund
         counts[named], prices[named] = at_end[r], rules.increment * (at_end[r] // supply).astype(np.float64)
         if standing.round_end(bidder, prices, counts, rules):
             reports.append(r + 1)
-    return BundleWalk(goods=tuple(standing.goods), seen=tuple(standing.seen), steps=tuple(steps),
-                      bid_on=tuple(bid_on), reports=tuple(reports))
+    return BundleReplay(goods=tuple(standing.goods), seen=tuple(standing.seen), steps=tuple(steps),
+                        bid_on=tuple(bid_on), reports=tuple(reports))

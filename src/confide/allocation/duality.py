@@ -1,24 +1,24 @@
 """Weak duality: any prices bound the optimal welfare OPT from above. The bounds certify a run's welfare.
 
-For single goods and any prices p >= 0, where s_j is the supply of good j and v_ij its value to bidder i,
+Single goods: let s_j be the supply of good j, and v_ij its value to bidder i. For any prices p >= 0 the bound is
 
     OPT <= sum_j s_j p_j + sum_i max(0, max_j v_ij - p_j)
 
-because the holder of good j in the optimum has v_ij = p_j + (v_ij - p_j).
+The bound holds because the holder of good j in the optimum has v_ij = p_j + (v_ij - p_j).
 
-For bundles and any prices p >= 0, where p(S) is the price of a bundle S,
+Bundles: let p(S) be the price of a bundle S. For any prices p >= 0 the bound is
 
     OPT <= sum_j s_j p_j + sum_i max_S (v_i(S) - p(S))
 
-because the bundle O_i of bidder i in the optimum is worth v_i(O_i) = (v_i(O_i) - p(O_i)) + p(O_i), and good j is in at
-most s_j of these bundles. The surplus max_S (v_i(S) - p(S)) and the value of each bidder lie in [0, 1], so one bidder
-moves the sum of surpluses and the sum of values by at most 1 each.
+The bound holds because the bundle O_i of bidder i in the optimum is worth v_i(O_i) = (v_i(O_i) - p(O_i)) + p(O_i), and
+good j is in at most s_j of these bundles. The surplus max_S (v_i(S) - p(S)) and the value of each bidder lie in [0, 1],
+so one bidder moves the sum of surpluses and the sum of values by at most 1 each.
 
-For bidders who want b goods with additive values, `exact_sums` computes the bound
+For bidders who want b goods with additive values, `exact_sums` computes the bound exactly:
 
     OPT <= sum_j s_j p_j + sum_i (sum of the b largest of max(0, v_ij - p_j))
 
-exactly: it keeps every difference as two doubles, which are exact together, sums all of them exactly, and rounds once.
+Every difference is kept as two doubles that are exact together, and the sum of all differences is rounded only once.
 
 Source: spec allocation 4.2 and 5.
 """

@@ -1,7 +1,7 @@
 """The end of an auction: the public test that may end it before its last round, and the final clearing.
 
-*Halting.* A fixed number of rounds costs nothing and is the usual choice. A look at the published counts costs nothing
-either: it ends the auction when few new bids were counted. A count of the outbid holders, or of the bidders, needs a
+*Halting.* A fixed number of rounds costs nothing and is the usual choice. A test of the published counts costs nothing
+either, and ends the auction when few new bids were counted. A count of the outbid holders, or of the bidders, needs a
 counter of its own that releases once a round. A test that asks only whether outbid holders are few uses sparse vector,
 whose cost does not grow with the number of rounds.
 
@@ -66,7 +66,7 @@ class Halting:
         l1_sensitivity: l1 distance between the reports of neighbouring data sets, over all rounds together, along any
             history.
         law: law of the counter's noise.
-        cost: epsilon, or rho, of the test. For sparse vector it is epsilon under both laws.
+        cost: epsilon, or rho, of the test. For sparse vector the cost is epsilon under both laws.
     """
 
     rule: Reports
@@ -151,7 +151,7 @@ class Halting:
 
 
 class HaltingTest:
-    """A halting test during a run. The test draws noise in every round, whatever the results are."""
+    """A halting test during a run. The halting test draws noise in every round, whatever the results are."""
 
     def __init__(self, plan: Halting, running: RunningCounter | None, armed: ArmedSparseVector | None) -> None:
         self._plan, self._round = plan, 0
@@ -160,7 +160,7 @@ class HaltingTest:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Published running counts of the reports. Empty for rules without a counter."""
+        """Published running counts of the reports. The array is empty for halting rules without a counter."""
         return np.array(self._counts if self._running is not None else [], dtype=np.int64)
 
     def ends(self, *, bids: int, unsatisfied: int, published: int) -> bool:

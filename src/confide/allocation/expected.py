@@ -193,7 +193,7 @@ def made_up_bundles(
 ) -> BundleCrowd:
     """The rows of synthetic people of instance A or B, as they follow from the answers that these people would give.
 
-    The answers are in proportion to their tastes, and add up to at most the public total.
+    The answers of a synthetic person are in proportion to the person's tastes, and add up to at most the public total.
 
     Args:
         valuation: class of the valuations.

@@ -3,11 +3,10 @@
 The module also computes public biases: a small number for each bidder and good, which breaks ties among goods that the
 bidder likes equally well.
 
-Values are often coarse, such as ranks, stars, or yes and no. At some prices thousands of bidders then like two goods
-equally well, and all of them move to the same good at once, so no price sells both goods. With a bias of their own,
-each bidder likes one of the two goods a little better. The biases follow from a seed that is drawn after all bids are
-in. The biases protect nobody, and everybody can compute the biases of all bidders. A bidder may lose at most one
-`spread` by their biases.
+Values are often coarse, such as ranks, stars, or yes and no. At some prices thousands of bidders like two goods equally
+well, and move to the same good at once, so no price sells both goods. With a bias of their own, each bidder likes one
+of the two goods a little better. The biases follow from a seed that is drawn after all bids are in. The biases protect
+nobody, and everybody can compute the biases of all bidders. A bidder may lose at most one `spread` by their biases.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from confide.allocation.valuations import Valuations
 from confide.contract.checks import non_negative
 from confide.privacy.public_randomness import key_of
 
-__all__ = ["NONE", "Leanings", "best_goods", "leaning"]
+__all__ = ["NONE", "PublicBiases", "best_goods", "public_bias"]
 
-# ---- leanings
+# ---- public biases
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -35,7 +34,7 @@ _UNIT = 2.0**-20
 
 
 @kernel
-def leaning(key: np.uint64, place: int, spread: float) -> float:
+def public_bias(key: np.uint64, place: int, spread: float) -> float:
     """One bidder's bias for one good: a multiple of spread 2^-20 in [0, spread), by the public mixing function of
     SplitMix64.
 
@@ -54,7 +53,7 @@ def leaning(key: np.uint64, place: int, spread: float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Leanings:
+class PublicBiases:
     """The biases of all bidders for all goods.
 
     Args:
@@ -66,7 +65,7 @@ class Leanings:
     spread: float
 
     @classmethod
-    def of(cls, seed: str, spread: float) -> Leanings:
+    def of(cls, seed: str, spread: float) -> PublicBiases:
         """The biases that follow from a seed.
 
         Args:
@@ -88,8 +87,8 @@ class Leanings:
             goods: number k of goods.
 
         Example:
-            >>> lean = Leanings.of("00" * 32, 0.5)
-            >>> bool(lean.row(3, 4)[1] == leaning(lean.key, 13, 0.5)), bool(lean.row(3, 4).max() < 0.5)
+            >>> biases = PublicBiases.of("00" * 32, 0.5)
+            >>> bool(biases.row(3, 4)[1] == public_bias(biases.key, 13, 0.5)), bool(biases.row(3, 4).max() < 0.5)
             (True, True)
         """
         place = np.arange(index * goods + 1, (index + 1) * goods + 1, dtype=np.uint64)
@@ -100,7 +99,7 @@ class Leanings:
         return np.asarray(self.spread * ((z >> _S44).astype(np.float64) * _UNIT))
 
 
-NONE = Leanings(key=np.uint64(0), spread=0.0)
+NONE = PublicBiases(key=np.uint64(0), spread=0.0)
 """Biases that are all 0."""
 
 
@@ -123,14 +122,14 @@ def _best(
             value = np.float64(values[x])
             gain = value - prices[j]
             if spread > 0.0 and value > 0.0:
-                gain += leaning(key, (first_place + i) * goods + j, spread)
+                gain += public_bias(key, (first_place + i) * goods + j, spread)
             if gain > surplus and value > 0.0:
                 best, surplus = j, gain
         out[i] = best
 
 
 def best_goods(
-    values: Valuations, prices: _Reals, leanings: Leanings = NONE, *, first: int = 0
+    values: Valuations, prices: _Reals, biases: PublicBiases = NONE, *, first: int = 0
 ) -> NDArray[np.int32]:
     """The good that each bidder gains most from at given prices, shape (n,), the first among equals; -1 for none.
     Private.
@@ -138,10 +137,10 @@ def best_goods(
     Args:
         values: valuations of all bidders.
         prices: price >= 0 of each good, shape (k,).
-        leanings: biases that are added to the bidders' values, if any.
+        biases: biases that are added to the bidders' values, if any.
         first: place of the bidder in the first row.
     """
     out = np.empty(values.people, dtype=np.int32)
-    _best(*values.rows, np.ascontiguousarray(prices), first, leanings.key,
-          leanings.spread, out)
+    _best(*values.rows, np.ascontiguousarray(prices), first, biases.key,
+          biases.spread, out)
     return out

@@ -8,8 +8,8 @@ and alpha the step from one price to the next.
 - Every holder's gain at the final prices is within alpha of their best gain.
 - By weak duality little welfare is lost, except by bidders who are still outbid, or out of bids, at the end.
 
-The number of bidders who are still outbid, or out of bids, is not known in advance. The certificate of a run takes
-their loss into account.
+The number of bidders who are still outbid, or out of bids, is not known in advance. The certificate of a run takes the
+welfare lost by bidders who are outbid, or out of bids, into account.
 
 Source: Wu 2017, Lemmas 4.3.7 and 4.3.8 and Theorem 4.3.5, for batches and any reserve; spec allocation 3.3.
 
@@ -18,7 +18,8 @@ i reports, their utility is at most u* = max(0, max_j v_ij - p_j) at the final p
 their value for good j and p_j its price. The prices are private, so the report moves the mean of u* by at most the
 total variation distance between two neighbouring price paths. A truthful bidder gets u* less their regret, unless they
 end unsatisfied: outbid in the last round, out of bids, not admitted, or cut off. The probability that one bidder ends
-unsatisfied has no bound. That probability is added to the gain, and may be estimated on a public prior.
+unsatisfied has no bound. The probability of ending unsatisfied is added to the gain, and may be estimated on a public
+prior.
 
 Source: spec allocation 7, with total variation in place of e^epsilon - 1, which is never less.
 
@@ -99,7 +100,7 @@ def regret(increment: float, *, supply: int = 1, cut: int | None = None) -> floa
 
     Returns:
         The regret, which is alpha without a clearing: at most s' bids were counted after a holder's bid, so the good's
-            price rose at most once. After a final clearing it is alpha ceil(cut/s').
+            price rose at most once. After a final clearing the regret is alpha ceil(cut/s').
 
     Example:
         >>> regret(0.1), regret(0.1, supply=100, cut=130), regret(0.1, supply=100, cut=-1)
@@ -222,8 +223,8 @@ class EquilibriumPromises(Declared):
 
     @property
     def feasible(self) -> bool:
-        """Whether statement 1 keeps the number of holders of every good within its supply. It does so if the reserve m
-        is at least 2E.
+        """Whether statement 1 keeps the number of holders of every good within its supply. The number of holders stays
+        within the supply if the reserve m is at least 2E.
         """
         return self.reserve >= 2 * self.off
 
@@ -273,7 +274,7 @@ class EquilibriumPromises(Declared):
     @cached_property
     def price_ceiling(self) -> float:
         """Upper bound on the price of a good that is held: one increment above the last price below 1. The printed
-        proofs use 1.
+        proofs use 1 as the upper bound.
         """
         steps = math.ceil(1.0 / self.increment)
         while steps > 1 and self.increment * (steps - 1) >= 1.0:
@@ -332,7 +333,7 @@ def auction_promises(auction: PMatch) -> tuple[Guarantee, ...]:
     promises = EquilibriumPromises(
         people=auction.people, supply=auction.copies, reserve=auction.effective_reserve, error=auction.error,
         batch=auction.batch, increment=auction.increment)
-    # Whoever is admitted bid no longer ago than the largest edge.
+    # Everybody who is admitted bid no longer ago than the largest edge.
     missed = promises.regret if auction.clearing is None else max(
         regret(auction.increment, supply=copies, cut=edges[-1])
         for copies, edges in zip(auction.effective_supply, auction.clearing.edges, strict=True))
@@ -360,7 +361,7 @@ def _plenty() -> tuple[Guarantee, ...]:
 
 
 def _of_sales(auction: PMatch, promises: EquilibriumPromises) -> list[Guarantee]:
-    # Whoever is cut off, because of an overflow, is missing among the holders.
+    # A bidder who is cut off, because of an overflow, is missing among the holders.
     cut_off = auction.failure_probability if auction.on_overflow == "truncate" and not promises.feasible else 0.0
     fails = min(1.0, auction.failure_probability + cut_off)
     return [
@@ -396,20 +397,21 @@ def most_unsold(auction: PAlloc, error: float | None = None) -> int:
     2E + g, for reserve m, error E and batches of g bidders.
 
     Let pub(b) and true(b) be the published and the true count of good j after batch b, pub_end and true_end the final
-    counts, and N_j the number of holders. The holders are the bids from batch b0 on, the first with pub(b0 - 1) >=
-    pub_end - s'. The price of the good is positive, so its final published count pub_end is at least its effective
-    supply s'. There are two cases:
+    counts, and N_j the number of holders. Let b0 be the first batch with pub(b0 - 1) >= pub_end - s'. The holders are
+    the bids from batch b0 on. The price of the good is positive, so its final published count pub_end is at least its
+    effective supply s'. The proof distinguishes two cases:
 
     - If b0 = 1, then N_j >= pub_end - E.
-    - Otherwise true(b0 - 1) <= true(b0 - 2) + g < pub_end - s' + E + g, so N_j = true_end - true(b0 - 1) > s' - 2E - g.
+    - If b0 > 1, then true(b0 - 1) <= true(b0 - 2) + g < pub_end - s' + E + g, so N_j = true_end - true(b0 - 1) > s' -
+      2E - g.
 
     A bidder bids on at most one good in a batch, and each copy that a bidder holds comes from a bid of its own. So the
     proof holds for bundles too.
 
     Args:
-        auction: auction without a final clearing; a clearing cuts by other counts.
-        error: largest error E of a published count. If left out, the bound that holds except with the failure
-            probability.
+        auction: auction without a final clearing, because a clearing cuts holders off by other counts.
+        error: largest error E of a published count. If `error` is left out, it is the bound that holds except with the
+            failure probability.
 
     Raises:
         NotGuaranteed: an auction with a final clearing.
@@ -427,13 +429,14 @@ def bundle_welfare_bound(
 
         SW >= OPT - alpha H - U - sum over j of p_j beta
 
-    where H is the number of held goods, U the number of unsatisfied bidders, p_j the price of good j, and beta =
-    `most_unsold`. Without noise and with g = 1 the last sum is 0.
+    In the bound, H is the number of held goods, U the number of unsatisfied bidders, p_j the price of good j, and beta
+    = `most_unsold`. Without noise and with g = 1 the sum of p_j beta is 0.
 
-    Proof. By gross substitutes, a bidder's held goods S_i are part of a most-preferred bundle at effective prices: the
-    price at winning for held goods, and the current price for all others. A good that is still held after outbid goods
-    are dropped costs at most alpha more at current prices. Let O_i be the bidder's bundle in the optimum. A satisfied
-    bidder, who would add no good, is within alpha |S_i| of their best:
+    Proof. By gross substitutes, the goods S_i that a bidder holds are part of a most-preferred bundle at effective
+    prices. The effective price of a held good is its price at winning, and the effective price of each other good is
+    its current price. A good that is still held after outbid goods are dropped costs at most alpha more at current
+    prices. Let O_i be the bidder's bundle in the optimum. A satisfied bidder, who would add no good, is within alpha
+    |S_i| of their best:
 
         v_i(S_i) - p(S_i) >= v_i(O_i) - p(O_i) - alpha |S_i|
 
@@ -450,8 +453,8 @@ def bundle_welfare_bound(
         held: number H of goods that all bidders hold together.
         unsatisfied: number U of bidders who would still add a good at the final prices.
         prices: final prices, shape (k,).
-        error: largest error E of a published count. If left out, the bound that holds except with the failure
-            probability.
+        error: largest error E of a published count. If `error` is left out, it is the bound that holds except with the
+            failure probability.
 
     Raises:
         NotGuaranteed: an auction with a final clearing, whose certificate bounds the welfare instead.

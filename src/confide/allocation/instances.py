@@ -44,7 +44,7 @@ def instance_a(people: int, goods: int, *, seed: int = 0) -> NDArray[np.float32]
 
     Args:
         people: number n >= 1 of bidders.
-        goods: number k >= 1 of goods. A single good has no common part.
+        goods: number k >= 1 of goods. With a single good, the values have no part that is common to all bidders.
         seed: seed of the draws.
 
     Returns:
@@ -66,7 +66,7 @@ def instance_b(people: int, goods: int, *, seed: int = 0) -> NDArray[np.float32]
     """Instance B, in which needs differ too: instance A with the row of bidder i multiplied by 0.1 + 0.9 theta_i, where
     theta_i is uniform on [0, 1).
 
-    In this instance it matters which bidders go without a good. Prices find the bidders who need a good least, and an
+    In instance B it matters which bidders go without a good. Prices find the bidders who need a good least, and an
     order of arrival does not. The exact OPT/n is .40424 with 10^5 bidders, 20 goods and 4,000 copies of each (seed 0;
     .40325 to .40424 on seeds 0 to 3). OPT/n is .26052 with 10^6 bidders, 50 goods and 8,000 copies of each.
 
@@ -125,7 +125,8 @@ def sparse_instance(people: int, goods: int, *, named: int = 20, seed: int = 0) 
         seed: seed of the draws.
 
     Returns:
-        Sparse float32 table, shape (n, k), with `named` entries in each row. All other values are 0.
+        Sparse float32 table, shape (n, k), with `named` entries in each row. The values of all goods that were not
+        drawn are 0.
 
     Raises:
         InvalidInput: a size out of range.
@@ -243,7 +244,7 @@ class PriceGadgets:
         return _rows(wanted, np.ones(self.people), self.goods)
 
     def recovered(self, prices: ArrayLike) -> float:
-        """The share of bits that prices reveal. A bit that they do not show counts as one half.
+        """The share of bits that prices reveal. A bit that the prices do not show counts as one half.
 
         The prices show a bit if one price of its gadget is above 1/2 and the other is not.
 
@@ -322,7 +323,7 @@ class SpyGadgets(Declared):
         """The probability that each bit is guessed right, shape (b,): 1, 0, or 1/2 for a random guess.
 
         Args:
-            allocation: good of each bidder, shape (n,), with -1 for none. Only the spies' goods are used.
+            allocation: good of each bidder, shape (n,), with -1 for none. The guesses use only the goods of the spies.
         """
         held = np.asarray(allocation)
         if held.shape != (self.people,):

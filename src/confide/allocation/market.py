@@ -283,8 +283,8 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return found
 
     def without_overflow(self, held: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
-        """The goods that bidders keep after truncation, and the places from which on holders are cut off. The goods are
-        private, the places public.
+        """The goods that bidders keep after truncation, and the places from which on holders are cut off. The goods
+        that bidders keep are private, and the places of the cuts are public.
 
         Args:
             held: goods of each bidder, shape (n,) or (n, b), with -1 for none.
@@ -342,7 +342,7 @@ class OneGood(Market[B_co]):
                 rounds, both public.
 
         Returns:
-            An outcome whose shares have the columns "good" (-1 for none) and "price". The price is that of the good if
+            An outcome whose shares have the columns "good" (-1 for none) and "price". The price is the good's price if
             prices are charged, and 0 if not.
         """
         source = as_noise(noise)

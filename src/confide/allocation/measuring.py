@@ -86,8 +86,8 @@ class Measure:
                                      l2_sensitivity_squared=self.squared_l2_sensitivity)
 
     def reach(self, failure_probability: float, terms: int = 1) -> int:
-        """A bound that the sum of `terms` independent noises exceeds with at most the failure probability. The sum
-        falls below minus the bound with at most the same probability.
+        """A bound that the sum of `terms` independent noises exceeds with at most the failure probability. The sum of
+        the noises falls below minus the bound with at most the same probability.
 
         Args:
             failure_probability: probability of each of the two failures, in (0, 1).

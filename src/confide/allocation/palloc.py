@@ -117,7 +117,7 @@ class PAlloc(Ascending):
             goods: number k >= 1 of goods.
             supply: number of copies s_j >= 1 of each good: one number for all, or k numbers.
             valuation: class of all bidders' valuations.
-            highest: publicly promised upper bound on the value of one good alone, in (0, 1]. If left out, 1 over the
+            highest: publicly promised upper bound on the value of one good alone, in (0, 1]. The default is 1 over the
                 number of goods that one person wants.
             options: further parameters, such as bundle or neighbours; they take precedence over the recommended
                 settings.

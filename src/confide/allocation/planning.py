@@ -1,16 +1,17 @@
 """The choice between `PMatch` and `SinkhornMatch`, their settings, and predictions of their welfare, from public sizes
 alone.
 
-Both mechanisms keep the same promise of privacy. The two mechanisms were measured with 8 to 100 goods, 400 to 800
-copies of each, and 400 to 40,000 copies times epsilon (the table of `settings`). `SinkhornMatch` was better by .2 of
-the optimum at 400 copies times epsilon, and by .06 at 4,000. At 40,000 there is next to no noise, and `SinkhornMatch`
-loses welfare by its lottery and its biases. At 40,000 the two mechanisms are even, except for 100 goods with 400 copies
-each, where `PMatch` was better by .02. With charged prices `SinkhornMatch` is better by more, .25 and .1, because all
-its bidders ask at the prices that they pay. `PMatch` is the published auction. `PMatch` supports other laws of noise
-and halting rules, and its holders are counted, not drawn by lot.
+`PMatch` and `SinkhornMatch` keep the same promise of privacy. The two mechanisms were measured with 8 to 100 goods, 400
+to 800 copies of each, and 400 to 40,000 copies times epsilon (the table of `settings`). `SinkhornMatch` was better by
+.2 of the optimum at 400 copies times epsilon, and by .06 at 4,000. At 40,000 there is next to no noise, and
+`SinkhornMatch` loses welfare by its lottery and its biases. At 40,000 the two mechanisms are even, except for 100 goods
+with 400 copies each, where `PMatch` was better by .02. With charged prices the lead of `SinkhornMatch` is larger: .25
+at 400 copies times epsilon, and .1 at 4,000. All bidders of `SinkhornMatch` ask at the prices that they pay. `PMatch`
+is the published auction. `PMatch` supports other laws of noise and halting rules, and its holders are counted, not
+drawn by lot.
 
-Goods handed out without asking anybody are worth .5 to .65 of the optimum on these instances. With 20 goods of 800
-copies, PMatch falls below that baseline at about 250 copies times epsilon, and SinkhornMatch at about 100.
+Goods handed out without asking anybody are worth .5 to .65 of the optimum on the measured instances. With 20 goods of
+800 copies, PMatch falls below that baseline at about 250 copies times epsilon, and SinkhornMatch at about 100.
 
 Source: spec allocation 4.3; predictions are simulations, not guarantees.
 """
@@ -83,17 +84,18 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
     Args:
         mechanism: recommended `PMatch` or `SinkhornMatch`.
-        error: bound E >= 0 on an error, except with the failure probability. For PMatch it is the error of any
-            published count; for SinkhornMatch it is the error of the final count of bidders who ask for a good.
+        error: bound E >= 0 on an error, except with the failure probability. For PMatch, `error` bounds the error of
+            any published count. For SinkhornMatch, it bounds the error of the final count of bidders who ask for a
+            good.
         reserve: number m >= 0 of copies of a median good that stay unsold when as many bidders ask for it as there are
             copies. The reserve is the price of the promise that no good is given beyond its supply. For a PMatch with a
-            final clearing it is the reserve that the first cut of the clearing needs.
+            final clearing, `reserve` is the reserve that the first cut of the clearing needs.
         crowds: mapping from kind of synthetic population ("A" and "B", or "prior") to its figures.
         alike: predicted share of the optimum when all people value the goods alike, so that prices cannot tell them
             apart.
         other: the other mechanism, ready to run, if it was compared.
-        passed_over: predictions of the other mechanism on the same populations, if it was compared. These predictions
-            are also computed when options force a `PMatch` that charges prices.
+        passed_over: predictions of the other mechanism on the same populations, if it was compared. The predictions of
+            the other mechanism are also computed when options force a `PMatch` that charges prices.
         refused: reason why the other mechanism was not compared, or was refused; empty if it was compared.
         draws: number of draws of noise, k for each release.
         seconds: rough time of a secure run: 8 microseconds for each draw of noise, and the computation on the values on
@@ -276,8 +278,8 @@ def plan(
         epsilon: privacy loss of the whole outcome, in nats, > 0.
         delta: delta in [0, 1); 0 is pure privacy.
         mechanism: "any" to choose the better mechanism, or "pmatch" or "sinkhorn" to force one.
-        prior: public rows of valuations, shape (m, k), synthetic or published before, never bids of this market. If
-            left out, instances A and B.
+        prior: public rows of valuations, shape (m, k), synthetic or published before, never bids of this market. The
+            default is instances A and B.
         runs: number of synthetic populations of each kind, each with noise of its own.
         seed: seed of the first population and its noise.
         named: number of goods in one row of a sparse table; used for the estimates of time and memory.
@@ -286,8 +288,8 @@ def plan(
 
     Raises:
         InvalidInput: a number out of range, or options that no mechanism has.
-        Refused: a market without hope: on synthetic bidders of some kind it does no better than handing out goods to
-            the same bidders without asking anybody. The message names an epsilon, or a supply, that would suffice.
+        Refused: the mechanism does no better, on synthetic bidders of some kind, than handing out goods to the same
+            bidders without asking anybody. The error message names an epsilon, or a supply, that would suffice.
 
     Example:
         >>> advised = plan(5_000, 5, 800, epsilon=1.0)
@@ -352,7 +354,7 @@ def _kinds(mechanism: str, options: Mapping[str, Any]) -> list[type[_Advised]]:
 def _recommended(
     kinds: list[type[_Advised]], epsilon: float, sizes: Mapping[str, Any]
 ) -> tuple[list[_Advised], str]:
-    """The mechanisms that can run at the given sizes, and the reason why another one cannot."""
+    """The mechanisms that can run at the given sizes, and the reason why a missing mechanism cannot run."""
     found: list[_Advised] = []
     refused = ""
     for kind in kinds:
@@ -387,13 +389,14 @@ def worth_it(expected: Mapping[str, CrowdPrediction]) -> bool:
 
 def least_epsilon(expected: Callable[[float, int], Mapping[str, CrowdPrediction]], epsilon: float, runs: int) -> float:
     """The smallest epsilon, up to about a tenth and rounded up to two digits, at which the mechanism beats handing out
-    goods without asking anybody. Infinite if none is found.
+    goods without asking anybody. The result is infinite if no epsilon is found.
 
     Args:
         expected: function from an epsilon and the number of populations of each kind to the predictions. The function
             may refuse an epsilon.
         epsilon: epsilon at which the mechanism does no better.
-        runs: number of populations of each kind on which the result must be confirmed. The search itself uses one.
+        runs: number of populations of each kind on which the result must be confirmed. The search for epsilon itself
+            uses one population of each kind.
     """
     def worth(at: float, tried: int) -> bool:
         try:
@@ -423,7 +426,7 @@ def least_epsilon(expected: Callable[[float, int], Mapping[str, CrowdPrediction]
 
 def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: float, *others: str) -> Refused:
     """The error for a market that is predicted to do no better than handing out goods without asking anybody. The error
-    names remedies.
+    message names remedies.
 
     Args:
         market: refused market.

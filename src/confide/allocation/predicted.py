@@ -1,10 +1,10 @@
 """Predictions of a mechanism's welfare from runs on synthetic bidders, never on real bids.
 
 A large market is replaced by a smaller one in two steps. The first step leaves out goods, down to 50, since an
-auction's noise depends on their number. That step keeps the number of copies for each bidder, and scales gamma such
-that each good's overflow probability stays the same. The second step scales people and copies down and epsilon up.
-Scaling keeps supply times epsilon, and so the ratio of the noise to a supply. Only the random variation among few
-people is not scaled, which makes the small market slightly worse than the large one.
+auction's noise depends on their number. Leaving out goods keeps the number of copies for each bidder. The failure
+probability gamma is scaled such that each good's overflow probability stays the same. The second step scales people and
+copies down and epsilon up. Scaling keeps supply times epsilon, and so the ratio of the noise to a supply. Only the
+random variation among few people is not scaled, which makes the small market slightly worse than the large one.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def made_up(
     Args:
         people: number n of people.
         goods: number k of goods.
-        prior: public rows to draw from, shape (m, k), synthetic or published before. If left out, instances A and B.
+        prior: public rows to draw from, shape (m, k), synthetic or published before. The default is instances A and B.
         seed: seed of the draw.
 
     Raises:
@@ -221,7 +221,8 @@ def share_of_people_alike(mechanism: Market, *, seed: int = 1) -> float:
     nobody gets.
 
     Prices cannot tell people with the same values apart, and these people can be served without asking anybody. So the
-    share decides between mechanisms that are even on other populations, and never whether asking is worth its cost.
+    share with equal tastes decides between mechanisms that are even on other populations, and never whether asking is
+    worth its cost.
 
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.

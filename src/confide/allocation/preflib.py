@@ -51,7 +51,8 @@ class PrefLib:
 
     Args:
         path: path of the file.
-        goods: names of the goods: names of alternatives, or else all of them numbers of alternatives.
+        goods: names of the goods: either all of them names of alternatives in the file, or all of them numbers of
+            alternatives.
         unlisted: treatment of an alternative that is no good: an error, or leaving it out of all orders.
 
     Raises:
@@ -90,8 +91,8 @@ class PrefLib:
         """Check that the lines agree with the file's head and its ending.
 
         Raises:
-            InvalidInput: a number of people other than NUMBER VOTERS says, or an order that the format forbids. The
-                message names both numbers, or the line.
+            InvalidInput: the number of people differs from the number in the line NUMBER VOTERS, or the format forbids
+                an order. The error message names both numbers of people, or the forbidden line.
         """
         ending, count, people = self.path.suffix.lower(), self._count(), 0
         for number, here, pairs in self._orders(count):
@@ -148,7 +149,8 @@ class PrefLib:
         Args:
             scale: public rule for the value of a place.
             roster: public list of ids. Ids at the end of the list for which no line is left have no row.
-            rejected: mapping that receives id -> reason, also for lines beyond the list. Only the operator may see it.
+            rejected: mapping that receives id -> reason, also for lines beyond the list. Only the operator may see the
+                mapping.
             counted: list that receives the number of people with a line.
         """
         rule = replace(scale, as_written=True) if self.categories else scale

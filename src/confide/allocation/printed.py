@@ -6,9 +6,9 @@ The module is to be removed in confide 1.0.0.
 
 from __future__ import annotations
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {},
     moved={

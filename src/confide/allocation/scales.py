@@ -24,7 +24,9 @@ _Problems = NDArray[np.int8]
 
 
 class Scale(Protocol):
-    """A public rule from answers to values. Values have 24 bits, and are the same on every device and in every run."""
+    """A public rule that turns answers into values. Values have 24 bits, and are the same on every device and in every
+    run.
+    """
 
     def problems(self, numbers: _Reals) -> _Problems:
         """The problem of each of z numbers: FINE, INFINITE or OUTSIDE (`confide.tables.roles`), shape (z,)."""
@@ -103,7 +105,7 @@ class Ranks:
 
     Args:
         points: points of the first place, the second, and so on. Points never rise from one place to the next, and the
-            first is above 0. Later places get 0 points. All points are divided by those of the first place.
+            first is above 0. Later places get 0 points. All points are divided by the points of the first place.
         as_written: whether a place is the number that was written, as with the categories of PrefLib.
 
     Raises:

@@ -2,17 +2,17 @@
 people.
 
 *Second identities.* The second identity has the same record as the first, and takes the place of another person in the
-public order. One row moves the law of the published record by no more than the promise of privacy says. So both
-identities are decoded from the same public billboard. The errors are standard errors between populations. Each
-population has its own people and its own noise, so the errors cover both.
+public order. One row moves the law of the published record by no more than the promise of privacy says. The first and
+the second identity are therefore decoded from the same public billboard. The errors are standard errors between
+populations. Each population has its own people and its own noise, so the errors cover both.
 
 *Lies.* Without charged prices nothing is promised about lies. With charged prices the promise of truthfulness covers
 bidders who end satisfied. The noise and all other bidders decide which bidders get nothing, and no bound is proved for
-these bidders. So their gain is searched for on several synthetic populations. On each population a few runs with
-simulated noise find the people who get nothing with a truthful report in every one of them. For each such person the
-same runs find the one good that is best to ask for alone. Other runs then measure the gain of that report. A person's
-own row moves the law of the prices by no more than the promise of privacy says, so all their reports are decoded from
-the same public prices.
+these bidders. The gain of bidders who get nothing is therefore searched for on several synthetic populations. On each
+population a few runs with simulated noise find the people who get nothing with a truthful report in every one of them.
+For each person who gets nothing, the same runs find the one good that is best to ask for alone. Separate runs measure
+the gain of asking for that one good alone. A person's own row moves the law of the prices by no more than the promise
+of privacy says, so all their reports are decoded from the same public prices.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ class SecondIds:
     errors between populations.
 
     Args:
-        gain: gain of an owner who has a second identity with the same record, and uses the better of the goods of both.
+        gain: gain of a bidder who adds a second identity with a copy of their record, and uses the better of the goods
+            that the two identities get.
         error: standard error of `gain`.
         alone: gain of an owner who can use, or pass on, all goods of both identities.
         alone_error: standard error of `alone`.
@@ -176,7 +177,7 @@ def over_crowds(means: Sequence[float]) -> tuple[float, float]:
 
 _VALUES = 200_000  # of the made-up table
 _CHOOSING, _MEASURING = 3, 2  # runs on each crowd
-_GOODS = 8  # that one person tries, her favourites
+_GOODS = 8  # that one person tries, the favourites
 
 
 @wire("LoneLies", "left gain gain_error second people crowds runs")
@@ -190,8 +191,9 @@ class LoneLies:
 
     Args:
         left: share of the synthetic people who get nothing with a truthful report in every choosing run.
-        gain: mean gain of these people from asking for one good only; 0 if there are no such people.
-        gain_error: standard error of `gain`; infinite if only one population has such people.
+        gain: mean gain, from asking for one good only, of people who get nothing with a truthful report; 0 if nobody
+            gets nothing.
+        gain_error: standard error of `gain`; infinite if people get nothing in one population only.
         second: gain from a second identity of the same person, in the measuring runs.
         people: number of synthetic people in each population.
         crowds: number of synthetic populations.
@@ -208,7 +210,7 @@ class LoneLies:
 
 
 def crowd_size(market: Market) -> Market:
-    """The market itself, or a smaller market with the same behaviour, as the size of the synthetic populations.
+    """Size of the synthetic populations: the market itself, or a smaller market with the same behaviour.
 
     Args:
         market: market that hands out one good to each person.
@@ -250,7 +252,7 @@ def _lone(
     market: Any, values: NDArray[Any], choosing: Sequence[Any], measuring: Sequence[Any]
 ) -> tuple[float, list[float]]:
     """The share of people who get nothing with a truthful report, and a list with their mean gain. The list is empty if
-    there are no such people.
+    nobody gets nothing with a truthful report.
     """
     nothing = np.ones(market.people, dtype=np.bool_)
     for each in choosing:

@@ -7,24 +7,38 @@ from fine to coarse; each entry is a rung.
 
 The table shows shares of the optimum on instances A and B, with supplies for 80 of 100 bidders, where k is the number
 of goods and s the supply of each. "PMatch" is the result of `PMatch.for_budget`. "best rung" is the best of 23 rungs,
-with increments from .05 to 1, caps from 1 to 14 and a share of the clearing from .3 to .65. Both are means of 4 runs on
-each instance, or 3 runs for 50 goods or more. "charged" is the result of `PMatch.for_budget` with charged prices, and
-the last column that of `SinkhornMatch.for_budget`, both means of 2 runs each. The test
+with increments from .05 to 1, caps from 1 to 14 and a share of the clearing from .3 to .65. "PMatch" and "best rung"
+are means of 4 runs on each instance, or 3 runs for 50 goods or more. "charged" is the result of `PMatch.for_budget`
+with charged prices, and the last column that of `SinkhornMatch.for_budget`, both means of 2 runs each. The test
 tests/allocation/test_settings.py repeats the measurement.
 
-====  =====  ==========  ======  =========  =======  ============= k     s      s epsilon   PMatch  best rung  charged
-SinkhornMatch ====  =====  ==========  ======  =========  =======  ============= 8     800    400         .70     .70
-.65      .90 8     800    800         .80     .80        .77      .96 8     800    1,600       .86     .87        .84
-.97 8     800    4,000       .92     .92        .90      .98 8     800    12,000      .95     .95        .93      .98 8
-800    40,000      .97     .97        .95      .98 20    800    400         .69     .71        .66      .90 20    800
-800         .79     .79        .74      .95 20    800    1,600       .85     .85        .82      .97 20    800    3,200
-.91     .91        .87      .97 20    800    8,000       .94     .94        .92      .98 20    800    40,000      .97
-.97        .96      .98 50    640    800         .78     .78        .73      .94 50    640    1,600       .83     .84
-.81      .96 50    640    3,840       .91     .91        .87      .97 50    640    12,800      .95     .95        .93
-.97 50    640    38,400      .97     .97        .96      .97 100   400    400         .64     .64        .59      .85
-100   400    800         .77     .78        .71      .92 100   400    1,600       .84     .84        .79      .94 100
-400    4,000       .90     .90        .85      .95 100   400    12,000      .94     .95        .93      .95 100   400
-40,000      .97     .97        .96      .95 ====  =====  ==========  ======  =========  =======  =============
+    ====  =====  ==========  ======  =========  =======  =============
+    k     s      s epsilon   PMatch  best rung  charged  SinkhornMatch
+    ====  =====  ==========  ======  =========  =======  =============
+    8     800    400         .70     .70        .65      .90
+    8     800    800         .80     .80        .77      .96
+    8     800    1,600       .86     .87        .84      .97
+    8     800    4,000       .92     .92        .90      .98
+    8     800    12,000      .95     .95        .93      .98
+    8     800    40,000      .97     .97        .95      .98
+    20    800    400         .69     .71        .66      .90
+    20    800    800         .79     .79        .74      .95
+    20    800    1,600       .85     .85        .82      .97
+    20    800    3,200       .91     .91        .87      .97
+    20    800    8,000       .94     .94        .92      .98
+    20    800    40,000      .97     .97        .96      .98
+    50    640    800         .78     .78        .73      .94
+    50    640    1,600       .83     .84        .81      .96
+    50    640    3,840       .91     .91        .87      .97
+    50    640    12,800      .95     .95        .93      .97
+    50    640    38,400      .97     .97        .96      .97
+    100   400    400         .64     .64        .59      .85
+    100   400    800         .77     .78        .71      .92
+    100   400    1,600       .84     .84        .79      .94
+    100   400    4,000       .90     .90        .85      .95
+    100   400    12,000      .94     .95        .93      .95
+    100   400    40,000      .97     .97        .96      .95
+    ====  =====  ==========  ======  =========  =======  =============
 
 The rule is never more than .02 below the best rung. With charged prices, 7 or more rungs were tried at 19 of these
 sizes, and none was better than the rule by more than .02.
@@ -35,30 +49,34 @@ Batches are half of a supply throughout: smaller ones, with more releases, measu
 *Bundles.* The choice depends on the ratio of the counts' error to a supply, and that ratio grows with every good that
 one person may hold. A bidder who holds b goods needs b bids, and the clearing counts 2b cells of a replaced bidder. So
 no bidder should hold many more goods than there are copies for each person. For example, take 1.6 copies for each
-person, and people who would like 8 goods. With little epsilon, bundles of 2 or 3 goods then get far more welfare than
+person, and people who would like 8 goods. With little epsilon, bundles of 2 or 3 goods get far more welfare than
 bundles of 8. With more epsilon larger bundles are better, since people's needs differ.
 
 The table shows shares of the optimum with 800 copies of each good, by copies times epsilon, where k is the number of
-goods and "each" the number of copies for each person. Each pair of numbers is the result of `PAlloc.for_budget` and
-that of the best of 24 rungs. The rungs have bundles of 1 to 8 goods, alpha times the goods wanted from .05 to 1, C/b
-from 1 to 6, and a share of the clearing of .3, .5 and .65. The numbers are means of 2 runs on instances A and B each,
-with rows divided by the number of goods wanted. Symmetric concave valuations have falling steps that are drawn in the
-same way. The test tests/allocation/test_bundle_settings.py repeats some of the measurements.
+goods and "each" the number of copies for each person. Each pair of numbers has the result of `PAlloc.for_budget` first,
+and the result of the best of 24 rungs second. The rungs have bundles of 1 to 8 goods, alpha times the goods wanted from
+.05 to 1, C/b from 1 to 6, and a share of the clearing of .3, .5 and .65. The numbers are means of 2 runs on instances A
+and B each, with rows divided by the number of goods wanted. Symmetric concave valuations have falling steps that are
+drawn in the same way. The test tests/allocation/test_bundle_settings.py repeats some of the measurements.
 
-======================  ==  ====  ========  ========  ========  ========  ========  ======== class                   k
-each  400       800       1,600     4,000     12,000    40,000 ======================  ==  ====  ========  ========
-========  ========  ========  ======== unit demand             8   0.8   .69  .70  .76  .79  .89  .89  .92  .93  .95 .95
-.96  .96 capped additive, cap 2  20  1.6   .55  .55  .71  .71  .79  .80  .89  .89  .94  .95  .96  .97 capped additive,
-cap 3  20  2.4   .49  .50  .63  .64  .73  .77  .85  .86  .93  .93  .96  .97 capped additive, cap 5  20  1.5 .48  .49
-.64  .64  .71  .72  .80  .81  .89  .91  .96  .96 additive                8   0.8   .61  .62  .70  .70  .79 .79  .87  .87
-.93  .94  .94  .96 additive                8   1.6   .56  .56  .64  .66  .72  .75  .85  .85  .93  .93 .94  .96 additive
-8   3.2   .50  .50  .59  .64  .70  .72  .79  .82  .90  .91  .96  .96 symmetric concave, 3    20  2.4   .35  .44  .53
-.53  .69  .69  .81  .82  .87  .91  .92  .92 symmetric concave, 3    8   1.2   .45  .49 .61  .61  .73  .73  .78  .84  .83
-.88  .91  .91 symmetric concave, 5    8   1.0   .46  .47  .43  .61  .72  .72  .79 .83  .85  .85  .83  .93
-======================  ==  ====  ========  ========  ========  ========  ========  ========
+    ======================  ==  ====  ========  ========  ========  ========  ========  ========
+    class                   k   each  400       800       1,600     4,000     12,000    40,000
+    ======================  ==  ====  ========  ========  ========  ========  ========  ========
+    unit demand             8   0.8   .69  .70  .76  .79  .89  .89  .92  .93  .95  .95  .96  .96
+    capped additive, cap 2  20  1.6   .55  .55  .71  .71  .79  .80  .89  .89  .94  .95  .96  .97
+    capped additive, cap 3  20  2.4   .49  .50  .63  .64  .73  .77  .85  .86  .93  .93  .96  .97
+    capped additive, cap 5  20  1.5   .48  .49  .64  .64  .71  .72  .80  .81  .89  .91  .96  .96
+    additive                8   0.8   .61  .62  .70  .70  .79  .79  .87  .87  .93  .94  .94  .96
+    additive                8   1.6   .56  .56  .64  .66  .72  .75  .85  .85  .93  .93  .94  .96
+    additive                8   3.2   .50  .50  .59  .64  .70  .72  .79  .82  .90  .91  .96  .96
+    symmetric concave, 3    20  2.4   .35  .44  .53  .53  .69  .69  .81  .82  .87  .91  .92  .92
+    symmetric concave, 3    8   1.2   .45  .49  .61  .61  .73  .73  .78  .84  .83  .88  .91  .91
+    symmetric concave, 5    8   1.0   .46  .47  .43  .61  .72  .72  .79  .83  .85  .85  .83  .93
+    ======================  ==  ====  ========  ========  ========  ========  ========  ========
 
-The mean shortfall is .02. The shortfall is largest where people want 5 goods of any kind and there is 1 copy for each
-person. The optimum is then nearly reached with one good for each person.
+On average `PAlloc.for_budget` falls short of the best rung by .02. The shortfall is largest where people want 5 goods
+of any kind and there is 1 copy for each person. Where people want 5 goods and there is 1 copy for each person, one good
+for each person nearly reaches the optimum.
 """
 
 from __future__ import annotations
@@ -121,14 +139,14 @@ good's worth, cost more welfare if they are charged. With SinkhornMatch charging
 """
 
 _RESERVED = (0.02, 0.03, 0.05, 0.1, 0.15)
-"""Share of the optimum that each rung loses even without noise. With a reserve in place of the clearing, the error is
-lost too.
+"""Share of the optimum that each rung loses even without noise. If a reserve replaces the clearing, a share equal to
+the error is lost too.
 """
 
 _CHARGED_RESERVED = (0.03, 0.05, 0.1, 0.15, 0.23)
 
 _WIDEST = 512  # arity
-_SCALE = 16.0  # of the noise for which the law of the error is walked through
+_SCALE = 16.0  # of the noise for which the law of the error is computed
 
 
 def arities(horizon: int) -> tuple[int, ...]:
@@ -153,8 +171,8 @@ def arities(horizon: int) -> tuple[int, ...]:
 
 
 def usual_error(counter: TreeCounter, failure_probability: float) -> float:
-    """A close estimate of the error that no count exceeds, except with the failure probability. The error is computed
-    exactly at another noise scale, and then scaled in proportion.
+    """A close estimate of the error that no count exceeds, except with the failure probability. The error of the counts
+    is computed exactly at another noise scale, and scaled in proportion.
 
     Args:
         counter: counter with noise on the integers.
@@ -295,8 +313,8 @@ supply). The pair (x, y) gives bundles of x times the number of copies for each 
 """
 
 _RESERVED_FOR_BUNDLES = (0.02, 0.04, 0.05, 0.08, 0.15, 0.15)
-"""Rough share of the optimum that each rung for bundles loses even without noise. With a reserve in place of the
-clearing, the error is lost too.
+"""Rough share of the optimum that each rung for bundles loses even without noise. If a reserve replaces the clearing, a
+share equal to the error is lost too.
 """
 
 
@@ -313,8 +331,8 @@ def bundle_settings(
         supply: number of copies s_j of each good: one number for all, or k numbers.
         epsilon: privacy loss of the whole outcome, in nats, > 0.
         valuation: class of all bidders' valuations.
-        highest: upper bound on the value of one good alone, in (0, 1]. If left out, 1 over the number of goods that one
-            person wants.
+        highest: upper bound on the value of one good alone, in (0, 1]. The default is 1 over the number of goods that
+            one person wants.
         options: options of the auction; they take precedence over the recommended settings.
 
     Raises:

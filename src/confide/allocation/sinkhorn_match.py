@@ -1,12 +1,12 @@
 """`SinkhornMatch`: prices from a few noisy releases of smooth demand, then a public lottery for goods that too many ask
 for.
 
-The mechanism is not in the source. An ascending auction counts every bid, so its noise is the noise of a sum of many
-counts. `SinkhornMatch` instead releases one noisy sum of soft demands at public prices in each of R rounds. Each price
-then moves by the temperature times the logarithm of the ratio of demand to supply, as in Sinkhorn's scaling, and the
-temperature falls from round to round. At the end each bidder asks for their best good at the last prices. One more
-noisy count decides which share of the bidders who ask for a good can have it, and public randomness decides which of
-them.
+The mechanism is confide's own. An ascending auction counts every bid, so its noise is the noise of a sum of many
+counts. `SinkhornMatch` instead releases one noisy sum of soft demands at public prices in each of R rounds. After each
+release every price moves by the temperature times the logarithm of the ratio of demand to supply, as in Sinkhorn's
+scaling. The temperature falls from round to round. At the end each bidder asks for their best good at the last prices.
+One more noisy count decides which share of the bidders who ask for a good can have it, and public randomness decides
+which of them.
 
 Source: ours. Scaling of smooth assignment problems: Sinkhorn 1967; private price adjustment: Hsu, Huang, Roth,
 Roughgarden and Wu 2014.
@@ -24,7 +24,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.allocation.favourites import Leanings, best_goods
+from confide.allocation.favourites import PublicBiases, best_goods
 from confide.allocation.guarantees import mean_shift
 from confide.allocation.market import NEIGHBOURS_WRITTEN, OneGood
 from confide.allocation.soft_demand import WHOLE, falling, moved_prices, prices_of, rates, soft_demand, weights
@@ -120,9 +120,10 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
 
     The public randomness is drawn after all bids are in. A bidder who knew their random numbers earlier could bid for
     another good, or give their place to another person. An operator who draws seeds until one suits favours some
-    bidders over others who ask for the same good. Such a choice of seeds does not change what anybody learns about a
-    row. But the billboard does not prove that the first seed was kept. Two remedies exist. The operator can commit,
-    before bids close, to words that are then mixed with a public beacon's, or another party can draw the seed.
+    bidders over others who ask for the same good. The operator's choice of a seed does not affect the privacy of any
+    row. The billboard does not prove, however, that the operator kept the first seed that was drawn. Two remedies
+    exist. The operator can commit, before bids close, to words that are then mixed with a public beacon's, or another
+    party can draw the seed.
 
     Ties. `spread` is the largest amount that public biases add to the value of a good. If values are ranks, stars or
     similar, a good spread is the step between neighbouring values. On fine values the default of .02 costs about .001
@@ -150,7 +151,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     growth: Annotated[float, Parameter("budget of a round over that of the round before it", at_least=0.01,
                                        at_most=100)] = 1.2
     clear: Annotated[float, Parameter("share of epsilon for the final count", above=0, below=1)] = 0.4
-    spread: Annotated[float, Parameter("how much public leanings add to the worth of a good, to break ties",
+    spread: Annotated[float, Parameter("how much public biases add to the worth of a good, to break ties",
                                        at_least=0, at_most=1)] = 0.02
     charge: Annotated[bool, Parameter("whether the final price is charged; then nobody asks for a good that is not "
                                       "worth its price")] = False
@@ -301,9 +302,9 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     def _matched(self, values: Valuations, source: Noise, progress: Progress | None) -> tuple[ScalingBillboard,
                                                                                               NDArray[Any]]:
         seed, paths, demands = draw_public_seed(source), [np.zeros(self.goods, dtype=np.int64)], []
-        lean = Leanings.of(seed, self.spread)
+        biases = PublicBiases.of(seed, self.spread)
         for r, budget in enumerate(self.budgets):
-            true = soft_demand(values, prices_of(paths[-1]), self.temperatures[r], lean)
+            true = soft_demand(values, prices_of(paths[-1]), self.temperatures[r], biases)
             # A neighbour step moves demand by `l1_sensitivity` people, and each of them is WHOLE parts.
             demands.append(add_discrete_laplace(
                 source, true, noise_scale=self.scale(budget / WHOLE), l1_sensitivity=self.l1_sensitivity * WHOLE,
@@ -312,7 +313,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
             if progress is not None and r + 1 < self.rounds:  # the run itself tells its end
                 progress(r + 1, self.rounds)
         prices = prices_of(paths[-1])
-        wanted = self._worth_it(values, prices, best_goods(values, prices, lean))
+        wanted = self._worth_it(values, prices, best_goods(values, prices, biases))
         asked = add_discrete_laplace(
             source, np.bincount(wanted[wanted >= 0], minlength=self.goods), line=_CLEARING, stream="asked",
             noise_scale=self._clearing_scale, l1_sensitivity=self.l1_sensitivity)
@@ -344,7 +345,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         """
         gains = row - billboard.prices
         if self.spread and not self.plentiful:
-            gains = gains + Leanings.of(billboard.public_seed, self.spread).row(index, self.goods)
+            gains = gains + PublicBiases.of(billboard.public_seed, self.spread).row(index, self.goods)
         gains = np.where(row > 0.0, gains, -np.inf)
         best = int(np.argmax(gains))
         if not gains[best] > 0.0 or (self.charge and not row[best] >= billboard.prices[best]):

@@ -18,19 +18,19 @@ so replacing a row by zeros moves the sums by at most 2^16.
 
 *Prices.* The prices follow from the released demand by arithmetic that is the same on every machine, so a verifier
 computes them to the last bit. Additions, products and roundings of doubles are the same everywhere. Logarithms and
-powers of a machine's library are not, so the module has its own.
+powers of a machine's library differ between machines, so the module has its own.
 
 *Rates.* Suppose that D bidders ask for a good with s copies, and y = D + Z is published, where Z is discrete Laplace
-noise of scale b. Each of these bidders then gets the good with probability q(y), by public randomness of their own. The
+noise of scale b. Each of the D bidders then gets the good with probability q(y), by public randomness of their own. The
 probability that more than s bidders get the good is at most beta, whatever D is. The noise and the lottery are one sum
-of independent errors, and are bounded together. Two bounds that share the probability would need nearly twice the
-reserve.
+of independent errors, and are bounded together. Separate bounds on the noise and on the lottery, which would share the
+failure probability, would need nearly twice the reserve.
 
 Proof. Fix theta in (0, 1/b). Let H = P[Z >= 0] + E[e^(-theta Z); Z < 0] and A = theta (s + 1) - ln(H/beta). If A is not
 positive, the rate is 0. If A is positive, the rate is the largest q in [0, 1] with y kappa <= A, where kappa = ln(1 + q
 (e^theta - 1)), so that 0 <= kappa <= theta. Let N be the number of bidders who get the good. Given Z = z, ln E e^(theta
-N) = D kappa = y kappa - z kappa. The last expression is at most A if z >= 0, and at most A + theta |z| if z < 0. Over
-Z, E e^(theta N) <= e^A H, hence P[N >= s + 1] <= e^(A - theta (s + 1)) H = beta.
+N) = D kappa = y kappa - z kappa. The sum y kappa - z kappa is at most A if z >= 0, and at most A + theta |z| if z < 0.
+Over Z, E e^(theta N) <= e^A H, hence P[N >= s + 1] <= e^(A - theta (s + 1)) H = beta.
 
 Rates are computed in ball arithmetic and rounded down to a multiple of 2^-32, so they are the same on every machine.
 
@@ -49,7 +49,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide._compiled import kernel
-from confide.allocation.favourites import NONE, Leanings, leaning
+from confide.allocation.favourites import NONE, PublicBiases, public_bias
 from confide.allocation.valuations import Valuations
 from confide.contract.checks import fraction, positive, whole
 from confide.numerics.map_reduce import map_blocks, threads
@@ -64,7 +64,7 @@ __all__ = ["GRID", "WHOLE", "falling", "logarithm", "moved_prices", "prices_of",
 WHOLE = 1 << 16
 """Number of units in the demand of one whole bidder."""
 
-_ALONE = 2**20  # values that one thread is done with sooner than others can be told of
+_ALONE = 2**20  # values that one thread is done with sooner than others can be started
 
 _MOST = 2**30  # rows of a block: their units stay far below 2^53
 _NEVER = -1e300
@@ -77,7 +77,7 @@ _Integers = NDArray[np.int64]
 @kernel
 def _exponentials(gains: _Reals, count: int, best: float, rate: float, weights: _Reals) -> None:
     """Write exp((gain - best) rate) to `weights`, with a relative error of about 1e-5, and 0 where it is below 2^-16.
-    Simple loops of sums and products compute it.
+    The exponentials are computed by simple loops of sums and products.
     """
     for y in range(count):
         x = (gains[y] - best) * rate
@@ -133,16 +133,16 @@ def _soft(
                 value = np.float64(values[first + y])
                 gains[y] = value - prices[y] if value > 0.0 else _NEVER
                 if spread > 0.0 and value > 0.0:
-                    gains[y] += leaning(key, (first_place + i) * goods + y, spread)
+                    gains[y] += public_bias(key, (first_place + i) * goods + y, spread)
         else:
             for y in range(count):
                 value = np.float64(values[first + y])
                 gains[y] = value - prices[named[first + y]] if value > 0.0 else _NEVER
                 if spread > 0.0 and value > 0.0:
-                    gains[y] += leaning(key, (first_place + i) * goods + named[first + y], spread)
+                    gains[y] += public_bias(key, (first_place + i) * goods + named[first + y], spread)
         best = _largest(gains, count)
         if not best > _NEVER:
-            continue  # nothing is worth anything to her
+            continue  # nothing is worth anything to this bidder
         _exponentials(gains, count, best, rate, weights)
         scale = whole / (_total(weights, count) * (1.0 + np.exp(-best * rate)))
         for y in range(count):
@@ -161,7 +161,7 @@ def _soft(
 
 
 def soft_demand(
-    values: Valuations, prices: _Reals, temperature: float, leanings: Leanings = NONE, *, first: int = 0
+    values: Valuations, prices: _Reals, temperature: float, biases: PublicBiases = NONE, *, first: int = 0
 ) -> _Integers:
     """The soft demand for each good, summed over all bidders, in units of which one bidder has at most `WHOLE`; shape
     (k,). Private.
@@ -170,7 +170,7 @@ def soft_demand(
         values: valuations of all bidders.
         prices: price of each good, shape (k,).
         temperature: temperature tau > 0.
-        leanings: biases that are added to the bidders' values, if any.
+        biases: biases that are added to the bidders' values, if any.
         first: place of the bidder in the first row.
 
     Example:
@@ -184,7 +184,7 @@ def soft_demand(
         # Whole numbers below 2^53 add up exactly as doubles, in any order.
         out = np.zeros(values.goods)
         _soft(rows[0], rows[1], *values.rows, at, temperature, float(WHOLE), first,
-              leanings.key, leanings.spread, out)
+              biases.key, biases.spread, out)
         return out.astype(np.int64)
 
     if len(values.values) <= _ALONE or threads() == 1:
@@ -241,10 +241,10 @@ def moved_prices(
         p_j + step (ln D_j/s_j + ln (n - S)/(n - D))
 
     In this formula p_j is the price of good j, D_j its demand and s_j its supply. S is the sum of supplies and D the
-    sum of demands, so n - S and n - D of the n bidders go without a good by supply and by demand. The second logarithm
-    is the same for all goods, and scales the bidders who go without. A good with price 0 that is not sold out counts in
-    S with its demand instead of its supply. Each quotient is raised to at least 1/5, and the second is reduced to at
-    most 5. If there is enough for all bidders, the second quotient is 1.
+    sum of demands, so n - S and n - D of the n bidders go without a good by supply and by demand. The logarithm of (n -
+    S)/(n - D) is the same for all goods, and scales the bidders who go without. A good with price 0 that is not sold
+    out counts in S with its demand instead of its supply. Both quotients are raised to at least 1/5, and the second
+    quotient is reduced to at most 5. If there is enough for all bidders, the quotient (n - S)/(n - D) is replaced by 1.
 
     Args:
         path: prices before the round, in units of 2^-20, shape (k,).

@@ -56,7 +56,7 @@ class Rows:
         index: rank of each row's person in the public list of ids, int64, shape (m,). No rank occurs twice in a pass.
         starts: index in `named` at which each row begins, int64, shape (m + 1,).
         named: goods, ascending within a row, int32.
-        values: value of each of these goods in (0, 1], float32.
+        values: value of each good in `named`, in (0, 1], float32.
     """
 
     index: _Integers
@@ -125,11 +125,12 @@ def read_wide(
     Args:
         source: table to read.
         goods: names of the goods, which are those of the columns.
-        scale: public rule from answers to values.
+        scale: public rule that turns answers into values.
         roster: public list of ids.
         id: name of the column that holds the id, or "row": the i-th row belongs to the i-th id of the list. Of several
             rows with the same id the first counts.
-        rejected: mapping that receives id -> reason, as in `confide.tables.read_records`. Only the operator may see it.
+        rejected: mapping that receives id -> reason, as in `confide.tables.read_records`. Only the operator may see the
+            mapping.
         rows: largest number of rows in a batch; it affects only speed.
 
     Raises:
@@ -179,7 +180,7 @@ def judged_cells(name: str, column: Any, scale: Scale) -> tuple[_Reals, NDArray[
     Args:
         name: name of the column.
         column: cells of the column.
-        scale: public rule from answers to values.
+        scale: public rule that turns answers into values.
     """
     array = plain(column)
     found = numbers(name, array)
@@ -200,22 +201,23 @@ def read_long(
     good: str = "good", value: str = "value", unlisted: Literal["reject", "ignore"] = "reject",
     rejected: MutableMapping[str, str] | None = None, counted: list[int] | None = None,
 ) -> Iterator[Rows]:
-    """Read a table with a line for each person and good once. A good without a line is worth 0.
+    """Read a table that has one line for each pair of person and good, in a single pass. A good without a line is worth
+    0.
 
     All lines are held in memory together, since the lines of one person may stand anywhere in the table.
 
     Args:
         source: table to read.
         goods: names of the goods.
-        scale: public rule from answers to values.
+        scale: public rule that turns answers into values.
         roster: public list of ids.
         id: name of the column that holds the id. Of several lines for the same person and good the first counts.
         good: name of the column that names the good.
         value: name of the column that holds the answer.
         unlisted: treatment of a line whose good is not on the list: "reject" makes the person's record unusable,
             "ignore" leaves the line out.
-        rejected: mapping that receives id -> reason. For a line that belongs to no listed person it receives "row 7" ->
-            reason. Only the operator may see it.
+        rejected: mapping that receives id -> reason. For a line that belongs to no listed person, the mapping receives
+            "row 7" -> reason. Only the operator may see the mapping.
         counted: list that receives the number of lines.
 
     Raises:
@@ -262,7 +264,7 @@ class _Lines(NamedTuple):
 
     @property
     def again(self) -> NDArray[np.bool_]:
-        """Whether each line has the same person and good as the line before. The lines must be joined."""
+        """Whether each line has the same person and good as the line before. The lines must have been joined before."""
         return np.append(False, (self.who[1:] == self.who[:-1]) & (self.which[1:] == self.which[:-1])
                          & (self.which[1:] >= 0))[: len(self.who)]
 
@@ -331,7 +333,7 @@ def coded(index: _Integers, row: _Integers, named: _Integers, cells: _Reals, sca
         row: row that each of z cells belongs to, ascending, shape (z,).
         named: good of each cell, ascending within a row, shape (z,).
         cells: answers without a problem, shape (z,).
-        scale: public rule from answers to values.
+        scale: public rule that turns answers into values.
     """
     values = scale.values(row, cells)
     worth = values > 0
@@ -345,11 +347,11 @@ def typed(given: Mapping[str, str], *, goods: Sequence[str], scale: Scale) -> di
     Args:
         given: mapping from good to the text that the person would write in its cell.
         goods: names of the goods.
-        scale: public rule from answers to values.
+        scale: public rule that turns answers into values.
 
     Raises:
-        InvalidInput: a name that is no good of the campaign, or an answer that the campaign cannot use. The message is
-            for the person alone.
+        InvalidInput: a name that is no good of the campaign, or an answer that the campaign cannot use. The error
+            message is for the person alone.
 
     Example:
         >>> from confide.allocation.scales import Ranks

@@ -1,8 +1,8 @@
 """The value of each good to each bidder: a dense table, or a sparse one with only the goods that each bidder names.
 
-Each row belongs to one bidder and is checked alone. The treatment of a bad row never depends on another row. A bad row
-is either refused, with an error that its bidder or the holder of the table sees, or it counts as a row of zeros, as an
-absent bidder's row does.
+Each row belongs to one bidder and is checked without any other row. The treatment of a bad row never depends on another
+row. A bad row is either refused, with an error that its bidder or the holder of the table sees, or it counts as a row
+of zeros, as an absent bidder's row does.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ class Valuations:
         """Check the valuations of n public slots.
 
         Args:
-            data: dense numbers of shape (n, k), or a scipy sparse array or matrix of that shape. Also a pandas or
-                Polars frame, an Arrow table, a mapping, a file or a query with a column for each good, in the order of
-                the goods. Also `Valuations`, or the batches of `confide.allocation.tables.Rows` that a campaign
-                collects.
+            data: dense numbers of shape (n, k), or a scipy sparse array or matrix of that shape. A pandas or Polars
+                frame, an Arrow table, a mapping, a file or a query is also accepted, with a column for each good, in
+                the order of the goods. The data may also be `Valuations`, or the batches of
+                `confide.allocation.tables.Rows` that a campaign collects.
             people: number n of slots.
             goods: number k of goods.
             clip: whether values outside [0, 1] are moved to the nearest end. A row with a value that is not finite
@@ -260,7 +260,7 @@ def as_row(record: Any, goods: int) -> NDArray[np.float64]:
         goods: number k of goods.
 
     Raises:
-        InvalidInput: a record that is wrong. The message says what is wrong and is for the bidder alone.
+        InvalidInput: a record that is wrong. The message names the error, to the bidder alone.
     """
     if record is None:
         return np.zeros(goods)

@@ -1,10 +1,10 @@
-"""Audit: measured numbers are compared with promised ones. Each family of mechanisms supplies its attacks as plain
+"""Audit: measured numbers are compared with promised numbers. Each family of mechanisms supplies its attacks as plain
 functions, and the harness depends on no family.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "charging": ("charge_rows",),

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.audit.charging import charge_rows as charge_rows
 from confide.audit.comparing import Loss as Loss
 from confide.audit.comparing import charge_and_rest as charge_and_rest

@@ -1,5 +1,5 @@
-"""Text about a record that moves a noiseless value more among other records than alone. If it does, other records
-influence the record's effect.
+"""Text about a record that moves a noiseless value more among other records than alone. A larger move among other
+records means that other records influence the record's effect.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def _alone(pair: Neighbours) -> Neighbours | None:
 def _moved(
     run: Run, pair: Neighbours, seed: int, streams: Collection[StreamName], paid: float
 ) -> tuple[float, float]:
-    """Distance between the noiseless values of the two data sets, and the declared largest distance; NaN where it is
-    unknown.
+    """Distance between the noiseless values of the two data sets, and the declared largest distance; NaN where the
+    distance is unknown.
     """
     history = RecordingNoise(Noise.simulated(seed))
     first, _ = side_channel_output(lambda: run(pair.first, history))

@@ -71,11 +71,11 @@ def shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | F
 
 
 def apart(one: Shown, other: Shown) -> float:
-    """Approximate privacy loss between two runs that requested the same noise. For Gaussian noise it counts the
-    distance in standard deviations.
+    """Approximate privacy loss between two runs that requested the same noise. For Gaussian noise the distance is
+    counted in standard deviations.
 
-    Between neighbours the result is exact for Laplace noise. The approximation satisfies the triangle inequality, so on
-    a path between two runs some step loses at least the average.
+    Between neighbouring data sets the approximate loss is exact for Laplace noise. The approximation satisfies the
+    triangle inequality, so on a path between two runs some step loses at least the average.
 
     Args:
         one: a run.
@@ -92,7 +92,7 @@ def uneven(move: tuple[Shown, Shown], other: tuple[Shown, Shown], times: float) 
     Args:
         move: two runs, before and after the first move.
         other: two runs, before and after the second move.
-        times: multiple: ratio of the numbers of records that the two moves change.
+        times: the multiple, which is the ratio of the numbers of records that the two moves change.
     """
     def off(before: _Reals, after: _Reals, start: _Reals, end: _Reals) -> _Reals:
         return np.asarray(after - before - times * (end - start))

@@ -41,8 +41,8 @@ __all__ = ["COVERED", "NAMED", "Lost", "about_the_charge", "as_promise", "charge
 # ---- charging
 
 NAMED = "the charge to the ledger equals the cost by the parameters, as a share of it"
-"""Name of the row for mechanisms with promises that are sums of their events. Such promises cannot show that a charge
-is too small.
+"""Name of the row for mechanisms with promises that are sums of their events. Promises that are sums of events cannot
+show that a charge is too small.
 """
 
 _PROMISE = "the charge to the ledger equals the promised loss, as a share of it"
@@ -55,13 +55,14 @@ def charge_rows(
     loss. If the run has events, two controls follow: a run that releases everything twice, and a run that is charged
     for half of its promised loss.
 
-    A price above the promise spends budget that nobody has used. A price below it lets a budget be used again and
-    again.
+    A price above the promise spends budget that nobody has used. A price below the promise lets a budget be used again
+    and again.
 
     Args:
         events: events of one run, as the ledger is charged for them.
         promised: the promised loss of the whole run: pure, approximate or zCDP.
-        name: name of the row. A name of its own is needed where the promised loss is a sum of the events themselves.
+        name: name of the row. The row needs a name of its own where the promised loss is a sum of the events
+            themselves.
 
     Raises:
         InvalidInput: the loss is of another kind, or 0.
@@ -121,8 +122,8 @@ def _doubled(promised: Loss) -> Loss:
 # ---- charged for what was measured
 
 COVERED = "the measured loss of a run, as a share of its charge"
-"""Name of the row for mechanisms with promises that may exceed the charge. Such promises cannot show that the charge is
-too small.
+"""Name of the row for mechanisms with promises that may exceed the charge. Promises that may exceed the charge cannot
+show that the charge is too small.
 """
 
 
@@ -132,8 +133,8 @@ class Lost(NamedTuple):
     Args:
         named: name of the row with the measurement.
         loss: the kind of loss; the number was measured in its parameter.
-        measured: the measured number, in that parameter.
-        paid: the events of the same run that pay for the loss.
+        measured: the measured number, in the parameter of `loss`.
+        paid: the events of the measured run that pay for the loss.
     """
 
     named: str
@@ -146,8 +147,8 @@ def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
     """Row that says whether the charge covers every measured loss, and a control with a smaller charge.
 
     Between two neighbours, a mechanism loses at least the measured amount, and at most the amount that the accountant
-    derives from its events, in any parameter. So a price below a measured loss shows that a run is not charged in full.
-    A loss in a parameter in which the events have no price says nothing.
+    derives from its events, in any parameter. Therefore a price below a measured loss shows that a run is not charged
+    in full. A loss in a parameter in which the events have no price says nothing.
 
     Args:
         lost: measured losses of the mechanism, or of a smaller run together with that run's events.
@@ -225,8 +226,8 @@ def as_promise(mechanism: Mechanism, promises: Sequence[Privacy]) -> list[Privac
     are charged.
 
     Args:
-        mechanism: the mechanism with these events.
-        promises: promises of the same mechanism that are measured.
+        mechanism: the mechanism whose events are composed.
+        promises: promises of the mechanism that are measured.
 
     Returns:
         A list of one promise. The list is empty where the same loss is already promised, or where the events have no
@@ -247,8 +248,8 @@ def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | App
     run.
 
     Args:
-        mechanism: the mechanism with these events.
-        promises: promises of the same mechanism.
+        mechanism: the mechanism whose events are composed.
+        promises: promises of the mechanism.
     """
     try:
         return composed(mechanism.events(), largest_delta(promises))  # type: ignore[arg-type] # Spend: an event
@@ -257,8 +258,8 @@ def charge_of(mechanism: Mechanism, promises: Sequence[Privacy]) -> PureDP | App
 
 
 def about_the_charge(row: AuditRow) -> AuditRow:
-    """The measured row of a charge that was audited as a promise, reworded: it keeps or breaks the charge, not a
-    promise of the mechanism's own.
+    """The measured row of a charge that was audited as a promise, reworded to say that the measurement keeps or breaks
+    the charge, not a promise of the mechanism's own.
 
     Args:
         row: the measured row.

@@ -1,8 +1,9 @@
 """The comparisons of audits: the losses that can be promised, and the rule by which a measured number exceeds a
-promised one.
+promised number.
 
 A promise of privacy follows from another promise about the same neighbour step and the same part of an outcome, if its
-audience sees no more. A proved conversion must also lead from the other promise's loss to its own.
+audience sees no more. A proved conversion must also lead from the loss of that other promise to the loss of the promise
+that follows.
 
 The module also has the number that a guarantee names, and its unit, as a row of an audit shows them.
 """
@@ -47,13 +48,13 @@ Loss = PureDP | ApproxDP | ZCDP | GDP | RenyiDP
 """Every kind of privacy loss with which an audit can compare a measurement."""
 
 RELATIVE = 1e-9
-"""Largest relative amount by which a measured number may exceed the promised one, because of rounding in its
+"""Largest relative amount by which a measured number may exceed the promised number, because of rounding in its
 computation.
 """
 
 ABSOLUTE = 1e-12
-"""Largest absolute amount by which a measured number may exceed the promised one, in nats or the promise's unit. The
-allowance lets doubles keep a promise of zero.
+"""Largest absolute amount by which a measured number may exceed the promised number, in nats or the promise's unit. The
+allowance for rounding lets computations in doubles keep a promise of zero.
 """
 
 
@@ -92,7 +93,7 @@ def promised_parameter(claim: Loss) -> float:
 
 
 def loss_implies(one: Loss, other: Loss) -> bool:
-    """Whether every mechanism that keeps one loss also keeps the other.
+    """Whether every mechanism that keeps the loss `one` also keeps the loss `other`.
 
     Args:
         one: the loss that is known.
@@ -139,9 +140,9 @@ def _renyi(one: Loss, alpha: float) -> float:
 
 
 def implies(one: Privacy, other: Privacy) -> bool:
-    """Whether a promise follows from another promise. The loss of the second promise must follow from that of the
-    first. Both must be about the same neighbour step. The second must be about the same part of an outcome, or a part
-    of the whole, and towards an audience that sees no more.
+    """Whether a promise follows from another promise. The loss of `other` must follow from the loss of `one`. Both
+    promises must be about the same neighbour step. The promise `other` must be about the same part of an outcome as
+    `one`, or a part of the whole, and towards an audience that sees no more.
 
     A promise about one part says nothing about another part or about the whole, whatever the parts are called.
 
@@ -186,9 +187,9 @@ def strongest(promises: Iterable[Privacy]) -> list[tuple[Privacy, tuple[Privacy,
 
 
 def charge_and_rest(charged: Loss, promises: Iterable[Privacy]) -> tuple[Loss | Privacy, list[Privacy]]:
-    """The losses with which an audit of the whole release compares its measurement. The first is the charge, or a
-    promise of exactly the charged loss. The rest are the other strongest promises, none of which follows from another
-    promise.
+    """The losses with which an audit of the whole release compares its measurement. The first loss is the charge, or a
+    promise of exactly the charged loss. The further losses belong to the other strongest promises, none of which
+    follows from another promise.
 
     Args:
         charged: loss that is charged for the whole release.
@@ -206,7 +207,7 @@ def parameter_unit(loss: PrivacyLoss) -> str:
     """The unit of a privacy loss's parameter.
 
     Args:
-        loss: a privacy loss, such as that of a promise.
+        loss: a privacy loss, for example the loss of a promise.
 
     Example:
         >>> from confide.privacy.losses import PureDP, ZCDP

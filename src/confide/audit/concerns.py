@@ -33,7 +33,8 @@ def completed(
 ) -> AuditReport:
     """The report with an additional row for each guarantee that no row covers, and for each concern that has no row.
 
-    A guarantee that was not measured passes only with a reason. So a forgotten guarantee is a problem of the report.
+    A guarantee that was not measured passes only with a reason. A forgotten guarantee is therefore a problem of the
+    report.
 
     Args:
         report: report of all measurements.
@@ -93,8 +94,8 @@ def promise_rows(
         paid: function from a promise and the events to the events that pay for the promise; all events if left out. The
             function may also return events that the ledger is not charged for.
         alike: whether the charge should equal one of the promises. The value False suits promises that are conversions
-            of the charge, or sums by a looser rule. False leaves out the row about the charge, and the controls that
-            only this row flags.
+            of the charge, or sums by a looser rule. The value False leaves out the row about the charge, and the
+            controls that only this row flags.
 
     Example:
         >>> from confide.contract import Audience, Source, Relation

@@ -192,7 +192,7 @@ class MadeUpRun:
         Args:
             mechanism: the mechanism to run.
             people: the synthetic people.
-            data: data of these people, in the form that a run expects.
+            data: data of the synthetic people, in the form that a run expects.
             seed: seed of the noise.
         """
         outcome = mechanism.run(data, Noise.simulated(seed))
@@ -205,7 +205,7 @@ class MadeUpRun:
         return self.outcome.billboard
 
     def handing(self, shares: pa.Table) -> MadeUpRun:
-        """The same run, with other shares handed out to the people.
+        """The run with other shares handed out to the people.
 
         Args:
             shares: the other shares.
@@ -213,7 +213,7 @@ class MadeUpRun:
         return replace(self, outcome=replace(self.outcome, shares=shares))
 
     def handed_on(self) -> MadeUpRun:
-        """The same run, with each person's share handed to the next person."""
+        """The run with each person's share handed to the next person."""
         shares = self.outcome.shares
         return self.handing(shares.take(np.roll(np.arange(shares.num_rows), 1)))
 

@@ -44,7 +44,7 @@ Run = Callable[[Any, Noise], Any]
 """Run that a fixed-transcript audit examines: a function from data and noise to the published part of the outcome."""
 
 _SHOWS_AT_ONCE = 3
-"""Number of pairs on which a faulty run is audited first. If these pairs flag the fault, the remaining pairs are
+"""Number of pairs on which a faulty run is audited first. If the first pairs flag the fault, the remaining pairs are
 skipped.
 """
 
@@ -63,8 +63,8 @@ class Measurement(Protocol):
 class Transcripts:
     """A run that is audited over worst-case neighbours along fixed transcripts of noise, where its loss is exact.
 
-    The harness injects these faults, each into the same run: no noise; less noise than the promise needs; half of the
-    noise of each part; the noise of one draw used again; everything released twice; and the records themselves beside
+    The harness injects six faults into the run, one at a time: no noise, less noise than the promise needs, half of the
+    noise of each part, the noise of one draw used again, everything released twice, and the records themselves beside
     the published values. The audit must flag each fault on the first pairs.
 
     Args:
@@ -74,10 +74,10 @@ class Transcripts:
         seed: seed of the transcripts.
         promises: promises about the values that the pairs show. The strongest promises are audited, and their rows also
             cover all promises that follow from the strongest ones.
-        parts: mapping from part of a promise to the prefix of the streams that it is about; all other promises are
+        parts: mapping from a part that a promise names to the prefix of the part's streams; all other promises are
             about the whole release.
-        claims: mapping from a prefix of streams to the loss of this part of the noise, where no promise is about the
-            part; the prefix "" stands for all noise.
+        claims: mapping from a prefix of streams to the loss of the part of the noise with that prefix, where no promise
+            is about the part; the prefix "" stands for all noise.
         names: mapping from a prefix of streams to the name of the row of that part; the prefix itself if left out.
         unreleased: mapping from a prefix of streams to the part of their noisy answers that is published.
         histories: number of noise histories for each pair.
@@ -86,8 +86,8 @@ class Transcripts:
         other_answers: number of other answers of unreleased draws for each transcript.
         faults: mapping from a description of a fault to a faulty run, which must be flagged on all pairs.
         hardest: number of first pairs on which the harness audits its own faulty runs.
-        among: description of the pairs' populations, where they are smaller than the campaign; the rows of such pairs
-            hold no promise.
+        among: description of the pairs' populations, where they are smaller than the campaign; the rows of these
+            smaller pairs hold no promise.
         events: function that returns the events of one run on these populations, as the ledger would be charged for
             them; None where they are unknown.
         note: note that is added to every row.
@@ -113,8 +113,8 @@ class Transcripts:
 
     @cached_property
     def sound(self) -> dict[str, TranscriptAudit]:
-        """The audits of the correct run, in the form that `walked` returns."""
-        return self.walked()
+        """The audits of the correct run, in the form that `replayed` returns."""
+        return self.replayed()
 
     def rows(self) -> list[AuditRow]:
         """The rows of the correct run."""
@@ -125,7 +125,7 @@ class Transcripts:
         common, weak = self._common(self.sound)
         return self._rows(self.sound, weak), [*self._own(), *common]
 
-    def walked(self, run: Run | None = None, pairs: int | None = None) -> dict[str, TranscriptAudit]:
+    def replayed(self, run: Run | None = None, pairs: int | None = None) -> dict[str, TranscriptAudit]:
         """The audits of each claimed part of the noise, keyed by the part, and of each promise, keyed by its sentence.
 
         Args:
@@ -138,8 +138,8 @@ class Transcripts:
         """The claim for each part of the noise, the promises about the whole release, and, for each claim or promise,
         the promises that follow.
 
-        A promise about a part without streams of its own is audited on everything that the pairs show. From a promise
-        about the whole follow the promises about its parts.
+        A promise about a part without streams of its own is audited on everything that the pairs show. The promises
+        about parts follow from a promise about the whole.
         """
         of_part: dict[str, list[Privacy]] = {}
         for promise in self.promises:
@@ -208,11 +208,13 @@ class Transcripts:
 
     def _own(self) -> Iterator[Control]:
         for words, run in self.faults.items():
-            yield Control(self.named, words, _flagged(self.walked(run, _SHOWS_AT_ONCE)) or _flagged(self.walked(run)))
+            flagged = _flagged(self.replayed(run, _SHOWS_AT_ONCE)) or _flagged(self.replayed(run))
+            yield Control(self.named, words, flagged)
 
     def _common(self, sound: Mapping[str, TranscriptAudit]) -> tuple[list[Control], str]:
-        """Controls for the faults that any mechanism can have, injected into the run on the first pairs, and a note.
-        The note is empty unless only a large reduction of the noise is flagged; if it is, the note says how large.
+        """Controls for the faults that any mechanism can have, injected into the run on the first pairs, and a note. If
+        only a large reduction of the noise is flagged, the note says how large the reduction is; in all other cases the
+        note is empty.
         """
         pairs = list(islice(self.pairs(), self.hardest))
 
@@ -254,7 +256,7 @@ class Transcripts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Examined:
-    """A measurement of a correct object, and the same measurement of faulty ones, which it must flag.
+    """A measurement of a correct object, and the same measurement of faulty objects, which it must flag.
 
     Args:
         named: name of the controls.
@@ -272,7 +274,7 @@ class Examined:
     events: Callable[[], Iterable[Spend]] | None = None
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]:
-        """The rows of the correct object, and the controls of faulty ones."""
+        """The rows of the correct object, and the controls of faulty objects."""
         rows = list(self.rows(self.sound))
         return rows, [Control(self.named, words, any(row.flagged for row in self.rows(faulty)))
                       for words, faulty in self.faults.items()]
@@ -392,12 +394,12 @@ class Audited:
         events: function that returns the events of one run, as the ledger is charged for them.
         measured: measurements, in the order of their rows in the report.
         charged: loss of the whole charge according to the parameters. The loss is given where the promises do not
-            determine it, because they are sums or conversions of the events. If it is given, measured losses are also
-            compared with the charge, so that a charge that is too small is found. If left out, the charge is compared
-            with the promises.
+            determine it, because they are sums or conversions of the events. If `charged` is given, measured losses are
+            also compared with the charge, so that a charge that is too small is found. If `charged` is left out, the
+            charge is compared with the promises.
         paid: function from a promise and the events to the events that pay for it; all events if left out.
-        unpromised: mapping from concern to the reason why nothing is promised about it. If it is given, the report has
-            a row for every guarantee and every concern.
+        unpromised: mapping from concern to the reason why nothing is promised about it. If `unpromised` is given, the
+            report has a row for every guarantee and every concern.
         unmeasured: function from a guarantee to the reason why it was not measured; "" where there is no reason.
     """
 
@@ -425,9 +427,9 @@ def audit(it: Audited, progress: Progress | None = None) -> AuditReport:
         ...     return noise.laplace(0.5, 1, stream="mean", center=[sum(values) / 2])
         >>> promise = Privacy(loss=PureDP(1.0), neighbours=Relation.REPLACE, audience=Audience.PUBLIC,
         ...                   source=Source(document="a", statement="b"))
-        >>> walked = Transcripts(named="privacy", run=mean, seed=0, promises=[promise],
+        >>> replayed = Transcripts(named="privacy", run=mean, seed=0, promises=[promise],
         ...                      pairs=lambda: [Neighbours([0.0, 1.0], [1.0, 1.0], lambda found: repr(found).encode())])
-        >>> report = audit(Audited(promises=Guarantees((promise,)), measured=[walked],
+        >>> report = audit(Audited(promises=Guarantees((promise,)), measured=[replayed],
         ...                        events=lambda: [PureEvent(epsilon=1.0, neighbours=Relation.REPLACE)]))
         >>> report.passed, [control.mutant for control in report.controls][:3]
         (True, ['no noise', 'the records beside the published values', '0.9 of the noise that the promise needs'])
@@ -462,8 +464,8 @@ def _lost(it: Audited, one: Measurement, rows: Iterable[AuditRow]) -> Iterator[L
 
     A loss that was measured on a smaller population than the campaign's is compared with the events of that smaller
     run, because its noise may differ. Parts of the noise lose no more than the whole release, and so are compared with
-    all events. Other measurements state their own events, because the harness cannot know whether their rows are about
-    runs or about sums of the charge.
+    all events. Measurements of other kinds state their own events, because the harness cannot know whether their rows
+    are about runs or about sums of the charge.
     """
     own = getattr(one, "events", None)
     if own is None and not isinstance(one, Transcripts | FullSize):
@@ -506,8 +508,8 @@ _BEST_SHOWN = {"channel": 1, "selection": 2}  # after added noise, whose faults 
 
 
 def _shows_again(run: Run, pair: Neighbours) -> bool:
-    """Whether a pair moves two draws of equal distribution, scale and size by different amounts. If such draws reuse
-    the same noise, their difference reveals the pair.
+    """Whether a pair moves two draws of equal distribution, scale and size by different amounts. If two draws of equal
+    distribution reuse the same noise, their difference reveals the pair.
     """
     history = RecordingNoise(Noise.simulated(0))
     run(pair.first, history)

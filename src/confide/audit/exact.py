@@ -1,5 +1,5 @@
-"""Exact audit: a mechanism with an output distribution that can be enumerated is measured, not sampled. So there is no
-false alarm and no miss.
+"""Exact audit: a mechanism with an output distribution that can be enumerated is measured, not sampled. An exact audit
+therefore has no false alarm and no miss.
 """
 
 from __future__ import annotations
@@ -36,10 +36,12 @@ class ExactAudit:
         promised: promised value of the quantity.
         measured: worst value of the quantity over all pairs, in both directions.
         pair: the two data sets that attain the worst value.
-        forward: the value for the output distribution of the pair's first data set against that of the second.
-        backward: the value for the output distribution of the pair's second data set against that of the first.
+        forward: the value for the output distribution of the pair's first data set against the output distribution of
+            the second data set.
+        backward: the value for the output distribution of the pair's second data set against the output distribution of
+            the first data set.
         pairs: number of pairs of neighbours that were compared.
-        flagged: True where the measured value is above the promised one beyond rounding.
+        flagged: True where the measured value is above the promised value beyond rounding.
     """
 
     claim: Loss

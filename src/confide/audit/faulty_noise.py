@@ -5,11 +5,11 @@ too. (A source that adds no noise is `ForcedNoise` with an empty transcript.)
 
 `inject_fault` makes a faulty mechanism from a correct one: the same parameters, with other code on top of the class.
 
-`part_controls` halves the noise of one part of a release at a time: an audit must flag each of these faults.
+`part_controls` halves the noise of one part of a release at a time: an audit must flag every halved part.
 
 If the noise of all parts were reduced at once, an audit would notice the reduction at the part whose loss the pairs
-attain, whatever happens in the other parts. So each part's noise is reduced alone, and the audit must find that this
-part's own claim is broken.
+attain, whatever happens in the other parts. Therefore each part's noise is reduced alone, and the audit must find that
+the claim about this part is broken.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from confide.audit.fixed_transcript import TranscriptAudit
 from confide.audit.report import Control
+from confide.contract.renamed import renamed
 from confide.privacy.noise import Noise
 from confide.privacy.noise.arguments import Points, Stream, StreamName, begins_with
 from confide.privacy.noise.base import RealLaw
@@ -72,8 +73,8 @@ _Made = TypeVar("_Made")
 
 
 def inject_fault(made: _Made, code: type[Any], **changes: Any) -> _Made:
-    """An instance of a dataclass with the same fields and other code. An instance that has this code already keeps its
-    class.
+    """An instance of a dataclass with the same fields and other code. An instance whose class already has the code
+    `code` keeps its class.
 
     Args:
         made: a mechanism, or a part of one.
@@ -103,14 +104,14 @@ _WHOLE = 2**50  # weight of a row of a sharpened channel
 
 
 class DampedNoise(PassingNoise):
-    """Noise with a smaller scale than the requested one.
+    """Noise with a smaller scale than the requested scale.
 
     Args:
         source: the correct source.
         factor: factor by which every scale is multiplied; logits, and logarithms of a channel's weights, are divided by
             it.
         part: prefix of the streams with reduced noise, as a fixed-transcript audit names a part ("release",
-            "release/gram"); all other streams get the requested noise. "" is every stream.
+            "release/gram"); all other streams get the requested noise. The prefix "" stands for every stream.
 
     Example:
         >>> noise, sound = DampedNoise(Noise.simulated(1), 0.001, "certificate"), Noise.simulated(1)
@@ -186,7 +187,7 @@ class DampedNoise(PassingNoise):
 
 class RepeatedNoise(DampedNoise):
     """Faulty source that reuses noise: of all requests with equal distribution and size, the first is drawn, and all
-    others get its noise again.
+    later requests get the noise of the first.
 
     Args:
         source: the correct source.
@@ -292,18 +293,19 @@ HALF = 0.5
 
 _BEYOND = 1.001  # of what half of the noise just shows
 
-Walk = Callable[[Callable[[Noise], Noise]], Mapping[str, TranscriptAudit]]
+Replay = Callable[[Callable[[Noise], Noise]], Mapping[str, TranscriptAudit]]
 """Function from a replacement of the run's noise to the audits of its parts."""
 
 
-def part_controls(sound: Mapping[str, TranscriptAudit], walk: Walk, named: Callable[[str], str]) -> list[Control]:
+@renamed(walk="replay")
+def part_controls(sound: Mapping[str, TranscriptAudit], replay: Replay, named: Callable[[str], str]) -> list[Control]:
     """Controls with half of the noise of one part at a time, each compared with the claim about that part.
 
     Args:
         sound: the audits of the correct mechanism, by part, from `fixed_transcript_audit`; audits of promises are left
             out. A part on which the pairs do not attain half of the claim gets no control: its row says how little
             noise would be flagged.
-        walk: function that makes the same audit with other noise.
+        replay: function that makes the same audit with other noise.
         named: function from a part to the name of its row.
 
     Example:
@@ -312,17 +314,17 @@ def part_controls(sound: Mapping[str, TranscriptAudit], walk: Walk, named: Calla
         >>> def sums(values, noise):
         ...     return [noise.laplace(2.0, 1, stream=("sum", k), center=[values[k]])[0] for k in range(2)]
         >>> pair = Neighbours([0.0, 0.0], [0.2, 1.0], lambda outcome: repr(outcome).encode())
-        >>> def walk(changed):
+        >>> def replay(changed):
         ...     return fixed_transcript_audit(lambda data, noise: sums(data, changed(noise)), [pair],
         ...                       {"": PureDP(0.6), "sum/0": PureDP(0.5), "sum/1": PureDP(0.5)}, Noise.simulated)
-        >>> found = walk(lambda noise: noise)
-        >>> found["sum/0"].shown, part_controls(found, walk, lambda part: f"privacy: {part}")
+        >>> found = replay(lambda noise: noise)
+        >>> found["sum/0"].shown, part_controls(found, replay, lambda part: f"privacy: {part}")
         (0.2, [Control(name='privacy: sum/1', mutant='half of its noise', flagged=True)])
     """
     out = []
     for part, audit in sound.items():
         if not part or audit.promise is not None or audit.shown is None or audit.shown < _BEYOND * HALF:
             continue
-        found = walk(lambda noise, of=part: DampedNoise(noise, HALF, of))[part]  # type: ignore[misc]
+        found = replay(lambda noise, of=part: DampedNoise(noise, HALF, of))[part]  # type: ignore[misc]
         out.append(Control(named(part), "half of its noise", found.flagged and not found.leaks))
     return out

@@ -1,19 +1,19 @@
 """The fixed-transcript audit compares a mechanism's runs on two neighbouring data sets, which both get the same noisy
 answers.
 
-A run requests every random number from `Noise`, and states the value to which the noise is added, called the center. So
-a run on data set D can be recorded, and a run on its neighbour D' can be given the same noisy answers. The audit then
-checks four things:
+A run requests every random number from `Noise`, and states the value to which the noise is added, called the center.
+Therefore a run on data set D can be recorded, and a run on its neighbour D' can be given the same noisy answers. The
+fixed-transcript audit checks four things:
 
-- The run on D' must publish exactly the bytes that the run on D published. If it does not, information reached the
-  public without noise.
+- The run on D' must publish exactly the bytes that the run on D published. If the published bytes differ, information
+  reached the public without noise.
 - Both runs must report the same progress (`run_with_steps`), because a terminal and the service show it.
-- Both runs must request the same distributions, scales and shapes. If they do not, the calibration of the noise depends
-  on the data.
+- Both runs must request the same distributions, scales and shapes. If the requests for noise differ, the calibration of
+  the noise depends on the data.
 - The loss along this history follows exactly from the centers alone, without sampling and without error bars.
 
 If the checks succeed, everything published is a function of the noisy answers, and each answer is protected by the
-requested distribution. A separate audit, `sampler_audit`, tests on draws of the sampler whether it really has that
+requested distribution. A separate audit, `sampler_audit`, tests on draws whether the sampler really has the requested
 distribution.
 """
 
@@ -28,7 +28,7 @@ from confide.audit.comparing import Loss, exceeds, promised_parameter
 from confide.audit.history_loss import UnreleasedIntermediate, belongs, exactly, history_loss, own_formulas
 from confide.audit.other_answers import kept_entries
 from confide.audit.report import AuditRow
-from confide.audit.side_channels import telling
+from confide.audit.side_channels import recorded_steps
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Privacy
 from confide.contract.renamed import renamed
@@ -53,9 +53,9 @@ class Neighbours:
 
     Args:
         first: the first data set, in the form that the mechanism's `run` expects.
-        second: the second data set, in the same form.
+        second: the second data set, in the form that the mechanism's `run` expects.
         published: function from an outcome to the bytes of everything that the audience of the claim sees. For joint
-            privacy, this is all but the changed participant's own share.
+            privacy, the audience sees all but the changed participant's own share.
     """
 
     first: Any
@@ -95,7 +95,9 @@ class TranscriptAudit:
     shown: float | None = None
 
     def row(self, promise: str = "privacy") -> AuditRow:
-        """The result as a row of an `AuditReport`. The row can also cover promises that follow from the audited one."""
+        """The result as a row of an `AuditReport`. The row can also cover promises that follow from the audited
+        promise.
+        """
         measured, evidence = self.measured, (f"its own run on {self.pairs} pairs of neighbours: published alike on "
                                              f"equal noise, {exactly(self.formulas)}")
         if self.leaks:
@@ -119,16 +121,16 @@ def fixed_transcript_audit(
     """Audit a mechanism's own run over pairs of neighbouring data sets.
 
     Args:
-        run: `run(data, noise)`: the mechanism itself.
+        run: the function `run(data, noise)` of the mechanism itself.
         pairs: neighbouring data sets, built as worst cases for the mechanism.
         claims: mapping from a part of the noise to the claim about it, a loss or a promise. A part is named by a prefix
             of its streams ("release", "release/gram"); the part "" is the whole release.
         noise: function from the number of a history, from 0, to its source of noise.
-        unreleased: parts with noisy answers that are not published themselves, such as those of a sparse vector
-            (`SPARSE_VECTOR`). The loss of such answers is the loss of the values published from them. The audit also
-            replaces unpublished answers by others from which the same published values follow. The run must publish the
-            same values with the replaced answers. An answer that its replacement leaves unchanged is flagged, because
-            it tests nothing.
+        unreleased: parts with noisy answers that are not published themselves, such as the answers of a sparse vector
+            (`SPARSE_VECTOR`). The loss of unpublished answers is the loss of the values published from them. The audit
+            also replaces unpublished answers by other answers from which the same published values follow. The run must
+            publish the same values with the replaced answers. An answer that its replacement leaves unchanged is
+            flagged, because it tests nothing.
         histories: number of histories for each pair. An event that occurs in some histories only, such as a rare cut,
             is found if one of the histories contains it.
         promises: promises about the whole release, each compared with its own number. The pairs must differ by the
@@ -137,8 +139,9 @@ def fixed_transcript_audit(
 
     Returns:
         One audit for each claim, keyed by its part, and one for each promise, keyed by its sentence. A leak flags all
-        audits. Every noisy answer counts as published unless `unreleased` names its part. So without `unreleased`, the
-        measured loss is too large for a mechanism that publishes less, such as only which answer is the largest.
+        audits. Every noisy answer counts as published unless `unreleased` names its part. Without `unreleased`, the
+        measured loss is therefore too large for a mechanism that publishes less, such as only the position of the
+        largest answer.
 
     Raises:
         InvalidInput: there is no pair, a pair is no `Neighbours`, or there is neither a claim nor a promise.
@@ -154,9 +157,9 @@ def fixed_transcript_audit(
     """
     if not isinstance(claims, Mapping) or not (claims or promises):
         raise InvalidInput("claims", f"{type(claims).__name__}", "must be {part of the noise: its loss}, one or more")
-    walked = [*(_Replayed(part, part, claim) for part, claim in claims.items()),
-              *(_Replayed(promise.sentence(), "", promise) for promise in promises)]
-    worst = dict.fromkeys((each.name for each in walked), 0.0)
+    replayed = [*(_Replayed(part, part, claim) for part, claim in claims.items()),
+                *(_Replayed(promise.sentence(), "", promise) for promise in promises)]
+    worst = dict.fromkeys((each.name for each in replayed), 0.0)
     leaks: dict[str, None] = {}
     doubts: dict[str, None] = {}
     parts = unreleased or {}
@@ -183,7 +186,7 @@ def fixed_transcript_audit(
                 if _once(run, pair.first, ForcedNoise(others), pair.published) != (shown, reported):
                     leaks["noisy answers that should stay hidden reach the public"] = None
                     break
-            for each in walked:
+            for each in replayed:
                 both = zip(history.draws, forced.draws, strict=False)
                 of_part = [(a, b) for a, b in both if belongs(a, each.part)]
                 worst[each.name] = max(worst[each.name], history_loss(of_part, each.loss, parts))
@@ -194,7 +197,7 @@ def fixed_transcript_audit(
             names = ", ".join("/".join(map(str, name)) for name in list(drawn)[:8]) or "none"
             leaks[f"no noise was asked for by the name {part!r}; names are {names}"] = None
     out = {}
-    for each in walked:
+    for each in replayed:
         promised = promised_parameter(each.loss)
         flagged = bool(leaks or doubts) or exceeds(worst[each.name], promised)
         laws = {draw.law for draw in drawn.values() if belongs(draw, each.part) and draw.law != "split"}
@@ -222,7 +225,7 @@ def _shown(claim: Loss, measured: float, promised: float, laws: set[str]) -> flo
 
 def _once(run: Callable[[Any, Noise], Any], data: Any, noise: Noise, published: Published) -> tuple[bytes, Any]:
     """Published bytes of one run, and the progress that it reports if it is made by `run_with_steps`."""
-    with telling() as reported:
+    with recorded_steps() as reported:
         return published(run(data, noise)), reported
 
 

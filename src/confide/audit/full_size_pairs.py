@@ -26,7 +26,7 @@ into one array.
 """
 
 LARGEST_PEOPLE = 2_000_000
-"""Largest number of people in such a population: all shares of a run are compared one by one."""
+"""Largest number of people in a full population: all shares of a run are compared one by one."""
 
 _ROWS = 65_536  # of a batch
 
@@ -74,10 +74,10 @@ def of_records(start: int, parts: Sequence[tuple[_Row, int]]) -> list[SlotRows]:
 
 def whole_pairs(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[Neighbours]:
     """Pairs of full populations with some people at each record. In the second population of a pair, one person has no
-    record, or has the last values of all columns in place of the first.
+    record, or has the last values of all columns in place of the first values.
 
-    There are no such pairs where `confide.audit.worst_case_neighbours` yields more pairs of full populations, nor where
-    the population is too large.
+    There are no pairs of full populations where `confide.audit.worst_case_neighbours` yields more pairs of full
+    populations, nor where the population is too large.
 
     Args:
         roles: roles of the columns.

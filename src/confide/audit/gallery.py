@@ -85,17 +85,17 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
         (True, 'the published values differ although all noisy answers are the same')
     """
     return (
-        _through_the_door(
+        _by_fixed_transcript(
             "randomised response off by one", "odds of e^1.41 where e is promised",
             partial(_respond, categories=_CATEGORIES), partial(_respond, categories=_CATEGORIES - 1), _ANSWERS,
         ),
-        _through_the_door(
+        _by_fixed_transcript(
             "noise divided by the dimension", "each coordinate takes the whole of epsilon",
             partial(_vector, scale=_DIMENSION / EPSILON), partial(_vector, scale=1 / EPSILON), _VECTORS,
         ),
         _sampled(alpha),
-        _through_the_door("missing noise", "the answer itself", _mean, _bare, _PAIR),
-        _through_the_door(
+        _by_fixed_transcript("missing noise", "the answer itself", _mean, _bare, _PAIR),
+        _by_fixed_transcript(
             "noise that is drawn and then forgotten", "the answer itself, under a label that says private",
             _mean, _forgetful, _PAIR,
         ),
@@ -103,40 +103,40 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
         _damped(alpha),
         _against_its_law("one seed for every stream", "the difference of any two answers, exactly",
                          lambda _: StuckNoise(lambda: Noise.simulated(12)), 1.0 - 2.0 ** (-_DRAWS // 2), alpha),
-        _through_the_door("bounds taken from the data", "the largest value, by the size of the noise",
-                          _mean, _own_bounds, _PAIR),
-        _through_the_door("a stop that depends on the data", "how many counts are above zero, by where it ends",
-                          _counts, _until_empty, _SPARSE),
-        _through_the_door("a seed of its own", "the answer itself, to anybody who guesses the seed",
-                          _mean, _own_seed, _PAIR),
-        _through_the_door(
+        _by_fixed_transcript("bounds taken from the data", "the largest value, by the size of the noise",
+                             _mean, _own_bounds, _PAIR),
+        _by_fixed_transcript("a stop that depends on the data", "how many counts are above zero, by where it ends",
+                             _counts, _until_empty, _SPARSE),
+        _by_fixed_transcript("a seed of its own", "the answer itself, to anybody who guesses the seed",
+                             _mean, _own_seed, _PAIR),
+        _by_fixed_transcript(
             "natural logarithm for levels", "1.9 times the promised epsilon, to anybody who sees all counts",
             partial(_running, scale=8 / _TREE.epsilon), partial(_running, scale=2 * math.log(8) / _TREE.epsilon), _BIDS,
             _TREE,
         ),
-        _through_the_door(
+        _by_fixed_transcript(
             "a clock that ticks only when something happens", "when something happened",
             partial(_running, scale=8 / _TREE.epsilon), partial(_running, scale=8 / _TREE.epsilon, lazy=True), _NO_BID,
             _TREE,
         ),
-        _through_the_door(
+        _by_fixed_transcript(
             "sparse vector that goes on after its alarm", "one more epsilon for each alarm",
             partial(_alarms, last=True), partial(_alarms, last=False), _ALARMS, CLAIM,
             _UNRELEASED, _rare_alarms,
         ),
-        _through_the_door(
+        _by_fixed_transcript(
             "a threshold taken from the data", "the largest count, by when the alarm rings",
             partial(_alarms, last=True), _own_threshold, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
-        _through_the_door(
+        _by_fixed_transcript(
             "sparse vector with a tenth of its noise", "ten times the promised epsilon",
             partial(_alarms, last=True), _faint_alarms, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
-        _through_the_door(
+        _by_fixed_transcript(
             "a noisy answer shown beside the alarm", "its distance above the threshold, beyond the paid cost",
             partial(_alarms, last=True), _shown_alarms, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
-        _through_the_door(
+        _by_fixed_transcript(
             "one draw used twice", "the difference of two answers, exactly",
             _twice, lambda values, noise: _twice(values, RepeatedNoise(noise)), _LAST,
         ),
@@ -165,7 +165,7 @@ def _short(value: float | str | None) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-# ---- through the door: exact
+# ---- by fixed transcripts: exact
 
 _PUBLISHED = lambda outcome: np.asarray(outcome).tobytes()  # noqa: E731 - everything that comes out
 _PAIR = Neighbours([0.0, 1.0], [1.0, 1.0], _PUBLISHED)
@@ -181,7 +181,7 @@ _ALARMS = Neighbours([40, 40, -40, 40, 40, -40], [39, 39, -39, 39, 39, -39], _PU
 _SPARSE = Neighbours([3, 1, 0, 0], [3, 0, 0, 0], _PUBLISHED)
 
 
-def _through_the_door(
+def _by_fixed_transcript(
     bug: str, consequence: str, sound: Run, broken: Run, pair: Neighbours, claim: Loss = CLAIM,
     unreleased: Mapping[str, UnreleasedIntermediate] | None = None, noise: Callable[[int], Noise] = Noise.simulated,
 ) -> Exhibit:
@@ -290,7 +290,9 @@ def _shown_alarms(values: Sequence[int], noise: Noise) -> Any:
 
 
 def _rare_alarms(_: int) -> Noise:
-    """Noise under which high counts raise no alarm and a low one does. Such histories have the largest loss."""
+    """Noise under which high counts raise no alarm and a low count does. Noise of this kind leads to the
+    largest loss.
+    """
     draws: dict[Any, list[int]] = {}
     for arming in (0, 1):
         draws["alarm", arming, "threshold"] = [60]

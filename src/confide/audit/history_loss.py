@@ -56,9 +56,9 @@ class UnreleasedIntermediate:
             two runs made them.
         other_answers: function that replaces the answers of the part's draws by others from which the same published
             values follow. A run with the replaced answers must publish the same values, which shows that the answers
-            are unreleased. Every entry must change. The function is called again on its own result, for further
-            replacements. If it chooses at random, its seed should follow from the given values, so that an audit can be
-            repeated.
+            are unreleased. Every entry of the answers must change. The function is called again on its own result, for
+            further replacements. If `other_answers` chooses at random, its seed should follow from the given values, so
+            that an audit can be repeated.
     """
 
     loss: Callable[[Sequence[Pair]], float]
@@ -107,7 +107,7 @@ def _cost(draws: Sequence[Pair], claim: Loss, unreleased: Unreleased, *, ranged:
         if one.law == "split" or len(one.center) != len(other.center):
             continue
         if one.law in ("exponential", "words"):
-            events.append(None)  # raw draws have no center: what they protect cannot be heard at the door
+            events.append(None)  # raw draws have no center: what they protect is not recorded
             continue
         if one.law == "channel":
             events.append(_pure(_channel_loss(one, other)))
@@ -150,7 +150,7 @@ def spent(events: Iterable[Event], claim: Loss) -> float:
     return _spent(together, claim)
 
 
-@lru_cache(maxsize=4096)  # a walk meets the same distances again and again
+@lru_cache(maxsize=4096)  # a replay meets the same distances again and again
 def _spent(events: tuple[Event, ...], claim: Loss) -> float:
     together = Accountant(events)
     if not isinstance(claim, PureDP | ApproxDP | GDP) and totals(together.spend).rho is None:

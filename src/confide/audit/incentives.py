@@ -93,8 +93,8 @@ def best_response(
         points: size of the grid, >= 3; the truth is added to it.
         refine: number of local maxima of the grid that are refined (to 4^-16 of the grid's step).
         lipschitz: a proved bound on |slope| of the utility, in utility per unit of report. The bound turns the grid
-            into a bound on the gain of every report. Without it, the search can miss a spike narrower than the grid's
-            step.
+            into a bound on the gain of every report. Without `lipschitz`, the search can miss a spike narrower than the
+            grid's step.
 
     Raises:
         InvalidInput: the interval is empty, the truth is outside it, or a utility is NaN or +infinity.

@@ -28,8 +28,8 @@ from confide.audit.report import AuditReport, AuditRow, Concern, Control, Verdic
 from confide.audit.sampler import sampler_audit
 from confide.audit.side_channels import Failed, settled_run, side_channel_output
 from confide.audit.thresholds import stepping
-from confide.audit.transcripts import Run, Walk, walk
-from confide.audit.worst_case_neighbours import CELLS, corners, crowds, interior, neighbours
+from confide.audit.transcripts import Replay, Run, replay
+from confide.audit.worst_case_neighbours import CELLS, corners, interior, neighbours, sets_of_others
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantee, Guarantees, Privacy, Relation
 from confide.contract.kinds import Progress
@@ -49,9 +49,9 @@ _DECODED = 200  # shares that are decoded again, at most
 _TRIES = 500  # random pairs of a promise, where people are few
 _LEAST = 50  # where they are many
 _SLOTS = 150_000  # of all random pairs together, about
-_INJECTED = 8  # pairs on which planted bugs are tried, besides the worst one
-_FIRST = 4  # pairs that are walked in modules which have run nothing yet
-_LEAST_NOISE = 2.0**-40  # of a planted bug
+_INJECTED = 8  # pairs on which faults are tried, besides the worst one
+_FIRST = 4  # pairs that are replayed in modules which have run nothing yet
+_LEAST_NOISE = 2.0**-40  # of an injected fault
 _NOTHING = "the mechanism makes no statement about it"
 _CENTRAL = (Audience.PUBLIC, Audience.OTHERS)
 _SHARES = "each participant's share follows from their own record and the public result"
@@ -69,8 +69,8 @@ def audit_mechanism(
     Each privacy promise to the public or to other participants is compared with the mechanism's own run. The run is
     repeated on pairs of synthetic neighbouring data sets with the same noisy answers, which makes the loss exact. The
     pairs are worst cases (`confide.audit.worst_case_neighbours`) and random ones. A promise to the collector is
-    compared with the output of `submit` in the same way. A run breaks the promise if it fails, or if its warnings,
-    printed text, logs or reported progress differ between two neighbours.
+    compared with the output of `submit` on neighbouring records. A run breaks the promise if it fails, or if its
+    warnings, printed text, logs or reported progress differ between two neighbours.
 
     Draws of secure noise are tested for the requested distributions. Mutants are the same mechanism with half of the
     noise that the promise needs, and with no noise. Shares are decoded again, one by one.
@@ -81,8 +81,8 @@ def audit_mechanism(
 
     An `Accuracy` promise is not measured by this function: `measured` supplies its row where the kind of campaign can
     measure it. If no promise of privacy was measured, the report does not pass. If more people are invited than an
-    audit can build (`confide.audit.full_size_pairs`), pairs are of smaller populations: such a row says so and holds no
-    promise.
+    audit can build (`confide.audit.full_size_pairs`), pairs are of smaller populations. The rows of smaller populations
+    say so and hold no promise.
 
     Args:
         mechanism: the mechanism with its public parameters.
@@ -109,9 +109,9 @@ def audit_mechanism(
         if progress is not None:
             progress(done, steps)
 
-    rows, bugs, unknown, walked = list[AuditRow](), list[Control](), 0, dict[bool, PaidFor]()
+    rows, bugs, unknown, replayed = list[AuditRow](), list[Control](), 0, dict[bool, PaidFor]()
     for promise in attacked:
-        it = _listened(_attack(mechanism, roles, people, promise, count, seed), walked, private)
+        it = _listened(_attack(mechanism, roles, people, promise, count, seed), replayed, private)
         found, row, anew = it.measured()
         if row.verdict is not Verdict.NOT_MEASURED:
             note = row.note if row.flagged else row.note or _power(found, count, anew=anew, few=it.few)
@@ -134,7 +134,7 @@ def audit_mechanism(
                                                                for each in attacked))
     step()
     decoded, altered = _decoded(mechanism, roles, people, seed)
-    rows += [*decoded, paid_for(mechanism, roles, people, seed, list(walked.values()))]
+    rows += [*decoded, paid_for(mechanism, roles, people, seed, list(replayed.values()))]
     bugs += altered
     step()
     row, altered = _covered(mechanism, promises)
@@ -170,7 +170,7 @@ class _Attack:
         promise: the tested promise.
         run: the correct run that the promise is about. Each run uses a copy of the mechanism, so that a run leaves
             nothing behind on the mechanism for the next run.
-        first: the same run in freshly imported modules; None where the modules cannot be imported again.
+        first: the correct run in freshly imported modules; None where the modules cannot be imported again.
         certain: function that returns the worst-case pairs.
         steps: function that returns pairs of the full population, where it is large, and pairs between which the run
             changes.
@@ -201,19 +201,19 @@ class _Attack:
     seed: int
     paid: PaidFor | None = None
 
-    def walk(
+    def replay(
         self, run: Run, pairs: Iterable[Neighbours], *, probed: bool = False, paid: PaidFor | None = None
-    ) -> Walk:
+    ) -> Replay:
         claim: Any = self.promise.loss
-        return walk(run, pairs, claim, self.seed, part=self.part, unreleased=self.unreleased, named=self.named,
-                    probed=probed, paid=paid)
+        return replay(run, pairs, claim, self.seed, part=self.part, unreleased=self.unreleased, named=self.named,
+                      probed=probed, paid=paid)
 
-    def measured(self) -> tuple[Walk, AuditRow, bool]:
+    def measured(self) -> tuple[Replay, AuditRow, bool]:
         """Result of the whole audit, its row, and whether some pairs were repeated in freshly imported modules."""
         before = kept(self.mechanism)
-        found = self.walk(self.run, chain(self.certain(), self.steps(), self.random()), probed=True, paid=self.paid)
+        found = self.replay(self.run, chain(self.certain(), self.steps(), self.random()), probed=True, paid=self.paid)
         row = found.row(self.promise, self.words)
-        anew = None if self.first is None or row.flagged else self.walk(self.first, islice(self.certain(), _FIRST))
+        anew = None if self.first is None or row.flagged else self.replay(self.first, islice(self.certain(), _FIRST))
         if anew is not None and anew.alone and not anew.leaks:
             return found, anew.row(self.promise, self.words), True
         if anew is not None and anew.leaks:
@@ -266,17 +266,17 @@ def _attack(
         named=promise.whole or promise.part in parts, words=lambda pair: pair_words(pair, roles), seed=seed)
 
 
-def _listened(it: _Attack, walked: dict[bool, PaidFor], private: Sequence[Privacy]) -> _Attack:
+def _listened(it: _Attack, replayed: dict[bool, PaidFor], private: Sequence[Privacy]) -> _Attack:
     """The test of a promise, with a recorder of payments added. Only one test of central runs and one test of devices
     get a recorder.
 
     Payments are compared only on neighbours of the relation that the charge is about.
     """
     central, units = it.promise.audience in _CENTRAL, {event.neighbours for event in it.mechanism.events()}
-    if units != {it.promise.neighbours} or central in walked:
+    if units != {it.promise.neighbours} or central in replayed:
         return it
-    walked[central] = PaidFor(it.run, it.unreleased, charge_of(it.mechanism, private), it.words)
-    return replace(it, paid=walked[central])
+    replayed[central] = PaidFor(it.run, it.unreleased, charge_of(it.mechanism, private), it.words)
+    return replace(it, paid=replayed[central])
 
 
 def _rule(rule: Any) -> UnreleasedIntermediate:
@@ -288,7 +288,7 @@ def _rule(rule: Any) -> UnreleasedIntermediate:
     return found
 
 
-def _power(found: Walk, count: int, *, anew: bool, few: bool) -> str:
+def _power(found: Replay, count: int, *, anew: bool, few: bool) -> str:
     """Text of the faults that may remain although the verdict is "kept"."""
     chance = "" if count == 0 else (f", {count} of them random, each with noise of its own: a fault that shows in "
                                     f"{met(count):.2g} of such is met with probability .99, a rarer one may be missed")
@@ -299,20 +299,20 @@ def _power(found: Walk, count: int, *, anew: bool, few: bool) -> str:
     return f"{found.pairs:,} pairs are no proof{chance}{own}; {_UNSEEN}{spoke}{there}"
 
 
-def _injected(it: _Attack, found: Walk, pairs: Sequence[Neighbours]) -> list[Control]:
+def _injected(it: _Attack, found: Replay, pairs: Sequence[Neighbours]) -> list[Control]:
     """Controls on some of the pairs: the same run with too little noise, and with no noise. A fault that is flagged on
     some pairs is flagged on all pairs.
 
-    The noise is first reduced below the amount that the promise needs. If the run loses less than it may, this amount
-    is smaller than the actual noise. The noise is then reduced further until the audit flags it, because not every loss
-    is proportional to the noise.
+    The noise is first reduced below the amount that the promise needs. If the run loses less than it may, the needed
+    amount of noise is smaller than the actual noise. The noise is reduced further until the audit flags the reduction,
+    because not every loss is proportional to the noise.
     """
-    none = it.walk(lambda data, _: it.run(data, ForcedNoise(())), pairs).refuted
+    none = it.replay(lambda data, _: it.run(data, ForcedNoise(())), pairs).refuted
     controls = [Control(it.promise.name, "no noise", none)]
     share = found.measured / found.promised if 0 < found.measured < found.promised else 1.0
     name = "half the noise" if share > 1 - 1e-6 else "half of the noise that the promise needs"
     factor, flagged = 0.5 * share, False
-    while factor >= _LEAST_NOISE and not (flagged := it.walk(_damped(it.run, factor), pairs).refuted):
+    while factor >= _LEAST_NOISE and not (flagged := it.replay(_damped(it.run, factor), pairs).refuted):
         factor /= 2
     if factor < 0.5 * share:  # the name says what was flagged, or about the last that was tried
         name = f"{max(factor, _LEAST_NOISE):.2g} of the noise"
@@ -396,13 +396,13 @@ def _decoded(
     """Row that compares the shares of a simulated run with separate decodings of them, and a control with one share
     altered after the run.
     """
-    others = crowds(roles, people)[1]
-    inside = interior(roles, seed)[: len(others)]
+    all_others = sets_of_others(roles, people)[1]
+    inside = interior(roles, seed)[: len(all_others)]
     if inside:
-        others[: len(inside)] = inside
-    crowd = SlotRows(np.arange(len(others)), others)
+        all_others[: len(inside)] = inside
+    others = SlotRows(np.arange(len(all_others)), all_others)
     alone = SlotRows(np.array([people - 1]), corners(roles)[0][None])
-    records = {int(slot): cells for batch in (crowd, alone)
+    records = {int(slot): cells for batch in (others, alone)
                for slot, cells in zip(batch.index, batch.cells, strict=True)}
     shown = sorted({*range(min(people, _DECODED)), people - 1})
     how = f"of {len(shown)} shares, how many differ from a decode apart"
@@ -413,7 +413,7 @@ def _decoded(
                    != written(share, schema) for slot, share in zip(shown, shares, strict=True))
 
     outcome, _ = side_channel_output(
-        lambda: settled_run([crowd, alone], RecordingNoise(Noise.simulated(seed)), mechanism))
+        lambda: settled_run([others, alone], RecordingNoise(Noise.simulated(seed)), mechanism))
     shares, _ = side_channel_output(lambda: [outcome.shares.slice(slot, 1).to_pylist()[0] for slot in shown])
     found, _ = side_channel_output(lambda: differing(shares))
     for each in (outcome, shares, found):

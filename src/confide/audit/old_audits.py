@@ -28,7 +28,7 @@ def old_audits(package: str, moved: Mapping[str, str] | None = None, **today: st
         >>> import warnings
         >>> with warnings.catch_warnings(record=True) as found:
         ...     warnings.simplefilter("always")
-        ...     door = old_audits("confide.market.audit", audit_majority="majority")("audit_majority")
+        ...     entry = old_audits("confide.market.audit", audit_majority="majority")("audit_majority")
         >>> str(found[0].message)
         "confide.market.audit: 'audit_majority' is called 'confide.audit.audit(confide.market.audited.majority(...))' \
 now; the old name goes with confide 1.0.0"

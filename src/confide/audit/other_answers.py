@@ -1,9 +1,9 @@
 """Replacements of unreleased noisy answers from which the same published values follow. A run that gets the replaced
 answers must publish the same values.
 
-Unreleased answers must be unpublished in every respect: their sizes, their distances, their signs, and their order. So
-replacements preserve only the published statement about the answers. The second largest answer, and the largest answer
-above a threshold, change each time, and every entry gets another value.
+Unreleased answers must be unpublished in every respect: their sizes, their distances, their signs, and their order.
+Therefore replacements preserve only the published statement about the answers. The second largest answer, and the
+largest answer above a threshold, change each time, and every entry gets another value.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def other_pattern(draws: Sequence[Draw]) -> list[Draw]:
         draws: each threshold, followed by its answers.
 
     Returns:
-        As many draws; draws before the first threshold are left out.
+        As many draws as given; draws before the first threshold are left out.
     """
     out = []
     for start, end in armings(draws):
@@ -149,7 +149,7 @@ def _places(order: _Whole, sides: _Whole, coins: NDArray[np.uint64], least: int,
     """New values in units, all different, shape (n,).
 
     Args:
-        order: positions of the entries, the one with the least new value first, shape (n,).
+        order: positions of the entries, starting with the entry of the least new value, shape (n,).
         sides: side of each entry, shape (n,).
         coins: random words that decide the values, shape (n+3,).
         least: least size of distances that may have any size.

@@ -57,8 +57,8 @@ def first_run(mechanism: Any, act: Callable[[Any], Any]) -> Callable[[], Any] | 
     """Function that makes a call on a mechanism with freshly imported modules, and then forgets these modules. The call
     behaves as in a process that has not yet run the mechanism.
 
-    State that the modules keep between runs, in a global variable, a cache or on a class, is absent in such a call.
-    Other packages stay as they were.
+    State that the modules keep between runs, in a global variable, a cache or on a class, is absent in a call with
+    freshly imported modules. Other packages stay as they were.
 
     Args:
         mechanism: a user's own mechanism.
@@ -87,7 +87,7 @@ def kept(mechanism: Any) -> dict[str, bytes]:
     """Mapping from name to bytes of the global variables of a mechanism's modules, for values of Python's own types and
     of numpy.
 
-    Where modules cannot be imported again, a change of these variables by a run is the only visible sign of state
+    Where modules cannot be imported again, a change of global variables by a run is the only visible sign of state
     between runs.
 
     Args:
@@ -107,7 +107,9 @@ def kept(mechanism: Any) -> dict[str, bytes]:
 
 @contextmanager
 def _anew(tops: list[str]) -> Iterator[None]:
-    """Context in which nothing below the given modules counts as imported. At its end all imports are restored."""
+    """Context in which nothing below the given modules counts as imported. At the end of the context all imports are
+    restored.
+    """
 
     def inside() -> list[str]:
         return [name for name in sys.modules if any(name == top or name.startswith(f"{top}.") for top in tops)]

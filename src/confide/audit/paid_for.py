@@ -2,9 +2,9 @@
 
 A run's meter checks the arithmetic of declarations. A draw declares how far one neighbour step moves the value to which
 noise is added, and pays for that distance. Only a comparison of neighbours, with the same noisy answers, shows whether
-the noiseless value moves further than declared. This comparison gives the distance in noise scales, and so a price, and
-the meter knows the payment. So every stream, every session and every line of parallel groups is compared with its own
-payment.
+the noiseless value moves further than declared. The comparison of neighbours gives the distance in noise scales, and so
+a price, and the meter knows the payment. Therefore every stream, every session and every line of parallel groups is
+compared with its own payment.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Underpaid:
         name: the stream or session that was paid for, or the line of parallel groups.
         streams: streams of the draws.
         paid: the payment, in the notion in which it was made; 0 for public randomness.
-        true: the loss between two neighbours, in the same notion.
+        true: the loss between two neighbours, in the notion of the payment.
         notion: "epsilon" or "rho".
         how: description of the declaration.
     """
@@ -80,7 +80,7 @@ def underpaid(
 
     Args:
         first: draws of the first run.
-        second: draws of the second run, with the same answers.
+        second: draws of the second run, with the noisy answers of the first run.
         unreleased: streams with noisy answers that are not published; streams of one part are compared with all
             payments for the part.
         charge: charge of the ledger for the whole run; None where the run's events have no price. If a run pays for
@@ -229,7 +229,7 @@ class PaidFor:
 
 
 def paid_for(
-    mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, walked: Sequence[PaidFor]
+    mechanism: Mechanism, roles: Sequence[Role], people: int, seed: int, replayed: Sequence[PaidFor]
 ) -> AuditRow:
     """The row that says whether the lines of a mechanism's charge pay for all draws of a run. Draws that are made
     without the run's meter are not added up, and the row says that such draws were not measured.
@@ -239,7 +239,7 @@ def paid_for(
         roles: roles of the columns of a record.
         people: number of invited slots.
         seed: seed of the simulated noise.
-        walked: payments that were recorded in audits over neighbours.
+        replayed: payments that were recorded in audits over neighbours.
     """
     observed, overspent = RecordingNoise(Noise.simulated(seed)), list[str]()
 
@@ -253,12 +253,13 @@ def paid_for(
     outcome, _ = side_channel_output(run)
     if overspent:
         return _measured(1.0, overspent[0])
-    unmetered = {_named(name) for name in (*observed.unmetered, *(name for each in walked for name in each.unmetered))}
+    unmetered = {_named(name) for name in (*observed.unmetered,
+                                           *(name for each in replayed for name in each.unmetered))}
     if unmetered:
         some = ", ".join(map(repr, sorted(unmetered)[:3]))
         return _measured(float(len(unmetered)), f"the run's meter never heard of the draws of {some}: the run takes "
                          "its meter away, or goes past it")
-    found = next((row for row in (each.row() for each in walked) if row is not None), None)
+    found = next((row for row in (each.row() for each in replayed) if row is not None), None)
     if found is not None:
         return found
     if isinstance(outcome, Failed):
@@ -269,7 +270,7 @@ def paid_for(
         return _not_measured(f"{len(around)} of {len(observed.draws)} draws are made around the meter, such as "
                             f"{names!r}: nothing checks in a release that they fit the "
                             "charge; draw by confide.privacy.primitives")
-    pairs = sum(each.pairs for each in walked)
+    pairs = sum(each.pairs for each in replayed)
     return _measured(0.0, f"one run of made-up people, {len(observed.draws)} draws" + (
         f"; on {pairs:,} pairs of neighbours none cost more than was paid for it" if pairs else ""))
 
@@ -279,7 +280,7 @@ def _measured(beyond: float, evidence: str) -> AuditRow:
 
     Args:
         beyond: number of draws that are not paid for.
-        evidence: description of these draws, or of all compared draws.
+        evidence: description of the draws that are not paid for, or of all compared draws.
     """
     return AuditRow.at_most(_PAID, 0.0, beyond, evidence, concern=Concern.BUDGET, unit="draws")
 

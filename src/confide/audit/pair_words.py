@@ -15,8 +15,8 @@ from confide.tables.slot_rows import SlotRows
 
 __all__ = ["pair_words", "record_words"]
 
-_KINDS = 3  # different records of the others that are told, at most
-_COLUMNS = 6  # of a record that are told
+_KINDS = 3  # different records of the others that are named, at most
+_COLUMNS = 6  # of a record that are named
 
 _Ints = NDArray[np.int64]
 
@@ -53,8 +53,8 @@ def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
         roles: roles of the columns.
 
     Example:
-        >>> crowd = SlotRows(np.array([0, 1]), np.array([[0.0], [0.0]]))
-        >>> sides = [[crowd, SlotRows(np.array([4]), np.array([[end]]))] for end in (-1.0, 1.0)]
+        >>> others = SlotRows(np.array([0, 1]), np.array([[0.0], [0.0]]))
+        >>> sides = [[others, SlotRows(np.array([4]), np.array([[end]]))] for end in (-1.0, 1.0)]
         >>> pair_words(Neighbours(*sides, repr), [Numeric(column="like", lower=0, upper=80)])
         'a crowd of 3: like=0 against like=80 in slot 4, beside 2 with like=40'
     """
@@ -82,8 +82,8 @@ def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
 def _ranked(
     batches: Sequence[SlotRows], known: dict[tuple[float, ...], int], seen: dict[Any, _Ints]
 ) -> tuple[_Ints, _Ints]:
-    """All slots, and the number of the known record that each slot holds. Rows that share their memory are examined
-    once.
+    """All slots, and the number of the known record that each slot holds. Rows that share one piece of memory are
+    examined once.
     """
     slots, ranks = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for batch in batches:

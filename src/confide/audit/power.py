@@ -26,7 +26,8 @@ def detectable(
     loss.
 
     The mechanism is assumed to have a threshold event of probability `rate` under one data set, and of probability
-    delta + e^epsilon_true * rate under the other. The first half of the samples is assumed to find this event.
+    delta + e^epsilon_true * rate under the other data set. The first half of the samples is assumed to find the
+    threshold event.
 
     Args:
         epsilon_true: true loss of the mechanism at `delta`, in nats, > 0.

@@ -44,9 +44,9 @@ def met(pairs: int) -> float:
 def random_pairs(roles: Sequence[Role], people: int, unit: Relation, count: int, seed: int) -> Iterator[Neighbours]:
     """Pairs of data sets that differ in one record, each drawn independently.
 
-    A pair has up to two hundred other people in any slots, and now and then everybody. Every column of their records
-    has a random distribution of its own, over its ends alone or over values between as well. The changed record differs
-    in one column, in all columns, or is removed. Rows come in any order and in any batches.
+    A pair has up to two hundred other people in any slots, and occasionally everybody. Every column of the other
+    people's records has a random distribution of its own, over its ends alone or over values between as well. The
+    changed record differs in one column, in all columns, or is removed. Rows come in any order and in any batches.
 
     Args:
         roles: roles of the columns.

@@ -1,6 +1,7 @@
 """The result of an audit: one row for each promise, and the controls, which show that the audit can flag a fault.
 
-A control is a mechanism that was broken on purpose. A report fails without any control, or if one is not flagged.
+A control is a mechanism that was broken on purpose. A report fails without any control, or if some control is not
+flagged.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ class AuditRow:
         unit: unit of both numbers, such as "nats" or "people"; or the whole of which they are a share, "of the runs".
         judged: the promise of privacy that gives the promised number, as `of_privacy` sets it; None for other numbers.
         among: description of the measured objects, where they are smaller than the campaign, such as "8 made-up
-            bidders"; empty at the campaign's own size. Rows with such a description are counted separately.
+            bidders"; empty at the campaign's own size. Rows with a description in `among` are counted separately.
 
     Raises:
         InvalidInput: the verdict or the concern is unknown, the verdict is "kept" or "broken" without a measurement, or
@@ -175,7 +176,7 @@ class AuditRow:
             measured: the measured number.
             evidence: description of the measurement.
             concern: concern of the promise.
-            vacuous: True where the bound states nothing although it is finite; such a row needs a `note` to pass.
+            vacuous: True where the bound states nothing although it is finite; a vacuous row needs a `note` to pass.
             note: further information for a reader.
             false_alarm: probability of a wrong "broken".
             scale: size of the numbers whose difference `measured` is.
@@ -198,8 +199,8 @@ class AuditRow:
     def at_least(
         cls, promise: str, bound: float, measured: float, evidence: str, *, concern: Concern | str, unit: str = ""
     ) -> AuditRow:
-        """The row of a promised lower bound. The verdict is that of an upper bound on minus the measured number, with
-        the measured number as the scale of rounding.
+        """The row of a promised lower bound. The verdict is the verdict on an upper bound of minus the measured number,
+        with the measured number as the scale of rounding.
 
         Example:
             >>> AuditRow.at_least("utility", 1.0, 0.5, "the exact expectation", concern="participation").verdict
@@ -217,7 +218,7 @@ class AuditRow:
 
         Args:
             promise: description of the promise.
-            claim: the promised loss; the row is vacuous if the loss is.
+            claim: the promised loss; the row is vacuous if the loss is vacuous.
             promised: the promised value of the measured parameter.
             measured: the measured number.
             evidence: description of the measurement.
@@ -240,13 +241,13 @@ class AuditRow:
 
         Args:
             promise: promise of a plan, or of the small mechanism that was measured; the row is vacuous if the promise
-                is.
+                is vacuous.
             measured: the measured number, in the parameter of the promise's loss.
             evidence: description of the measurement.
             named: name of the row; the promise's sentence if left out.
             note: further information for a reader.
             flagged: whether the audit refutes the promise; if left out, whether the measured number exceeds the
-                promised one.
+                promised number.
             false_alarm: probability of a wrong "broken".
 
         Example:
@@ -295,7 +296,7 @@ class AuditRow:
                    side=side, holds=(promise.sentence(),), unit=unit_of(promise))
 
     def holding(self, *promises: Guarantee) -> AuditRow:
-        """The same row as evidence for guarantees of its concern.
+        """A copy of the row, as evidence for guarantees of its concern.
 
         A row about privacy is evidence only for promises that follow from the promise with which it was compared: not
         for a smaller loss, another neighbour step, another part, or an audience that sees more.
@@ -323,7 +324,7 @@ class AuditRow:
         return replace(self, holds=(*self.holds, *(promise.sentence() for promise in promises)))
 
     def smaller(self, among: str) -> AuditRow:
-        """The same row, marked as measured on something smaller than the campaign.
+        """A copy of the row, marked as measured on something smaller than the campaign.
 
         Args:
             among: description of the smaller objects; "" leaves the row as it is.
@@ -384,7 +385,7 @@ class Control:
     Args:
         name: name of the audit that the control tests.
         mutant: description of the fault.
-        flagged: whether the audit flagged it.
+        flagged: whether the audit flagged the mutant.
     """
 
     name: str
@@ -435,7 +436,7 @@ _LONGEST = 72  # letters of a promise, or of a bug, in a line of plain text
 
 @dataclass(frozen=True)
 class AuditReport:
-    """Promised numbers beside measured ones, with the controls, which show that the audit can flag a fault.
+    """Promised numbers beside measured numbers, with the controls, which show that the audit can flag a fault.
 
     Args:
         rows: one row for each promise; they are grouped by concern, and keep their order within a concern.
@@ -501,9 +502,10 @@ class AuditReport:
         """Numbers of promises by the outcome of their audit.
 
         Returns:
-            Mapping from name to number. "measured": rows that are kept or broken at the campaign's own size; "smaller":
-            on something smaller; "kept" and "broken": at any size; "vacuous": promises that state nothing at these
-            sizes; "not_measured": promises that were not measured; "unpromised": concerns without a promise.
+            Mapping from name to number. The entry "measured" counts rows that are kept or broken at the campaign's own
+            size, and "smaller" counts rows that are kept or broken on something smaller. The entries "kept" and
+            "broken" count rows at any size. The entry "vacuous" counts promises that state nothing at these sizes,
+            "not_measured" promises that were not measured, and "unpromised" concerns without a promise.
 
         Example:
             >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
@@ -563,7 +565,7 @@ class AuditReport:
                   *(f"{row.promise}, as it was measured: {row.reading}" for row in self.rows if row.flagged)))))
 
     def _legend(self) -> str:
-        """What the verdicts that stand in the table mean."""
+        """The meaning of each verdict that stands in the table."""
         there = {row.verdict for row in self.rows}
         chance = f"; a kept promise is called broken with probability at most {self.false_alarm:.2g}"
         said = [f"kept: nothing above the promise was found by the evidence{chance if self.false_alarm else ''}"]
@@ -582,7 +584,7 @@ class AuditReport:
         return "Passed, as far as it was measured" if self.unmeasured else "Passed"
 
     def _said(self) -> str:
-        """How many promises were measured, how many are vacuous, and how many were not measured."""
+        """The numbers of measured promises, of vacuous promises, and of promises that were not measured."""
         n = self.counts
         found = f"{n['kept']} kept" + (f", {n['broken']} broken" if n["broken"] else "")
         less = f" at the campaign's own size and {n['smaller']} on something smaller" if n["smaller"] else ""

@@ -1,8 +1,8 @@
 """Round numbers of a column, numbers near them that are not round, and numbers that often code "no answer".
 
-People round their answers, and forms write 99 where no answer was given. A rule about the share of such numbers is
-visible only among people with other answers. Such an answer lies beside a round number, at a place from which each
-usual grid rounds towards that number.
+People round their answers, and forms write 99 where no answer was given. A rule about the share of round numbers and
+codes is visible only among people with other answers. The audit uses answers beside a round number, at a place from
+which each usual grid rounds towards the round number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def off_grids(role: Role) -> list[tuple[float, float]]:
     levels.
 
     The round number is a multiple of 2, 5 and 10, if the column has one, and of a larger power of ten. If the column's
-    range is too short for such a multiple, there is one round number for each of these grids.
+    range is too short for a common multiple, there is one round number for each grid.
 
     Args:
         role: role of the column.

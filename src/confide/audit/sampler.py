@@ -75,7 +75,9 @@ def _together(found: Sequence[float]) -> float:
 
 
 def _repeated(first: NDArray[Any], second: NDArray[Any], largest: float) -> float:
-    """The p-value of two streams with equal draws throughout. `largest` is the probability of their likeliest value."""
+    """The p-value of two streams with equal draws throughout. `largest` is the probability of the draws' likeliest
+    value.
+    """
     size = min(len(first), len(second))
     return largest**size if np.array_equal(first[:size], second[:size]) else 1.0
 
@@ -119,7 +121,7 @@ def likeliest(request: Draw) -> float:
 
 def _lattice(values: NDArray[np.float64], request: Draw) -> float:
     """The p-value of whole-number noise. The numbers of draws up to each of several thresholds, and the numbers of
-    draws within that distance of 0, are compared with the exact distribution.
+    draws within each threshold's distance of 0, are compared with the exact distribution.
     """
     reach = np.arange(-math.ceil(_REACH * float(request.scale)) - 1, math.ceil(_REACH * float(request.scale)) + 2)
     scale = float(request.scale)
@@ -167,8 +169,8 @@ def _selected(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def shows_selection(request: Draw, factor: float, count: int, alpha: float) -> bool:
-    """Whether a test is almost certain to distinguish a selection at another scale from the requested one. The number
-    of hits of some option must differ by more than the test allows, by Bernstein's inequality, plus six standard
+    """Whether a test is almost certain to distinguish a selection at another scale from the requested selection. The
+    number of hits of some option must differ by more than the test allows, by Bernstein's inequality, plus six standard
     deviations.
 
     Args:

@@ -1,10 +1,10 @@
 """The side channels of a run: how it fails, and its warnings, printed text and logs at any level.
 
 Threads that the run starts are recorded too, as long as the audit waits for them. On the standard streams, both the
-current ones and the ones that Python started with, text and bytes are recorded. The following are not recorded: files,
-the network, the duration of a run, output of other processes, and output of compiled libraries. Output to a file
-descriptor past the streams (`os.write`, `/dev/stdout`) is not recorded either, nor output through a stream or handler
-that was set up before the run and is not a standard one.
+current streams and the streams that Python started with, text and bytes are recorded. The following are not recorded:
+files, the network, the duration of a run, output of other processes, and output of compiled libraries. Output to a file
+descriptor past the streams (`os.write`, `/dev/stdout`) is not recorded either. Output through a stream or handler that
+was set up before the run, and is not a standard one, is not recorded.
 
 `run_with_steps` records the progress that a run reports. A terminal and the service show progress, so it must be equal
 for two neighbours.
@@ -33,17 +33,17 @@ from confide.privacy.noise import Noise
 from confide.privacy.noise.given_noise import given
 from confide.tables.slot_rows import SlotRows
 
-__all__ = ["Failed", "SideChannelOutput", "run_with_steps", "settled_run", "side_channel_output", "telling"]
+__all__ = ["Failed", "SideChannelOutput", "recorded_steps", "run_with_steps", "settled_run", "side_channel_output"]
 
-# ---- telling
+# ---- steps
 
 _Steps = list[tuple[int, int | None]]
 _STEPS: ContextVar[_Steps | None] = ContextVar("steps", default=None)
 
 
 def run_with_steps(mechanism: Mechanism, data: Any, noise: Any) -> Any:
-    """The run of a mechanism in the way of a settlement. The progress that it reports is recorded by the surrounding
-    audit.
+    """The run of a mechanism in the way of a settlement. The progress that the run reports is recorded by the
+    surrounding audit.
 
     Args:
         mechanism: the mechanism to run.
@@ -55,11 +55,11 @@ def run_with_steps(mechanism: Mechanism, data: Any, noise: Any) -> Any:
 
 
 @contextmanager
-def telling() -> Iterator[_Steps]:
+def recorded_steps() -> Iterator[_Steps]:
     """Context around a run, which yields the list of progress reports that `run_with_steps` records in it, in order.
 
     Example:
-        >>> with telling() as steps:
+        >>> with recorded_steps() as steps:
         ...     pass
         >>> steps
         []
@@ -123,7 +123,7 @@ class SideChannelOutput:
     Args:
         said: messages of the run's own thread in order, each with its kind, such as "print".
         beside: messages of threads that the run started, in arbitrary order.
-        left: number of these threads that still ran when the audit stopped waiting for them.
+        left: number of the started threads that still ran when the audit stopped waiting for them.
     """
 
     said: list[tuple[str, str]] = field(default_factory=list)
@@ -137,7 +137,7 @@ class SideChannelOutput:
 
 
 def side_channel_output(run: Callable[[], Any]) -> tuple[Any, SideChannelOutput]:
-    r"""The outcome of a run, or `Failed`, and everything that the run wrote, logged or warned. These messages go
+    r"""The outcome of a run, or `Failed`, and everything that the run wrote, logged or warned. The recorded messages go
     nowhere else.
 
     Args:
@@ -171,16 +171,16 @@ def _listening(observed: SideChannelOutput) -> Iterator[None]:
         warnings.simplefilter("always")
 
         def show(message: Warning | str, category: type[Warning], *more: Any, **named: Any) -> None:
-            if not _EARS.tell(category.__name__, str(message)):
+            if not _LISTENERS.observe(category.__name__, str(message)):
                 others(message, category, *more, **named)
 
         warnings.showwarning = show
-        before = _EARS.listen(own, (observed.said, observed.beside, started))
+        before = _LISTENERS.listen(own, (observed.said, observed.beside, started))
         try:
             yield
         finally:
             observed.left = _waited(started)
-            _EARS.leave(own, before)
+            _LISTENERS.leave(own, before)
 
 
 def _waited(started: list[threading.Thread]) -> int:
@@ -192,38 +192,38 @@ def _waited(started: list[threading.Thread]) -> int:
 
 
 _Words = list[tuple[str, str]]
-_Ears = tuple[_Words, _Words, list[threading.Thread]]
+_Observed = tuple[_Words, _Words, list[threading.Thread]]
 _STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
 
 
 class _Listeners:
-    """The recorded threads. While there are any, every log line, every thread start and every write to a standard
-    stream is checked for its thread. Log lines, starts and writes of other threads work as usual.
+    """The recorded threads. While recorded threads still run, every log line, every thread start and every write to a
+    standard stream is checked for its thread. Log lines, starts and writes of other threads work as usual.
     """
 
     def __init__(self) -> None:
-        self._observed: dict[int, _Ears] = {}
+        self._observed: dict[int, _Observed] = {}
         self._lock = threading.Lock()
         self._sound: tuple[Any, Any, Any] | None = None
         self._streams: dict[str, Any] = {}
 
-    def tell(self, how: str, words: str) -> bool:
+    def observe(self, how: str, words: str) -> bool:
         """Record a message of the current thread, and return whether this thread is recorded."""
-        ears = self._observed.get(threading.get_ident())
-        if ears is not None:
-            ears[0].append((how, words))
-        return ears is not None
+        listener = self._observed.get(threading.get_ident())
+        if listener is not None:
+            listener[0].append((how, words))
+        return listener is not None
 
-    def listen(self, ident: int, ears: _Ears) -> _Ears | None:
+    def listen(self, ident: int, listener: _Observed) -> _Observed | None:
         """Begin to record a thread, and return the thread's previous recorder."""
         with self._lock:
             before = self._observed.get(ident)
-            self._observed[ident] = ears
+            self._observed[ident] = listener
             if self._sound is None:
                 self._begin()
         return before
 
-    def leave(self, ident: int, before: _Ears | None = None) -> None:
+    def leave(self, ident: int, before: _Observed | None = None) -> None:
         """Stop the recording of a thread, and restore the thread's previous recorder."""
         with self._lock:
             self._observed.pop(ident, None)
@@ -244,13 +244,13 @@ class _Listeners:
             return threading.get_ident() in observed or enabled(logger, level)
 
         def handled(logger: logging.Logger, record: logging.LogRecord) -> None:
-            if not self.tell(record.levelname, record.getMessage()):
+            if not self.observe(record.levelname, record.getMessage()):
                 handle(logger, record)
 
         def started(thread: threading.Thread) -> None:
-            ears = observed.get(threading.get_ident())
-            if ears is not None:
-                _, beside, threads = ears
+            listener = observed.get(threading.get_ident())
+            if listener is not None:
+                _, beside, threads = listener
                 threads.append(thread)
                 thread.run = self._observed_run(thread.run, (beside, beside, threads))  # type: ignore[method-assign]
             start(thread)
@@ -263,21 +263,21 @@ class _Listeners:
             if stream is not None:  # as without a terminal
                 setattr(sys, name, _Ear(stream))
 
-    def _observed_run(self, run: Callable[[], None], ears: _Ears) -> Callable[[], None]:
+    def _observed_run(self, run: Callable[[], None], listener: _Observed) -> Callable[[], None]:
         def observed_run() -> None:
             ident = threading.get_ident()
-            self.listen(ident, ears)
+            self.listen(ident, listener)
             try:
                 run()
             except BaseException as error:  # noqa: BLE001 - else Python prints it, and its words may quote records
-                self.tell("thread", type(error).__name__)
+                self.observe("thread", type(error).__name__)
             finally:
                 self.leave(ident)
 
         return observed_run
 
 
-_EARS = _Listeners()
+_LISTENERS = _Listeners()
 
 
 class _Ear:
@@ -289,7 +289,7 @@ class _Ear:
     def write(self, text: Any) -> int:
         if not isinstance(text, str):  # who tries bytes learns that they go to `buffer`
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        return len(text) if _EARS.tell("print", text) else int(self._beside.write(text))
+        return len(text) if _LISTENERS.observe("print", text) else int(self._beside.write(text))
 
     def writelines(self, lines: Any) -> None:
         for line in lines:
@@ -311,7 +311,7 @@ class _ByteEar(_Ear):
 
     def write(self, text: Any) -> int:
         said = bytes(text)
-        return len(said) if _EARS.tell("bytes", said.decode("latin-1")) else int(self._beside.write(text))
+        return len(said) if _LISTENERS.observe("bytes", said.decode("latin-1")) else int(self._beside.write(text))
 
     @property
     def raw(self) -> Any:

@@ -2,8 +2,8 @@
 bound on epsilon.
 
 The first half of the samples chooses the tested event, and the second half, which is independent of the choice, tests
-it. So one pair of Clopper-Pearson bounds suffices: the audit says "broken" of a kept promise with probability at most
-alpha. The audit can miss a loss that neither this statistic nor a threshold of it shows; see `detectable`.
+it. Therefore one pair of Clopper-Pearson bounds suffices: the audit says "broken" of a kept promise with probability at
+most alpha. The audit can miss a loss that neither this statistic nor a threshold of it shows; see `detectable`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def epsilon_lower_bound(
 
     Args:
         hits: number of runs with the event under the data set that favours it.
-        runs: number of runs under this data set.
+        runs: number of runs under the data set that favours the event.
         other_hits: number of runs with the event under the neighbour.
         other_runs: number of runs under the neighbour.
         alpha: probability that the bound is above the true epsilon, in (0, 1).
@@ -90,7 +90,7 @@ class ThresholdEvent:
     Args:
         threshold: value of the statistic at which the event starts or ends.
         above: True for "statistic >= threshold", False for "statistic < threshold".
-        favours_first: True where the event is likelier under the first data set than under the second.
+        favours_first: True where the event is likelier under the first data set than under the second data set.
     """
 
     threshold: float
@@ -118,7 +118,7 @@ class StatisticalAudit:
         alpha: false-alarm probability: upper bound of the probability that `epsilon_lower` is above the true epsilon.
         event: the event that was tested.
         hits: number of runs with the event under the data set that favours it, in the second half.
-        runs: number of runs under this data set, in the second half.
+        runs: number of runs under the data set that favours the event, in the second half.
         other_hits: number of runs with the event under the neighbour, in the second half.
         other_runs: number of runs under the neighbour, in the second half.
         flagged: True where `epsilon_lower` is above the promise.
@@ -153,14 +153,14 @@ def statistical_audit(
 
     Args:
         first: independent samples under one data set, shape (runs,), at least 2, in the order in which they were drawn
-            (never sorted: the first half chooses the event, the second half tests it). Vectors must be projected to
-            numbers before, for instance on the direction in which the data sets differ; the direction must not come
-            from these samples.
+            (never sorted: the first half chooses the event, the second half tests it). Vectors must first be projected
+            to numbers, for instance on the direction in which the data sets differ; the direction must not come from
+            these samples.
         second: independent samples under a neighbour, shape (runs,), at least 2.
         claim: the promised loss.
         alpha: false-alarm probability, in (0, 1).
         delta: the delta at which epsilon is tested, in [0, 1); if left out, the delta of the claim (0 unless
-            `ApproxDP`). `ZCDP`, `GDP` and `RenyiDP` promise no epsilon at 0 and need one.
+            `ApproxDP`). `ZCDP`, `GDP` and `RenyiDP` promise no epsilon at delta = 0 and need a delta above 0.
 
     Raises:
         InvalidInput: there are too few samples, a sample is NaN, or nothing is promised at this delta.

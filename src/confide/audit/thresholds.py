@@ -1,16 +1,17 @@
 """Search for neighbours between which a run changes its behaviour, or between which one record weighs more than other
 records.
 
-A run that says "high" once a mean is above .5 changes between one count of people and the next. A run that drops values
-beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them. If the
-noise stays the same, only the center of the noise shows the change. With five hundred invited people, not all counts
-can be tried. So the search makes runs at a few places of several paths (`confide.audit.crowd_paths`), each time with
-the noisy answers of one history. Where the runs at two places differ, bisection finds two neighbours between which they
-differ. Bisection takes as many runs as the number of people has binary digits.
+A run that says "high" once a mean is above 0.5 changes between one count of people and the next. A run that drops
+values beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them.
+If the noise stays the same, only the center of the noise shows the change. With five hundred invited people, not all
+counts can be tried. Therefore the search makes runs at a few places of several paths
+(`confide.audit.population_paths`),
+each time with the noisy answers of one history. Where the runs at two places differ, bisection finds two neighbours
+between which they differ. Bisection takes as many runs as the number of people has binary digits.
 
-Where the centers do not move in proportion to the number of changed records, some records weigh more than others.
-Bisection then follows the part in which a record weighs most on average, so that the final neighbours lose at least
-this average. Bisection stops where all records have equal weight.
+Where the centers do not move in proportion to the number of changed records, some records weigh more than others. In
+this case bisection follows the part in which a record weighs most on average, so that the final neighbours lose at
+least this average. Bisection stops where all records have equal weight.
 
 A comparison covers the billboard, all other messages, the noise requests and the centers. A comparison leaves out the
 shares, which follow from records that differ. The search passes no judgement: an audit measures the loss between the
@@ -28,9 +29,9 @@ from typing import Any
 import numpy as np
 
 from confide.audit.center_moves import Shown, apart, shown, uneven
-from confide.audit.crowd_paths import CrowdPath, crowd_paths, some_of_each
 from confide.audit.fixed_transcript import Neighbours
 from confide.audit.full_size_pairs import built
+from confide.audit.population_paths import PopulationPath, population_paths, some_of_each
 from confide.contract.guarantees import Relation
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 from confide.tables.column_rows import Role
@@ -50,9 +51,9 @@ Run = Callable[[Any, Noise], Any]
 def stepping(
     run: Run, roles: Sequence[Role], people: int, unit: Relation, seed: int, part: str = ""
 ) -> Iterator[Neighbours]:
-    """Pairs of neighbours along several paths between which the output of a run changes. On a path without such a
-    change, the pair is that of the heaviest record, if this record is heavier than any before. There are no pairs where
-    a population is too large to be built (`confide.audit.full_size_pairs`).
+    """Pairs of neighbours along several paths between which the output of a run changes. On a path without a change of
+    output, the search yields the pair of the heaviest record, if this record is heavier than all earlier ones. There
+    are no pairs where a population is too large to be built (`confide.audit.full_size_pairs`).
 
     Args:
         run: the mechanism itself.
@@ -65,7 +66,7 @@ def stepping(
     if not built(people, len(roles)):
         return
     largest, common = 0.0, None
-    for path in crowd_paths(roles, people, unit, seed):
+    for path in population_paths(roles, people, unit, seed):
         if path.length:
             if path.shared and common is None:
                 common = _History(run, some_of_each(roles, people, seed), seed, part)
@@ -78,23 +79,23 @@ def stepping(
                 yield path.step(other or heavy)
 
 
-def places(path: CrowdPath) -> list[int]:
+def places(path: PopulationPath) -> list[int]:
     """Numbers of changed records at which a path is examined: the ends of equal parts, and the first and the last step.
 
     If a path is examined closely, its first part is divided into smaller and smaller parts, because rules about few
     people and small shares change near the start of a path.
 
-    A path with a shared history is divided into its own number of parts. If records are added on such a path, only its
-    ends and its first step are examined.
+    A path with a shared history is divided into its own number of parts. If records are added on a path with a shared
+    history, only its ends and its first step are examined.
 
     Args:
         path: a path of one person or more.
 
     Example:
         >>> one, other = np.zeros(1), np.ones(1)
-        >>> places(CrowdPath(500, one, other))
+        >>> places(PopulationPath(500, one, other))
         [0, 1, 125, 250, 375, 499, 500]
-        >>> places(CrowdPath(500, one, other, closely=True))
+        >>> places(PopulationPath(500, one, other, closely=True))
         [0, 1, 4, 16, 62, 125, 187, 250, 312, 375, 437, 499, 500]
     """
     length = path.length
@@ -111,21 +112,21 @@ def places(path: CrowdPath) -> list[int]:
 class _History:
     """The noisy answers of one run, and the outputs of runs on other populations with the same answers."""
 
-    def __init__(self, run: Run, crowd: list[SlotRows], seed: int, part: str) -> None:
+    def __init__(self, run: Run, population: list[SlotRows], seed: int, part: str) -> None:
         self._run, self._part = run, part
         history = RecordingNoise(Noise.simulated(seed))
-        self.first = shown(run, crowd, history, part)
+        self.first = shown(run, population, history, part)
         self._draws, self._seen = history.draws, dict[Hashable, Shown]()
 
-    def known(self, path: CrowdPath, moved: int) -> None:
-        """Record that the first population is the one of a path after the given number of changes."""
+    def known(self, path: PopulationPath, moved: int) -> None:
+        """Record that the first population is the population of a path after the given number of changes."""
         self._seen[path.reported(moved)] = self.first
 
-    def at(self, path: CrowdPath, moved: int) -> Shown:
+    def at(self, path: PopulationPath, moved: int) -> Shown:
         """Everything that the run shows on a population of a path. Each population is run once."""
         reported = path.reported(moved)
         if reported not in self._seen:
-            self._seen[reported] = shown(self._run, path.crowd(moved), ForcedNoise(self._draws), self._part)
+            self._seen[reported] = shown(self._run, path.population(moved), ForcedNoise(self._draws), self._part)
         return self._seen[reported]
 
 
@@ -134,13 +135,13 @@ class _Replayed:
     to many paths, to the middle of this path, or to the first place where the run does not fail.
     """
 
-    def __init__(self, run: Run, path: CrowdPath, seed: int, part: str, common: _History | None) -> None:
+    def __init__(self, run: Run, path: PopulationPath, seed: int, part: str, common: _History | None) -> None:
         self._path, self._places, self.usual = path, places(path), 0.0
         if common is not None and not common.first.failed:
             self._history = common
             return
         for place in (self._places[len(self._places) // 2], *self._places):
-            self._history = _History(run, path.crowd(place), seed, part)
+            self._history = _History(run, path.population(place), seed, part)
             self._history.known(path, place)
             if not self._history.first.failed:  # a run that failed may not have asked for all of its noise
                 break
@@ -190,8 +191,8 @@ class _Replayed:
         return uneven((self._at(low), self._at(high)), (self._at(start), self._at(end)), (high - low) / (end - start))
 
     def _descended(self, low: int, high: int) -> tuple[float, int]:
-        """Halve a part of the path until all its records have equal weight. The result is the weight of its heaviest
-        record, and the number of changed records once this record has changed.
+        """Halve a part of the path until all its records have equal weight. The result is the weight of the part's
+        heaviest record, and the number of changed records once this record has changed.
         """
         while high - low > 1:
             middle = (low + high) // 2

@@ -20,7 +20,7 @@ from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.guarantees import Privacy
 from confide.privacy.noise import ForcedNoise, Noise, RecordingNoise
 
-__all__ = ["Run", "Walk", "walk"]
+__all__ = ["Replay", "Run", "replay"]
 
 Run = Callable[[Any, Noise], Any]
 """Run that a fixed-transcript audit examines: a function from data and noise to the published part of the outcome."""
@@ -40,13 +40,13 @@ _PROBED = 5  # pairs above the promise on which is looked for what is not publis
 
 
 @dataclass(frozen=True, eq=False)
-class Walk:
+class Replay:
     """The result of an audit over pairs of neighbours.
 
     Args:
         claim: the promised loss.
         promised: parameter of the promised loss.
-        measured: the worst loss over the pairs, in that parameter.
+        measured: the worst loss over the pairs, in the parameter of the promised loss.
         leaks: differences that distinguish two neighbours whatever the noise is, and so ended the audit; empty for a
             correct mechanism.
         failure: description of a failure of the run on both of two neighbours; "" where there was none.
@@ -106,11 +106,11 @@ class Walk:
         return AuditRow.of_privacy(promise, measured, evidence, flagged=self.flagged)
 
 
-def walk(
+def replay(
     run: Run, pairs: Iterable[Neighbours], claim: Loss, seed: int, *, part: str = "",
     unreleased: Mapping[str, UnreleasedIntermediate] | None = None, named: bool = True, probed: bool = True,
     paid: PaidFor | None = None,
-) -> Walk:
+) -> Replay:
     """Audit a run until some output distinguishes two neighbours whatever the noise is, or until the pairs end.
 
     Args:
@@ -136,9 +136,9 @@ def walk(
             break
     if found.count == 0:
         fixed_transcript_audit(run, (), {"": claim}, Noise.simulated)  # says what is wrong
-    return Walk(claim, found.promised, found.measured, tuple(found.leaks), found.failure, found.count, found.worst,
-                found.shown, found.spoke, found.unknown(named=named) if probed else "", tuple(found.alone),
-                found.formulas)
+    return Replay(claim, found.promised, found.measured, tuple(found.leaks), found.failure, found.count, found.worst,
+                  found.shown, found.spoke, found.unknown(named=named) if probed else "", tuple(found.alone),
+                  found.formulas)
 
 
 class _Found:
@@ -160,8 +160,8 @@ class _Found:
         self.formulas: tuple[str, ...] = ()
 
     def meet(self, pair: Neighbours, seed: int) -> None:
-        """Run the mechanism on both data sets of a pair. If their messages differ, the runs are repeated, because code
-        that is compiled or read for the first time writes its messages only once.
+        """Run the mechanism on both data sets of a pair. If the messages of the two runs differ, the runs are repeated,
+        because code that is compiled or read for the first time writes its messages only once.
         """
         self.count += 1
         steps, found = self._both(pair, seed)
@@ -229,7 +229,9 @@ class _Found:
 
 
 class _Steps:
-    """The runs of a pair. `fixed_transcript_audit` receives the published output of each run, or its failure."""
+    """The runs of the mechanism on the two data sets of a pair. `fixed_transcript_audit` receives the published output
+    of each run, or its failure.
+    """
 
     def __init__(self, run: Run, published: Callable[[Any], bytes]) -> None:
         self._run, self._published = run, published

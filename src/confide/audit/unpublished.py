@@ -1,9 +1,10 @@
-"""Search for noisy answers that a run does not publish: if such an answer alone changes, no visible output changes.
+"""Search for noisy answers that a run does not publish: if an unpublished answer alone changes, no visible output
+changes.
 
-Along a history, an audit counts each noisy answer as published. For a run that publishes less, such as only which
-answer is the largest, this count overstates the loss. So where it is above the promise, some answers are changed one by
-one by about the size of their noise. An answer that is published exactly, or with finer rounding than this change, then
-shows in the output.
+Along a history, an audit counts each noisy answer as published. For a run that publishes less, such as only the
+position of the largest answer, this count overstates the loss. Where the counted loss is above the promise, some
+answers are therefore changed one by one by about the size of their noise. An answer that is published exactly, or with
+finer rounding than this change, shows in the output.
 """
 
 from __future__ import annotations

@@ -108,7 +108,9 @@ def _several(value: Mapping[Any, Any], above: tuple[int, ...]) -> list[bytes]:
 
 
 def _beside(value: Any, above: tuple[int, ...]) -> list[bytes]:
-    """Contents of an object besides its number, text, array or sequence, if its class is derived from such a type."""
+    """Contents of an object besides its number, text, array or sequence, if its class is derived from one of these
+    types.
+    """
     if type(value) in _PLAIN:
         return []
     held = attributes(value)
@@ -118,7 +120,7 @@ def _beside(value: Any, above: tuple[int, ...]) -> list[bytes]:
 
 def _array(value: Any, above: tuple[int, ...]) -> list[bytes]:
     kind, plain = type(value).__name__, np.asarray(value)
-    if isinstance(value, np.ma.MaskedArray):  # what lies under the mask is told too
+    if isinstance(value, np.ma.MaskedArray):  # the values under the mask count too
         plain = np.asarray(value.data)
         return [*_numbers(plain, kind, above), *_numbers(np.ma.getmaskarray(value), "mask", above)]
     return _numbers(plain, kind, above)
@@ -205,7 +207,7 @@ def _filled(cell: Any) -> bool:
 
 def _object(value: Any, above: tuple[int, ...]) -> list[bytes]:
     name, held = type(value).__qualname__, attributes(value)
-    if not _hidden(type(value)):
+    if not _holds_more(type(value)):
         try:
             return [_piece(name, b""), *_several(held, above)]
         except InvalidInput:  # such as caches, where the class says itself what a copy is made of
@@ -225,7 +227,7 @@ def _object(value: Any, above: tuple[int, ...]) -> list[bytes]:
     return [_piece(name, _joined(parts, above)), *_several(held, above)]
 
 
-def _hidden(kind: type) -> bool:
+def _holds_more(kind: type) -> bool:
     """Whether objects of a class have more contents than their attributes, judged by their size."""
     attributed = len([name for each in kind.__mro__ for name in _names(vars(each).get("__slots__", ()))
                       if name not in ("__dict__", "__weakref__")])

@@ -26,8 +26,8 @@ from confide.tables import Category, Numeric
 from confide.tables.column_rows import Role
 from confide.tables.slot_rows import SlotRows
 
-__all__ = ["CELLS", "OTHERS", "Change", "changes", "changes_between", "corners", "crowds", "ends_moved", "interior",
-           "neighbours", "records", "together"]
+__all__ = ["CELLS", "OTHERS", "Change", "changes", "changes_between", "corners", "ends_moved", "interior",
+           "neighbours", "records", "sets_of_others", "together"]
 
 OTHERS = 40
 """Largest number of other people in a synthetic population that is smaller than the campaign."""
@@ -35,12 +35,12 @@ OTHERS = 40
 CELLS = 1_000_000
 """Largest number of cells of a full synthetic population."""
 
-_CORNERS = 8  # records that stretch all columns together, at most; and levels of one column
+_CORNERS = 8  # records that move all columns together, at most; and levels of one column
 _LEVELS = 200  # of one column that are gone through
 _RECORDS = 64  # combinations of what columns may hold that are gone through
 _INTERIOR = 3  # records between the ends
 _SLOTS = 100  # of a campaign whose slots and counts are gone through
-_SMALL = 12  # a crowd of which all splits are gone through; of 3 where more are invited than that
+_SMALL = 12  # others of whom all splits are gone through; 3 where more are invited than that
 
 _Row = NDArray[np.float64]
 
@@ -72,8 +72,9 @@ def corners(roles: Sequence[Role]) -> list[_Row]:
     """Records with every column at an end of its range, shape (c,) each. The first record has the first end of every
     column.
 
-    If there are few such records, all are returned. If there are many, the result also has the record with all last
-    ends, and the records that differ from either of these two in one column alone.
+    If there are few records with every column at an end, all of them are returned. If there are many records of this
+    kind, the result also has the record with all last ends, and the records that differ in one column alone from the
+    record with all first ends or from the record with all last ends.
 
     Args:
         roles: roles of the columns.
@@ -136,8 +137,8 @@ def _inside(role: Role, draw: Any) -> float:
 
 def records(roles: Sequence[Role]) -> list[_Row]:
     """Records inside and at the ends of the ranges. If the columns have few combinations of values, all are returned.
-    If there are many, every value of each column is combined with the first ends, and with the last ends, of all other
-    columns.
+    If the columns have many combinations of values, every value of each column is combined with the first ends, and
+    with the last ends, of all other columns.
 
     Args:
         roles: roles of the columns.
@@ -189,7 +190,7 @@ def changes(roles: Sequence[Role], unit: Relation) -> list[Change]:
     return found + [Change(records[one], records[other]) for one, other in pairs]
 
 
-def crowds(roles: Sequence[Role], people: int) -> list[_Row]:
+def sets_of_others(roles: Sequence[Role], people: int) -> list[_Row]:
     """The records of everybody else in several populations, shape (m, c) with m < people each. The populations are:
     nobody, everybody alike at either end, and a mixture of records. A full population is added unless it has more than
     a million cells; for larger ones `confide.audit.full_size_pairs` has a few pairs.
@@ -223,23 +224,23 @@ def neighbours(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[N
         people: number of invited slots.
         unit: neighbouring relation of the promise: one record replaced, or added or removed.
     """
-    moves, others = changes(roles, unit), crowds(roles, people)
+    moves, all_others = changes(roles, unit), sets_of_others(roles, people)
     few = _few(roles, unit)
-    small = [crowd for crowd in others if len(crowd) <= OTHERS]
-    for crowd in small:
+    small = [others for others in all_others if len(others) <= OTHERS]
+    for others in small:
         for move in moves:
-            yield _pair(crowd, people - 1, move)
+            yield _pair(others, people - 1, move)
     for slot in dict.fromkeys((0, people // 2)):
-        for crowd in small[:2]:
+        for others in small[:2]:
             for move in few:
-                yield _pair(crowd, slot, move)
-    for crowd in others[len(small):]:
+                yield _pair(others, slot, move)
+    for others in all_others[len(small):]:
         for move in few:
-            yield _pair(crowd, people - 1, move)
+            yield _pair(others, people - 1, move)
     between = changes_between(roles, unit)
-    for crowd in small[:2]:
+    for others in small[:2]:
         for move in between:
-            yield _pair(crowd, people // 3, move)
+            yield _pair(others, people // 3, move)
     far = _far(roles, unit)
     for slot in range(people) if people <= _SLOTS else (0, people - 1):
         yield together(_everybody_else(slot, len(small[1])), small[1], slot, far)
@@ -250,14 +251,14 @@ def _counted(people: int, move: Change, first: _Row) -> Iterator[Neighbours]:
     """Pairs in which some of the other people have the last end of every column, and the rest have the first end."""
     few = people <= _SLOTS
     sizes: dict[tuple[int, int], None] = {}
-    for others in range(1, min(people, _SMALL + 1 if few else 4)):
-        sizes |= dict.fromkeys((others, yes) for yes in range(others + 1))
+    for count in range(1, min(people, _SMALL + 1 if few else 4)):
+        sizes |= dict.fromkeys((count, yes) for yes in range(count + 1))
     if few:
-        sizes |= dict.fromkeys((others, yes) for others in range(1, people) for yes in (others // 2, -(-others // 2)))
+        sizes |= dict.fromkeys((count, yes) for count in range(1, people) for yes in (count // 2, -(-count // 2)))
         sizes |= dict.fromkeys((people - 1, yes) for yes in range(people))
-    for others, yes in sizes:
-        if others:
-            yield _pair(np.array([move.first] * yes + [first] * (others - yes)), people - 1, move)
+    for count, yes in sizes:
+        if count:
+            yield _pair(np.array([move.first] * yes + [first] * (count - yes)), people - 1, move)
 
 
 def changes_between(roles: Sequence[Role], unit: Relation) -> list[Change]:
@@ -304,28 +305,28 @@ def _everybody_else(slot: int, count: int) -> NDArray[np.int64]:
     return index
 
 
-def _pair(crowd: _Row, slot: int, move: Change) -> Neighbours:
+def _pair(others: _Row, slot: int, move: Change) -> Neighbours:
     """A pair with the other people in one batch, and the changed person in a batch of their own."""
-    index = _everybody_else(slot, len(crowd))
+    index = _everybody_else(slot, len(others))
 
     def data(own: _Row | None) -> list[SlotRows]:
         alone = [] if own is None else [SlotRows(np.array([slot]), own[None])]
-        return [SlotRows(index, crowd), *alone]
+        return [SlotRows(index, others), *alone]
 
     return Neighbours(data(move.first), data(move.second), lambda outcome: published(outcome, slot))
 
 
 def together(
-    index: NDArray[np.int64], crowd: _Row, slot: int, move: Change, order: NDArray[np.int64] | None = None,
+    index: NDArray[np.int64], others: _Row, slot: int, move: Change, order: NDArray[np.int64] | None = None,
     batches: int = 1,
 ) -> Neighbours:
     """A pair in which one person's row stands among the rows of the other people, in batches of about equal size.
 
     Args:
         index: slots of the other people, shape (m,).
-        crowd: records of the other people, shape (m, c).
+        others: records of the other people, shape (m, c).
         slot: slot of the person with the changed record.
-        move: change of that person's record.
+        move: change of the record of the person in `slot`.
         order: order of all rows, in which the changed row has number m, shape (m + 1,); ordered by slot if left out.
         batches: number of batches into which the rows are divided.
     """
@@ -333,7 +334,7 @@ def together(
     order = np.argsort(slots) if order is None else order
 
     def data(own: _Row | None) -> list[SlotRows]:
-        rows = np.vstack([crowd, crowd[:0] if own is None else own[None]])
+        rows = np.vstack([others, others[:0] if own is None else own[None]])
         taken = order[order < len(rows)]
         return [SlotRows(slots[part], rows[part]) for part in np.array_split(taken, batches)]
 

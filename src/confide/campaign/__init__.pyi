@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.campaign.campaign import Campaign as Campaign
 from confide.campaign.campaign import hand_out as hand_out
 from confide.campaign.campaign import settle as settle

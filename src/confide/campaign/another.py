@@ -1,11 +1,11 @@
 """A check for a campaign file that was changed after its settlement: it is another campaign, and a run would charge the
 same data again.
 
-A campaign file with one changed word in its title is another campaign. So the command line, before it charges a ledger,
-looks for an earlier campaign that the file may have been meant to be. An earlier campaign is found in two ways. Either
-the earlier campaign's pack lies in the folder into which the new outcome would go. Or the earlier campaign charged the
-same data set, and has the same title or a campaign file of the same name. The check reads public data alone: campaign
-files, packs, and the ledger's list of debits.
+A campaign file with one changed word in its title is another campaign. Before it charges a ledger, the command line
+looks for an earlier campaign that the file may have been meant to be. An earlier campaign is found if its pack lies in
+the folder into which the new outcome would go. An earlier campaign is also found if it charged the same data set as the
+file, and has the same title or a campaign file of the same name. The check reads public data alone: campaign files,
+packs, and the ledger's list of debits.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def another_campaign(file: CampaignFile, plan: CampaignPlan, store: Store | None
         file: the file that would be run.
         plan: the plan of the file's campaign.
         store: the store whose ledger would be charged; None where there is no store yet.
-        folders: the folders that may hold an earlier pack: the folder chosen for the outcome, and the default one.
-            These folders need not exist.
+        folders: the folders that may hold an earlier pack: the folder chosen for the outcome, and the default one. The
+            folders of earlier packs need not exist.
 
     Returns:
         The warning; empty where no earlier campaign is found, or where the file's own campaign is charged already.
@@ -95,8 +95,8 @@ def earlier_campaign(file: CampaignFile, store: Store | None, *folders: Path) ->
     Args:
         file: the file that would be run.
         store: the store whose ledger would be charged; None where there is no store yet.
-        folders: the folders that may hold an earlier pack: the folder chosen for the outcome, and the default one.
-            These folders need not exist.
+        folders: the folders that may hold an earlier pack: the folder chosen for the outcome, and the default one. The
+            folders of earlier packs need not exist.
 
     Returns:
         The earlier campaign; None where there is none, or where the file's own campaign is charged already, so that a

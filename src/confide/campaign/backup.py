@@ -5,11 +5,11 @@ after the store. A campaign that is released between the two copies has a note t
 the copied store. The note prevents a second publication from the copy. If notes were copied before the store, the copy
 could publish a second outcome.
 
-A copy is older than its original. The copy's ledger lacks all later charges, and the copy still holds records that the
-original has erased since. Anybody who works on with a copy must know both facts, so `confide restore` prints them. A
-copy has no login sessions and no working invitation codes, since the original may have removed those people in the
-meantime. The copy settles or pays a campaign only after the operator has confirmed that the original did not: see
-`confirm`.
+A copy of an installation lacks all events in the original after the time of the copy. The copy's ledger lacks all later
+charges, and the copy still holds records that the original has erased since. Anybody who works on with a copy must know
+that it lacks later charges and still holds erased records, so `confide restore` prints both facts. A copy has no login
+sessions and no working invitation codes, since the original may have removed people in the meantime. The copy settles
+or pays a campaign only after the operator has confirmed that the original did not: see `confirm`.
 
 An archive is made in a private folder beside its place, and then linked there under a new name. Even in a folder that
 others may write to, no file or link of theirs is opened, followed, or replaced.
@@ -162,7 +162,7 @@ def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: 
             os.replace(Path(place) / _DUMP, found / Home(found).store.name)
         else:
             _load(Path(place) / _DUMP, url)
-        with Store(url, home=Home(found), create=False) as store:  # whoever finds the installation finds it held
+        with Store(url, home=Home(found), create=False) as store:  # a reader of the installation finds it held
             name, campaigns, waiting = store.name, len(store.campaigns()), _hold(store)
         if folder.exists():
             folder.rmdir()
@@ -353,8 +353,8 @@ def end_what_was_begun(connection: Connection) -> None:
 
 
 def unfinished(connection: Connection) -> list[str]:
-    """Digests of the files of all campaigns that could still be settled or paid, which the original may have done
-    since.
+    """Digests of the files of all campaigns that could still be settled or paid, so that the original installation may
+    have settled or paid them since.
     """
     rows = connection.execute(select(s.campaign.c.id, s.campaign.c.content, s.campaign.c.state).where(
         s.campaign.c.state != State.CANCELLED.value).order_by(s.campaign.c.id)).all()

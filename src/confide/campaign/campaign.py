@@ -50,8 +50,8 @@ class Campaign:
 
     Args:
         file: the validated campaign file.
-        home: the installation; None for `Home.default()`. If it has charged the campaign already, the plan no longer
-            tries the mechanism out.
+        home: the installation; None for `Home.default()`. If the installation has charged the campaign already, the
+            plan no longer tries the mechanism out.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -140,7 +140,8 @@ class Campaign:
         return [*warning_sections(self.plan), *self.plan.offer(), key_section(fingerprint, shares=not self.held)]
 
     def collect(self, progress: Progress | None = None, *, home: Home | None = None) -> Collection:
-        """Read the records from the campaign's file, one per participant, or those sent on final contracts.
+        """Read the records from the campaign's file, one per participant, or the records that participants sent on
+        final contracts.
 
         Args:
             progress: a function that receives the progress.
@@ -154,7 +155,8 @@ class Campaign:
         return collected(self.planned, home or self.home, progress)
 
     def check(self, progress: Progress | None = None) -> Check:
-        """Look at the records before a run. Nothing is charged; the installation notes the look. The result is private.
+        """Look at the records before a run. The check charges nothing; the installation notes that somebody has looked
+        at the records. The result of the check is private.
 
         The result must not change the campaign: its promises do not cover bounds that follow from records.
         """
@@ -191,7 +193,8 @@ class Campaign:
             key: fingerprint of the operator's key, from the offer; a contract of another key is rejected.
             total: the largest allowed sum of levels of all reports on the bit, where it was reported before.
             largest: the level above which the participant's device draws nothing: in nats, or in units of rho
-                (zero-concentrated privacy) for a number with noise. The browser's program has the same limit.
+                (zero-concentrated privacy) for a number with noise. The program in the browser has the same limit on
+                the level.
             home: the installation that keeps the participant's book.
 
         Returns:
@@ -210,8 +213,8 @@ class Campaign:
     def submitted(self, identity: str | int, *, home: Home | None = None) -> bool:
         """Whether the participant's book holds a report to this campaign already, so that none is drawn again."""
         kind = self._local()
-        book, hers = self.book(home or self.home), kind.identity(self.file.config, str(identity))
-        return book.stored(hers, self.file.digest) is not None
+        book, known = self.book(home or self.home), kind.identity(self.file.config, str(identity))
+        return book.stored(known, self.file.digest) is not None
 
     def caution(self, record: Mapping[str, str]) -> str:
         """The warning about a record that a device shows to its participant alone; empty where there is none."""
@@ -225,7 +228,8 @@ class Campaign:
         """Draw up a round of contracts from the reports of all participants, in place of the earlier round.
 
         Args:
-            without: ids of participants who declined or stayed away; those left out of earlier rounds stay out.
+            without: ids of participants who declined or stayed away; people who were left out of earlier rounds stay
+                out.
             again: ids that were left out of earlier rounds and take part after all.
             home: the installation whose key signs.
             progress: a function that receives the progress.
@@ -240,7 +244,8 @@ class Campaign:
                        home or self.home, reports)
 
     def finish_contracts(self, *, home: Home | None = None, store: Store | None = None) -> Round:
-        """Make the round of contracts final. Devices then act on its contracts, and no other round follows.
+        """Make the round of contracts final. After the round is final, devices act on its contracts, and no other round
+        follows.
 
         Args:
             home: the installation whose key signs.
@@ -316,7 +321,7 @@ class Campaign:
             Number of reports that were written.
 
         Raises:
-            Refused: the file has no [rehearsal], or these bits were played before.
+            Refused: the file has no [rehearsal], or a rehearsal has played the same bits before.
             InvalidInput: the file exists, or answers that cannot be used.
         """
         from confide.campaign.handing_in import rehearse
@@ -335,7 +340,7 @@ class Campaign:
         Where the participant's device draws the report, the first report stands: another draw would reveal more of the
         answer than is charged. Handing in the first report again does no harm.
 
-        Once all records are there, `Store.close_collection` closes the collection, and `settle` settles the store.
+        Once all records are stored, `Store.close_collection` closes the collection, and `settle` settles the store.
 
         Args:
             identity: the participant's id.
@@ -356,9 +361,11 @@ class Campaign:
         self, folder: str | os.PathLike[str] | None = None, *, store: Store | None = None,
         progress: Progress | None = None, accept_unusable: bool = False,
     ) -> Settled:
-        """Collect the records, charge the ledger, run with secure noise and publish. Later calls return the outcome.
+        """Collect the records, charge the ledger, run with secure noise and publish. Later calls of `settle` return the
+        stored outcome.
 
-        The billboard never changes. Stored shares of people who withdrew are empty, and all are once everybody is paid.
+        The billboard never changes. Stored shares of people who withdrew are empty, and all stored shares are empty
+        once everybody is paid.
 
         Args:
             folder: the folder into which the pack goes; default `out/NAME` beside the campaign file.
@@ -379,7 +386,8 @@ class Campaign:
         self, seed: int, folder: str | os.PathLike[str] | None = None, *, progress: Progress | None = None,
         accept_unusable: bool = False,
     ) -> tuple[SimulatedOutcome, Sequence[Section]]:
-        """Run under simulated noise, and compare the outcome with that without privacy. It is never a release.
+        """Run under simulated noise, and compare the outcome with the outcome without privacy. A study is never a
+        release.
 
         Where participants' devices draw the reports, the file's [rehearsal] plays the side of all participants.
 
@@ -423,9 +431,10 @@ class Campaign:
 
         Args:
             identity: the participant's id.
-            folder: the folder of the pack; default `out/NAME` beside the campaign file. Read only with a record.
+            folder: the folder of the pack; default `out/NAME` beside the campaign file. The folder is read only if
+                `record` is given.
             record: the participant's record, column -> value; then only the campaign file and the public files of the
-                folder are read. Without it, the record is looked up in the file that the campaign names.
+                folder are read. Without `record`, the record is looked up in the file that the campaign names.
             store: the store in which the campaign was settled; used only where no record is given.
 
         Raises:
@@ -436,8 +445,8 @@ class Campaign:
 
         if record is None:
             return stored_share(self.planned, str(identity), store)
-        hers = parsed(self.planned, str(identity), record)
-        return self.file.kind.explain(self.plan, self.public(folder), *hers)
+        own = parsed(self.planned, str(identity), record)
+        return self.file.kind.explain(self.plan, self.public(folder), *own)
 
     def own_file(
         self, identity: str | int, folder: str | os.PathLike[str] | None = None, *, record: Mapping[str, str]
@@ -456,9 +465,9 @@ class Campaign:
     def withdraw(self, identity: str | int, *, store: Store | None = None) -> bool:
         """Withdraw a participant's record, at any time, from this campaign in this store.
 
-        Before the settlement, the participant's record from then on counts as empty, whatever the operator's file says,
-        and a deposit of the participant is returned with the payouts. After the settlement, the participant's record
-        and share are erased.
+        If the withdrawal comes before the settlement, the participant's record counts as empty from then on, whatever
+        the operator's file says, and a deposit of the participant is returned with the payouts. After the settlement,
+        the participant's record and share are erased.
 
         Args:
             identity: the participant's id.
@@ -539,12 +548,12 @@ class Campaign:
             store: the store of the campaign.
 
         Returns:
-            Counts of payouts: "paid" and "failed" for those that changed their state, "known" for those that were in
-                the confirmed state before.
+            Counts of payouts: "paid" and "failed" for payouts that changed their state, "known" for payouts that were
+                in the confirmed state before.
 
         Raises:
             InvalidInput: the file cannot be understood, or contradicts an earlier answer of the bank; nothing is taken.
-                The message names the place.
+                The error message names the place of the fault.
         """
         from confide.campaign.payouts.export import import_confirmations
         with self._stored(store) as there:

@@ -2,9 +2,9 @@
 operator alone.
 
 A run stops before the charge if too many rows of its file cannot be used, and its operator learns why. A release of a
-file with too many unusable rows would cost a whole budget and say nothing true. The release's promises would hold
-nevertheless, since unusable rows count as null records. For this check, a custodian's table is read once before
-anything is charged, and the rows of a file about people are counted while they are collected.
+file with too many unusable rows would cost a whole budget and say nothing true. The promises of a release with too many
+unusable rows would still hold, since unusable rows count as null records. For this check, a custodian's table is read
+once before anything is charged, and the rows of a file about people are counted while they are collected.
 
 The stop depends on records, so only the operator may see it, and no published file contains the operator's answer. The
 accepted share of unusable rows must stand in the campaign file before the first look at the records, since a share that
@@ -43,7 +43,7 @@ SHOWN = 10
 
 def missing_files(file: CampaignFile) -> dict[str, Path]:
     """Mapping from a key such as "data.source" to the path of the file that a run needs and that does not exist. No
-    file is opened.
+    file is opened for this check.
     """
     found = {}
     for key, said in file.kind.files(file.config):
@@ -191,8 +191,8 @@ def accepted(file: CampaignFile, home: Home | None = None) -> float:
         home: the installation, which notes the first look; default `Home.default()`.
 
     Raises:
-        InvalidInput: the file declares a larger share than at the first look at its records. The larger share may
-            follow from the records, and the campaign file is published.
+        InvalidInput: the file declares a larger share than at the first look at its records. A share that was raised
+            after the first look may follow from the records, and the campaign file is published.
     """
     there = home or Home.default()
     said: Any = getattr(getattr(file.config, "data", None), "accept_unusable", None)
@@ -223,7 +223,7 @@ def harm(campaign: Planned, found: Check, home: Home | None = None) -> InvalidIn
 
     Args:
         campaign: the campaign that names the file.
-        found: the result of a look at the file, such as that of `Campaign.check`.
+        found: the result of a look at the file, such as the result of `Campaign.check`.
         home: the installation; default `Home.default()`.
     """
     share, rows, lost = accepted(campaign.file, home), found.usable + len(found.rejected), len(found.rejected)

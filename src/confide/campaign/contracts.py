@@ -100,7 +100,8 @@ def draw_up(
 
     Args:
         campaign: the campaign of a kind with contracts.
-        without: ids of participants who declined or stayed away, in addition to those left out of the earlier round.
+        without: ids of participants who declined or stayed away, in addition to participants who were left out of the
+            earlier round.
         again: ids that were left out of the earlier round and take part after all.
         progress: a function that receives the progress.
         home: the installation whose key signs; default `Home.default()`.
@@ -165,7 +166,7 @@ def finish(
         known = store.find(file)
         if known is not None:
             store.check_original(known)
-        if home.final_round(file.digest) is None:  # else whoever noted it has died since: nothing is to be decided
+        if home.final_round(file.digest) is None:  # else that process has died since: nothing is to be decided
             check(found)
         found = Round(number=found.number, final=True, without=found.without, drawn=found.drawn, path=found.path)
         # Before the rest: what is noted there is never drawn up again.
@@ -184,7 +185,7 @@ def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = Fals
         final: whether a round that is not final is refused.
 
     Raises:
-        Refused: there is no round, or a final one was asked for and the round is not final.
+        Refused: there is no round, or a final round was asked for and the round is not final.
         InvalidInput: the file was altered, or belongs to another campaign or installation.
     """
     kind, home = _kind(file), Home.default() if home is None else home

@@ -44,8 +44,8 @@ _WORD = (r"[^\s\x00-\x20\x7f-\xa0\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f
 class BudgetTable(Keys):
     """`[budget]`: the most that all campaigns on the data set may spend together.
 
-    The first campaign on a data set fixes the budget; a later one may lower it and never raise it. No event renews a
-    budget.
+    The first campaign on a data set fixes the budget; a later one may lower it and never raise it. No event ever renews
+    a budget.
     """
 
     data_set: str = Field(min_length=1, max_length=100, json_schema_extra={"pattern": f"^{_WORD}( {_WORD})*$"},
@@ -73,11 +73,11 @@ def _misspelt(name: str) -> str:
     found = [what for what, wrong in (
         ("begins with a blank", name[:1].isspace()), ("ends with a blank", name[-1:].isspace()),
         ("has two blanks in a row", re.search(r"\S\s{2,}\S", name) is not None)) if wrong]
-    hidden = next((each for each in name if each != " " and (
+    invisible = next((each for each in name if each != " " and (
         not each.isprintable() or not re.fullmatch(_WORD, each))), None)
-    if hidden is not None:
-        called = unicodedata.name(hidden, "")
-        found.append(f"has a letter that does not show, U+{ord(hidden):04X}{f' {called}' if called else ''}")
+    if invisible is not None:
+        called = unicodedata.name(invisible, "")
+        found.append(f"has a letter that does not show, U+{ord(invisible):04X}{f' {called}' if called else ''}")
     return " and ".join(found)
 
 
@@ -289,10 +289,10 @@ class _Problem:
     Args:
         path: the keys and positions in the document that lead to the fault.
         choice: the path of the table around the fault, where this table has several possible kinds; empty elsewhere.
-        alternative: the kind of that table to which the complaint belongs.
+        alternative: the kind of the table `choice` to which the complaint belongs.
         unknown: whether the fault is an unknown key.
         missing: whether the fault is a missing key.
-        required: the number of required keys of that kind that the file gives.
+        required: the number of required keys of the kind `alternative` that the file gives.
         known: the known keys of the table.
         elsewhere: the key and value that would give the table the unknown key, such as "method = 'auction'".
         text: description of the fault.

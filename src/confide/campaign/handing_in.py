@@ -2,9 +2,9 @@
 playing the side of all participants at once.
 
 Where participants' devices draw the reports, each report is a release to its collector, even if the campaign is never
-settled. So the ledger is charged when a collection of such reports is opened, in the same transaction, for all invited
-slots, and a campaign that is never settled keeps its debit. In a campaign with contracts, nothing is drawn before the
-contracts are final, so the final round is charged. In all other campaigns the participants trust the collector with
+settled. The ledger is charged when a collection of reports from devices is opened, in the same transaction, for all
+invited slots. A campaign that is never settled keeps its debit. In a campaign with contracts, nothing is drawn before
+the contracts are final, so the final round is charged. In all other campaigns the participants trust the collector with
 their records, so the settlement is charged.
 """
 
@@ -66,12 +66,12 @@ def opening_says(campaign: Planned) -> str:
     file = campaign.file
     when, cost = charged_at(file.kind), cost_of(file, campaign.plan)
     people = len(file.kind.identities(file.config))
-    whom = f"all {people:,} invited people of {file.budget.data_set!r}" if people else f"{file.budget.data_set!r}"
+    who = f"all {people:,} invited people of {file.budget.data_set!r}" if people else f"{file.budget.data_set!r}"
     if when == "opening":
-        return (f"Opening charges the ledger {cost} for {whom}, whether they report or not, since the collector sees "
+        return (f"Opening charges the ledger {cost} for {who}, whether they report or not, since the collector sees "
                 "each report that a device draws. No charge is given back, even if the campaign is never settled. The "
                 "settlement charges nothing more.")
-    return (f"Opening charges nothing. The {when} charges the ledger {cost} for {whom}. Nothing is reserved for it "
+    return (f"Opening charges nothing. The {when} charges the ledger {cost} for {who}. Nothing is reserved for it "
             "until then.")
 
 
@@ -102,8 +102,8 @@ def open_collection(
 
 
 def collected(campaign: Planned, home: Home | None = None, progress: Progress | None = None) -> Collection:
-    """The records from the file that the campaign names, as `Campaign.collect` reads them; with contracts, those sent
-    on the final contracts.
+    """The records from the file that the campaign names, as `Campaign.collect` reads them; with contracts, the records
+    sent on the final contracts.
     """
     file, kind = campaign.file, campaign.kind
     if isinstance(kind, ContractKind):
@@ -121,7 +121,7 @@ def hand_in(campaign: Planned, identity: str, values: Mapping[str, str], store: 
     from confide.campaign.store import Store
 
     file, plan = campaign.file, campaign.plan
-    slot, report = file.kind.submission(file.config, plan, identity, values)  # what is wrong is told before all else
+    slot, report = file.kind.submission(file.config, plan, identity, values)  # its errors come first
     with Store() if store is None else nullcontext(store) as there:
         known = there.find(file)
         # What was opened without a charge, as by a run that then met no file, takes no report that has to be charged.

@@ -51,7 +51,7 @@ def key_sections(name: str) -> list[Section]:
 
 
 def _sections(key: str, what: Mapping[str, Any], needed: bool, whole: Mapping[str, Any]) -> Iterator[Section]:
-    """The sections of a table: one for each of its kinds, and those of the tables inside."""
+    """The sections of a table: one section for each kind of the table, and the sections of the tables inside it."""
     several = any(each.get("type") == "array" for each in _choices(what))
     title = f"[[{key}]]" if several else f"[{key}]"
     for table in _tables(what, whole):

@@ -2,8 +2,8 @@
 that another store was charged for.
 
 A data set under two names has two budgets, and so has a data set that two stores were charged for. The operator is
-warned in both cases, and no campaign is refused, since names may be alike on purpose. All warnings are for the
-operator, who may see the whole ledger and the files beside the campaign file.
+warned of names that are nearly alike and of packs of other stores, and no campaign is refused, since names may be alike
+on purpose. All warnings are for the operator, who may see the whole ledger and the files beside the campaign file.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _LIKE_LATIN = str.maketrans(
     "lusohjnugfo"
     "atjewmhzsvlcpkb"
     "iga")
-"""Translation of letters that look like Latin letters into these. Capital and small letters are translated separately:
-a capital nu looks like an N, and a small nu like a v.
+"""Translation of letters that look like Latin letters into the Latin letters that they resemble. Capital and small
+letters are translated separately: a capital nu looks like an N, and a small nu like a v.
 """
 
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")

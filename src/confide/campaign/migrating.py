@@ -5,9 +5,9 @@ Every version of confide reads the old words, so no file has to be rewritten. A 
 the same digest, so it stays the same campaign. Comments, order and layout stay as they are, letter by letter. All other
 files that confide has written (packs, stores, people's own files) stay readable as they are.
 
-The standard library's reader of TOML returns values without their positions. So `places` scans the letters of a
-document that the standard reader has accepted. `places` does not detect invalid TOML, and its callers compare the
-contents before and after a rewrite.
+The standard library's reader of TOML returns values without their positions. To find positions, `places` scans the
+letters of a document that the standard reader has accepted. `places` does not detect invalid TOML, and its callers
+compare the contents before and after a rewrite.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Place:
     """The position of a key or a text in a TOML document.
 
     Args:
-        path: the keys that lead to the place, as they are written, without positions in lists; for a key, the last one
-            is the key itself.
+        path: the keys that lead to the place, as they are written, without positions in lists. If the place belongs to
+            a key, the path ends with this key.
         start: the position of the first letter.
         end: the position after the last letter.
         text: the key, or the value of the text.
-        is_key: whether it is a key.
+        is_key: whether the place belongs to a key, not to a text.
     """
 
     path: tuple[str, ...]

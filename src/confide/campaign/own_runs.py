@@ -11,8 +11,9 @@ their noise to disk before using it, keep it until the publication, and reuse it
   the same way and reveals nothing new, and a run that a crash ended goes on. Kept noise belongs to one code and one
   collection of records: with other code or other records, the campaign is not run any more.
 
-Kept noise is replaced in one case only. If somebody withdraws during a run that then ends without an error, its outcome
-is destroyed unseen and the next attempt draws fresh noise, as with confide's own mechanisms.
+Kept noise is replaced by fresh noise in one case only, a withdrawal during the run. If somebody withdraws during a run
+that then ends without an error, its outcome is destroyed unseen and the next attempt draws fresh noise, as with
+confide's own mechanisms.
 
 The journal, the file with the kept noise, lies in a folder of its campaign alone. The folder's name is the digest of
 the campaign file, so another campaign never gets the same noise. The installation notes the existence of a journal
@@ -127,7 +128,7 @@ def _void(folder: Path, file: CampaignFile, home: Home, *, again: bool = False) 
     if again:
         home.unbegin(file.digest)
     if (folder / _JOURNAL).exists():
-        with suppress(InvalidInput, StoreFailed):  # whoever published it is about to, or it can be read no more
+        with suppress(InvalidInput, StoreFailed):  # its publisher is about to, or it can be read no more
             KeptNoise(JournalNoise(folder / _JOURNAL, Noise.secure(), existing=True), folder).destroy()
 
 
@@ -234,7 +235,8 @@ def code_digest(*objects: object) -> str:
 
     For a class in a package, all code of the outermost package with an `__init__` counts, whether it is used or not.
     For a class in a single module, the file of the module counts. The location of the files and Python's caches
-    (`__pycache__`) do not count. Nor do confide, Python's own library, and other packages that the code only calls.
+    (`__pycache__`) do not count. The code of confide, of Python's own library, and of other packages that the code only
+    calls does not count, either.
 
     Args:
         objects: a mechanism, and its kind.
@@ -256,7 +258,9 @@ def code_digest(*objects: object) -> str:
 
 
 def _files(module: str) -> Iterator[tuple[str, Path]]:
-    """All code files of a module's outermost package, each as its name from the package on and its path."""
+    """All code files of a module's outermost package, each as a pair of its name, which starts at the package, and its
+    path.
+    """
     top = outermost(module)
     if top is None or (file := place(top)) is None:
         raise InvalidInput("mechanism", f"the code of {module} lies in no file",

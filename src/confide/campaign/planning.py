@@ -37,7 +37,7 @@ def planned(file: CampaignFile, home: Home | None = None) -> CampaignPlan:
 
     Args:
         file: the campaign.
-        home: the installation that may have charged it already; default `Home.default()`.
+        home: the installation that may have charged the campaign already; default `Home.default()`.
 
     Raises:
         Refused: for the same reasons as in `Campaign.plan`.
@@ -94,7 +94,9 @@ def _named(kind: Kind, what: str) -> Iterator[None]:
 
 
 def _check_numbers(plan: CampaignPlan) -> None:
-    """Check that no figure of a promise is NaN: such a bound bounds nothing, and every comparison with it is false."""
+    """Check that no figure of a promise is NaN: a bound that is NaN bounds nothing, and every comparison with it is
+    false.
+    """
     for promise in plan.guarantees:
         for word, value in wire_parts(promise).items():
             if isinstance(value, float) and math.isnan(value) and word not in _MAY_BE_NONE:
@@ -115,7 +117,7 @@ def with_changes(file: CampaignFile, keys: Mapping[str, Any]) -> CampaignFile:
             mapping from its name to the table.
 
     Raises:
-        InvalidInput: the kind does not take such a value.
+        InvalidInput: the kind does not accept one of the new values.
     """
     budget = {key.removeprefix("budget."): value for key, value in keys.items() if key.startswith("budget.")}
     own = {key: value for key, value in keys.items() if not key.startswith("budget.")}

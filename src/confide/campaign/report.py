@@ -78,8 +78,8 @@ def page(title: str, lead: str, sections: Sequence[Section], *, drawn: Drawn = "
         title: the campaign's title.
         lead: one line below the title.
         sections: the sections in reading order.
-        drawn: "all" for all pictures that can be drawn, "checked" for those whose drawings can be compared with their
-            numbers, "none" for no picture.
+        drawn: "all" for all pictures that can be drawn, "checked" for pictures whose drawings can be compared with
+            their numbers, "none" for no picture.
     """
     body = "\n".join(_section(section, drawn) for section in sections)
     return (f'{head(title)}<body>\n<main>\n<h1>{html.escape(title)}</h1>\n<p class="lead">{html.escape(lead)}</p>\n'

@@ -1,19 +1,19 @@
-"""Settlement: collect records, charge the ledger, run with secure noise, and publish. Each step happens once in a
-store.
+"""Settlement: collect records, charge the ledger, run with secure noise, and publish. Each step of a settlement happens
+only once in a store.
 
 ::
 
     open --collect--> closed --charge--> charged --run, publish--> settled
 
 In a campaign with contracts, all steps before the run happen when the contracts become final. Participants send records
-as soon as contracts are final, so the ledger is charged before.
+as soon as contracts are final, so the ledger is charged before any record is sent.
 
-Each arrow is one transaction. The charge is debited once, before the run, and never given back. Nothing leaves the
-process before the publication, so a settlement that was interrupted is resumed under the same debit with fresh noise. A
-run that may have to wait, or whose mechanism or kind is not part of confide, is resumed with its first noise
-(`confide.campaign.own_runs`). If several processes settle a campaign at once, one process publishes its outcome. The
-other processes discard their outcomes and return the published one. The stored outcome never changes by a byte. An
-installation that has released a campaign under its key settles it in no other store.
+Each arrow in the diagram is one transaction. The charge is debited once, before the run, and never given back. Nothing
+leaves the process before the publication, so a settlement that was interrupted is resumed under the same debit with
+fresh noise. A run that may have to wait, or whose mechanism or kind is not part of confide, is resumed with its first
+noise (`confide.campaign.own_runs`). If several processes settle a campaign at once, one process publishes its outcome.
+All other processes that settle the campaign discard their outcomes and return the published one. The stored outcome
+never changes by a byte. An installation that has released a campaign under its key settles it in no other store.
 
 The charge of a failed run stays, and the error says so (`RunFailed`). Faults of a mechanism that can be found earlier
 are found when the campaign is planned (`confide.campaign.trial`).
@@ -98,9 +98,9 @@ def settle(
         campaign: the campaign to settle.
         folder: the folder into which the pack goes.
         store: the store of the campaign; default the installation's own.
-        progress: a function that receives the progress of the collection, and then that of a long run.
+        progress: a function that receives the progress of the collection, and then the progress of a long run.
         accept_unusable: whether the settlement goes on where too many rows of the operator's file cannot be used. No
-            written file contains this answer.
+            file that the settlement writes contains the value of `accept_unusable`.
 
     Raises:
         BudgetExceeded: the ledger does not admit the campaign; no record was read.
@@ -149,8 +149,8 @@ def _check_whose(campaign: Planned, store: Store, place: Path) -> None:
     meant to be.
 
     Raises:
-        InvalidInput: the folder holds such a pack. The message says that a run into another folder means another
-            charge.
+        InvalidInput: the folder holds the pack of an earlier campaign that this campaign may have been meant to be. The
+            message says that a run into another folder means another charge.
     """
     found = another_campaign(campaign.file, campaign.plan, store, place)
     if found:
@@ -259,7 +259,7 @@ def _charged(
         except BudgetExceeded:  # for ever, as no budget is renewed: what was collected serves nothing more
             store.cancel(known.number)
             raise
-        except _Harmful:  # nothing was stored; what is wrong with the file is told by another look
+        except _Harmful:  # nothing was stored; another look reports what is wrong with the file
             check_harm(campaign, store.home)
         known = store.get(known.number)
     return known
@@ -373,14 +373,14 @@ def _held(campaign: Planned, progress: Progress | None) -> Any:
 
 @contextmanager
 def charged_once(campaign: Planned, *, pausing: bool = False) -> Iterator[None]:
-    """Run a block after the charge. A fault in the block is raised as `RunFailed`, which says that the charge stays and
-    how to go on. The error contains nothing of the fault, which may disclose records.
+    """Run a block of code after the ledger was charged. A fault in the block of code is raised as `RunFailed`, which
+    says that the charge stays and how to go on. The error contains nothing of the fault, which may disclose records.
 
     Errors of confide's own mechanisms and kinds are built from public parameters, and are raised unchanged.
 
     Args:
         campaign: the campaign that runs.
-        pausing: whether its kind may have to wait, which it reports by a refusal.
+        pausing: whether the campaign's kind may have to wait, which it reports by a refusal.
 
     Raises:
         RunFailed: any other fault.

@@ -1,9 +1,9 @@
 """The share of one participant of a settled campaign, the withdrawal of a record, and the list of handed-out goods.
 
 The list of goods is for the operators of kinds that hand out goods. Kinds that pay money have the queue of payouts in
-place of such a list. The list is made from the settled outcome, since the file of records may have changed, and leaves
-out people who withdrew. The list of goods follows from shares, so it must lie outside of packs, and only its owner may
-read it.
+place of a list of goods. The list of handed-out goods follows from the settled outcome, since the file of records may
+have changed, and leaves out people who withdrew. The list of goods follows from shares, so it must lie outside of
+packs, and only its owner may read it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def stored_share(campaign: Planned, identity: str, store: Store | None = None) -
     file, kind, plan = campaign.file, campaign.kind, campaign.plan
     with existing(file) if store is None else nullcontext(store) as there:
         known = there.settled(file)
-        if campaign.held:  # the same for every id: whose record the custodian holds is not to be told
+        if campaign.held:  # the same for every id: whose record the custodian holds must not show
             outcome = stored_outcome(file, there)
             return kind.explain(plan, outcome, *campaign.record(identity))
         slot, gone = slot_of(file, identity), there.withdrawn(known.number)
@@ -85,9 +85,9 @@ def parsed(campaign: Planned, identity: str, record: Mapping[str, str]) -> tuple
 
 def own_file(campaign: Planned, identity: str, record: Mapping[str, str], shown: PublicOutcome) -> dict[str, Any]:
     """One portable file with a participant's record and share: see `Campaign.own_file`."""
-    hers, index = parsed(campaign, identity, record)
+    own_record, index = parsed(campaign, identity, record)
     return {"format": 1, "content": campaign.file.digest, "id": identity, "index": index, "record": dict(record),
-            "share": dict(shown.mechanism.decode(hers, index, shown.billboard))}
+            "share": dict(shown.mechanism.decode(own_record, index, shown.billboard))}
 
 
 def withdraw(campaign: Planned, identity: str, store: Store | None = None) -> bool:

@@ -20,8 +20,8 @@ _WEAK = {bytes.fromhex(text) for text in (
     "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
     "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
 )}
-"""Encodings, without the sign bit, of curve points of small order. With such a point as the key, anybody can make a
-valid signature.
+"""Encodings, without the sign bit, of curve points of small order. If a public key is a curve point of small order,
+anybody can make a valid signature.
 """
 
 

@@ -39,7 +39,7 @@ proportions stay.
 """
 
 _BEYOND = "the campaign's own [budget] does not admit it"
-_DELTA = 1e-6  # at which a loss is told as an epsilon, where the campaign's budget has no delta
+_DELTA = 1e-6  # at which a loss is stated as an epsilon, where the campaign's budget has no delta
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
 
     Args:
         campaign: the same as in `points`.
-        factors: the same as in `points`.
+        factors: factors above 0, by which the levels of privacy are multiplied.
 
     Raises:
         InvalidInput: for the same reasons as in `points`.
@@ -113,7 +113,7 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
     promises = campaign.plan.guarantees
     measure, currency = _measure(promises), _currency(promises)
     loss = _privacy(promises)
-    whom = "" if loss is None else f"The loss is that of {loss.part}, towards: {loss.audience.value}. "
+    towards = "" if loss is None else f"The loss is that of {loss.part}, towards: {loss.audience.value}. "
     error = (f"The error is {measure.rstrip(',')}." if measure else
              "The table has no promise about the error; the plan shows more.")
     money = f"expected total, {currency}" if currency else "expected total"
@@ -124,7 +124,7 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
         (each.factor, _cell(each.epsilon), *((_cell(each.error),) if measure else ()),
          *((_cell(each.money),) if paid else ()), _wrong(each)) for each in found),
         note="Planned from public parameters alone; no data was read. Smaller losses hide people better.")
-    blocks: list[Block] = [Text((f"{whom}{error}",)), table]
+    blocks: list[Block] = [Text((f"{towards}{error}",)), table]
     drawn = _rows(found)
     if drawn:
         blocks.extend(curves(
@@ -247,8 +247,8 @@ def _cell(value: float) -> float | None:
 
 
 def _rows(found: Sequence[Point]) -> list[tuple[float, float, str]]:
-    """The points of the chart: error and money at each level, divided by those of the plan itself. Levels beyond the
-    budget are drawn too, since their results are known and only the budget excludes them.
+    """The points of the chart: error and money at each level, divided by the error and the money of the plan itself.
+    Levels beyond the budget are drawn too, since their results are known and only the budget excludes them.
     """
     own = next((each for each in found if each.factor == 1.0), None)
     rows: list[tuple[float, float, str]] = []

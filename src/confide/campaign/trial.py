@@ -123,13 +123,14 @@ def _compare(kind: TriedKind, trial: Trial, batches: Sequence[Any], found: Simul
     shown = sorted({*range(min(people, _DECODED)), *range(people - 1, people)})
     for slot in shown:
         with _reported(it, "`decode`"):
-            hers = dict(it.decode(records.get(slot), slot, found.billboard))
-        if sorted(hers) != sorted(found.shares.column_names):
+            decoded = dict(it.decode(records.get(slot), slot, found.billboard))
+        if sorted(decoded) != sorted(found.shares.column_names):
             raise _wrong(it, f"shares of `run` have the columns {', '.join(found.shares.column_names)}, and `decode` "
-                             f"gives {', '.join(map(str, hers))}", "make shares with the columns that `decode` returns")
+                             f"gives {', '.join(map(str, decoded))}",
+                         "make shares with the columns that `decode` returns")
         with _reported(it, "`decode`"):
             table = found.shares
-            same = written(hers, table.schema) == written(table.slice(slot, 1).to_pylist()[0], table.schema)
+            same = written(decoded, table.schema) == written(table.slice(slot, 1).to_pylist()[0], table.schema)
         if not same:
             with_record = "has a record" if slot in records else "has none"
             raise _wrong(it, f"the share of a slot that {with_record} is not the one that `decode` gives",

@@ -19,9 +19,9 @@ the shares of a population from a survey's reports, and `survey_errors` gives th
 are any data.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "analyser": ("ChannelReport", "analyse"),

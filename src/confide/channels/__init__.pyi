@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.channels.analyser import ChannelReport as ChannelReport
 from confide.channels.analyser import analyse as analyse
 from confide.channels.answer import ChannelAnswer as ChannelAnswer

@@ -279,7 +279,7 @@ def _of_letters(prior: IndependentRows, channel: RowProduct, pairs: _Index, coun
 
 def _stacks(channel: RowProduct, pairs: _Index) -> Iterator[tuple[_Index, _Vector]]:
     """Batches of (law, table) pairs: the places of pairs with tables of one shape, and these tables as one array. The
-    size of a batch is limited.
+    number of tables in a batch is limited.
     """
     widths = np.array([table.shape[1] for table in channel.tables])[pairs[1]]
     for width in np.unique(widths).tolist():
@@ -365,7 +365,8 @@ def _of_exponential(channel: ExponentialForm, prior: Prior) -> ChannelReport:
 
         ln Q(y|x) - ln Q(y|x') = ln Z(x') - ln Z(x) + lambda (d(x',y) - d(x,y))
 
-    By this identity, the levels depend only on Z and on the letters that outputs of positive weight have in each row.
+    The identity shows that the levels depend only on Z and on the letters that outputs of positive weight have in each
+    row.
     """
     m, n, law, q, level = prior.letters, prior.records, prior.vector(), channel.weights, channel.level
     r, normaliser = ratio(level), channel.normaliser
@@ -401,8 +402,8 @@ def _used(weights: _Vector, row: int, letters: int) -> NDArray[np.bool_]:
 
 def _edges(view: _Vector, used: NDArray[np.bool_], level: float) -> float:
     """The largest difference between the entries of letters a and b in one row, plus an allowance that depends on the
-    possible outputs. The allowance is lambda if some output has letter a in this row, 0 if none has a but some has a
-    letter other than b, and -lambda if all outputs have b.
+    possible outputs. The allowance is lambda if some output has letter a in this row, and -lambda if all outputs have
+    letter b in it. In all other cases the allowance is 0.
     """
     letters, worst = view.shape[1], 0.0
     if (view.min() == -np.inf) and (view.max() > -np.inf):

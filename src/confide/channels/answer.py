@@ -271,7 +271,8 @@ class ChannelAnswer:
 
     def _known(self, notion: Notion, last: float) -> list[tuple[float, float]]:
         """Pairs of distortion and least level, up to the distortion beyond which neither a formula nor a quick program
-        gives the level. No further point follows, as a line across such a gap would claim values that nobody computed.
+        gives the level. No point follows beyond the first unknown level, because a line across the gap would claim
+        values that nobody computed.
         """
         found, solved = [], self.prior.cells <= _DRAWN and not isinstance(self.prior, IndependentRows)
         points = _POINTS // 3 if solved else _POINTS
@@ -340,8 +341,8 @@ def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | N
         names: names of the letters; the numbers of the letters if left out.
         outputs: names of the outputs of one row; if left out and there are as many outputs as letters, the names of the
             letters.
-        groups: number of independent copies of these rows, such as households, that a survey asks. Errors of the
-            survey's estimates fall with this number; levels and risk are those of one copy.
+        groups: number of independent copies of these rows, such as households, that a survey asks. The errors of the
+            survey's estimates fall as the number of groups grows; levels and risk refer to a single copy.
 
     Returns:
         An answer with `.report`, `.risk`, `.sections()` for a page, and `.to_dict()`.
@@ -374,7 +375,7 @@ def _shown(found: PrivacyDistortion | None) -> str | float | None:
 
 def _reached(found: PrivacyDistortion | None) -> str:
     """Name of the mechanism that reaches a level; where only an interval is known, of the mechanism that reaches its
-    upper end. The text is empty where there is no such mechanism.
+    upper end. The text is empty where no mechanism reaches the level.
     """
     if found is None or math.isinf(found.upper):
         return ""

@@ -27,8 +27,9 @@ A prior may correlate the rows and yet be exchangeable, so that its probabilitie
 
 A file may have `channel` in place of `response`. `channel` lists the probabilities of the outputs, one table row for
 each letter, and `outputs` may name the outputs. If `channel` has m^n table rows, where m is the number of `letters` and
-n that of `records`, it is the channel of the whole database. The first row of the database then varies slowest. In that
-case `prior` may list all m^n probabilities, or one law for each row.
+n that of `records`, it is the channel of the whole database. In a channel of the whole database the first row of the
+database varies slowest. For a channel of the whole database `prior` may list all m^n probabilities, or one law for each
+row.
 """
 
 from __future__ import annotations

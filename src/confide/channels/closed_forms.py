@@ -80,8 +80,8 @@ class PrintedBounds:
     Args:
         distortion: distortion D.
         identifiability: (lower, upper) bounds of eps_i*(D), the least identifiability, by (2.12). The lower and the
-            upper bound are equal up to D = h(eps~_X). Beyond it the source has no upper bound, and the upper bound is
-            infinity.
+            upper bound are equal up to D = h(eps~_X). Beyond D = h(eps~_X) the source has no upper bound, and the upper
+            bound is infinity.
         dp: (lower, upper) bounds of eps_d*(D), the least differential privacy, by (2.13).
         kernel_dp: largest amount by which the differential privacy of the kernel mechanism exceeds eps_d*(D), in nats:
             2 eps_X by Corollary 1. The kernel mechanism is optimal for identifiability and information. Beyond D =

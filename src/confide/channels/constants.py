@@ -9,8 +9,8 @@ For exchangeable priors over two letters, the inverse of the kernel needs more d
 
 Let g(k) be the probability of one sequence with k ones, and r = e^-epsilon. The mass of all outputs with w ones is the
 coefficient of t^w in the sum over k of C(n,k) g(k) (t - r)^k (1 - r t)^(n-k), divided by (1-r)^n. A further division by
-C(n,w) gives the mass of one output. The sum alternates in sign, and is computed with so many bits that its sign is
-certain.
+C(n,w) gives the mass of one output. The terms of the sum over k alternate in sign, and the sum is computed with so many
+bits that its sign is certain.
 
 Source: spec privacy_notions 2 ("exchangeable m=2, large n").
 """
@@ -101,8 +101,8 @@ class PriorConstants:
         prior_level: eps_X, the largest log ratio of the prior probabilities of two neighbouring databases. The constant
             bounds the knowledge about one row, before the release, of an attacker who knows all other rows.
         row_level: eps^_X = ln(1/c - (m-1)), where c is the least conditional probability of a letter given all other
-            rows. At this level and above, the kernel has the best differential privacy at its distortion.
-        kernel_level: eps~_X, the least level at which the kernel can be the posterior. At this level and above, the
+            rows. At levels from eps^_X on, the kernel has the best differential privacy at its distortion.
+        kernel_level: eps~_X, the least level at which the kernel can be the posterior. At levels from eps~_X on, the
             kernel mechanism is optimal for identifiability and information.
         constant_distortion: D_0, expected number of changed rows of the best release that ignores the data.
 
@@ -163,7 +163,7 @@ def row_level(prior: Prior) -> float:
 
 def kernel_level(prior: Prior) -> float:
     """Kernel level eps~_X, to 1e-12: the least level at which the symmetric kernel can be the posterior distribution of
-    the database. Bisection finds it, as every level above a feasible level is feasible.
+    the database. The level is found by bisection, as every level above a feasible level is feasible.
 
     Raises:
         Unsupported: an exchangeable prior over three or more letters with more than 2^20 databases.
@@ -186,9 +186,9 @@ def kernel_level(prior: Prior) -> float:
 
 
 def _least_by_cells(table: NDArray[np.float64], letters: int, rows: int, low: float) -> float:
-    """The least feasible level of a full vector. The search takes the worst cell at a level and finds the level at
-    which this cell alone is feasible, which is cheap; it repeats until no cell is negative. So a few sweeps over the
-    vector suffice, where bisection needs one sweep for each bit.
+    """The least feasible level of a full vector. At each level the search finds the most negative cell, and then the
+    level at which this one cell is 0, which is cheap. The search ends when no cell is negative. So a few sweeps over
+    the vector suffice, where bisection needs one sweep for each bit.
     """
     level, step = max(0.0, low, _STEP), _STEP
     while True:

@@ -126,8 +126,8 @@ def privacy_distortion(
         prior_provenance: source of the prior, "public" or "released privately"; needed for a release from `.mechanism`
             with secure noise.
         solve: whether to solve a program where no formula is known; False gives bounds at once in that case.
-        progress: function that is called with the solver's progress, as (done, all). If it is left out and the solver
-            takes long, a terminal shows a progress bar.
+        progress: function that is called with the solver's progress, as (done, all). If `progress` is left out and the
+            solver takes long, a terminal shows a progress bar.
 
     Returns:
         Levels in nats. At D = 0 the identity is the only release: its levels are infinite, and its information is the
@@ -247,8 +247,8 @@ def _information(
     alike, found, reason = as_exchangeable(prior), None, f"{_UNSOLVED}where it can"
     if solve:
         try:
-            with _reported(information_seconds(alike), progress, 6) as tell:
-                found, reason = least_information(alike, distortion, constants, tell), _APART
+            with _reported(information_seconds(alike), progress, 6) as report:
+                found, reason = least_information(alike, distortion, constants, report), _APART
         except (Unsupported, SolverFailed) as error:
             reason = _reason(error)
     channel: FiniteChannel | None
@@ -285,7 +285,7 @@ def _reason(error: Unsupported | SolverFailed) -> str:
 
 
 def _left(prior: Prior) -> str:
-    """Reason why there are only bounds where the caller asked for no program."""
+    """Reason why only bounds are known if the caller asked not to solve a program."""
     try:
         check_size(prior)
     except Unsupported as error:
@@ -332,8 +332,8 @@ def _level(
     if solve and high > low:
         try:
             check_size(alike)
-            with _reported(_PROGRAMS * program_seconds(alike), progress, 6) as tell:
-                low, high, channel = _search(_Points(alike, notion, tell), distortion, low, high, channel)
+            with _reported(_PROGRAMS * program_seconds(alike), progress, 6) as report:
+                low, high, channel = _search(_Points(alike, notion, report), distortion, low, high, channel)
             reason = _APART
             if high - low <= _CLOSE * max(1.0, high):
                 value, method = 0.5 * (low + high), "program"
@@ -376,16 +376,16 @@ class _Points:
     point's solution midway, if the two levels are near.
     """
 
-    def __init__(self, prior: Prior, notion: Level, tell: Callable[[float], None] | None) -> None:
-        self._prior, self._notion, self._tell, self._left = prior, notion, tell, 1.0
+    def __init__(self, prior: Prior, notion: Level, report: Callable[[float], None] | None) -> None:
+        self._prior, self._notion, self._report, self._left = prior, notion, report, 1.0
         self._last: ProgramPoint | None = None
 
     def __call__(self, epsilon: float, tolerance: float) -> ProgramPoint:
-        tell, left, last = self._tell, self._left, self._last
+        report, left, last = self._report, self._left, self._last
         near = last is not None and abs(last.epsilon - epsilon) < _NEAR
         self._last = solve_program(
             self._prior, epsilon, self._notion, tolerance=tolerance, midway=last.midway if last and near else None,
-            progress=None if tell is None else lambda share: tell(1.0 - left * (1.0 - _EACH * share)))
+            progress=None if report is None else lambda share: report(1.0 - left * (1.0 - _EACH * share)))
         self._left *= 1.0 - _EACH
         return self._last
 
@@ -396,7 +396,8 @@ def _search(
 ) -> tuple[float, float, FiniteChannel | None]:
     """Narrow an interval of levels that contains the least level at a distortion. Newton steps along tangents of D*
     propose levels, each moved a little beyond the root so that both ends of the interval close in. The dual prices at
-    one level also bound D* at nearby levels, without another program. The search ends at the first program that fails.
+    one level also bound D* at nearby levels, without another program. The search for the level ends at the first linear
+    program that fails.
 
     Newton steps converge quadratically: a point far from the root need not be solved to more digits than the next point
     can have.
@@ -448,8 +449,8 @@ def least_distortion(
         records: number of rows, n.
         prior_provenance: source of the prior, "public" or "released privately"; needed for a release from `.mechanism`
             with secure noise.
-        progress: function that is called with the solver's progress, as (done, all). If it is left out and the solver
-            takes long, a terminal shows a progress bar.
+        progress: function that is called with the solver's progress, as (done, all). If `progress` is left out and the
+            solver takes long, a terminal shows a progress bar.
 
     Returns:
         Distortions in changed rows. `.channel` and `.mechanism` have the privacy level epsilon.
@@ -495,8 +496,8 @@ def least_distortion(
         # Next to eps_X nothing is inside the program: a level a little above it bounds from below, not from above.
         inside = epsilon if kind == "dp" else max(epsilon, constants.prior_level + _STEP)
         check_size(alike)
-        with _reported(program_seconds(alike), progress, 5) as tell:
-            point = solve_program(alike, inside, kind, progress=tell)
+        with _reported(program_seconds(alike), progress, 5) as report:
+            point = solve_program(alike, inside, kind, progress=report)
         low = max(low, point.lower)
         if inside == epsilon and point.upper < high:
             high, best = point.upper, point.channel

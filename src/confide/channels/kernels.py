@@ -130,10 +130,10 @@ def inverse_kernel(vector: _Vector, r: float, letters: int, rows: int) -> tuple[
     """Vector p_Y with K p_Y = p_X, where K is the kernel, and the cell that is negative beyond rounding the most. The
     cell is None if p_Y is a probability distribution.
 
-    For priors that are close to products, cells of p_Y have roots of high order at the threshold level. A strict test
-    of signs would therefore be wrong in the sixth digit. One slack relative to the largest cell would overlook violated
-    cells in the tail. So every cell has a slack of its own: (m + 6) n 2^-53 times the same transform with absolute
-    values.
+    For priors that are close to products, cells of p_Y have roots of high order at the threshold level. A test that no
+    cell of p_Y is below 0 would therefore be wrong in the sixth digit of the threshold level. One slack relative to the
+    largest cell would overlook violated cells in the tail. So every cell has a slack of its own: (m + 6) n 2^-53 times
+    the same transform with absolute values.
 
     Args:
         vector: the vector p_X, shape (N,) with N = m^n.

@@ -66,7 +66,7 @@ def as_notion(notion: str) -> Notion:
 
 
 def as_measure(notion: str) -> Measure:
-    """The notion with the given name, or the largest change of an output's probability. This largest change is measured
-    and bounded, but never optimised.
+    """The notion with the given name, or the largest change of an output's probability. The largest change of an
+    output's probability is measured and bounded, but never optimised.
     """
     return cast("Measure", one_of("notion", str(notion).replace("_", "-"), (*NOTIONS, "information-privacy")))

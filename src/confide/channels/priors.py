@@ -84,7 +84,7 @@ def compositions(total: int, parts: int) -> NDArray[np.int64]:
 
 
 def as_letters(values: Any, letters: int, *, field: str, kind: str) -> NDArray[np.int64]:
-    """Letters as whole numbers below m, shape (n,). No error message contains their values.
+    """Letters as whole numbers below m, shape (n,). No error message contains the values of the letters.
 
     Args:
         values: an array or a list; a column of pandas, Polars or Arrow; or a frame, an Arrow table, a mapping or a file
@@ -393,8 +393,8 @@ class Exchangeable(Prior):
 
     @classmethod
     def of_counts(cls, law: ArrayLike) -> Exchangeable:
-        """Prior over two letters, from the distribution of the number of rows with letter 1. All places of these rows
-        are equally likely.
+        """Prior over two letters, from the distribution of the number of rows with letter 1. All orders of the rows are
+        equally likely.
 
         Args:
             law: probabilities that 0, 1, ..., n rows have letter 1, shape (n + 1,).
@@ -485,8 +485,8 @@ def as_prior(prior: object, letters: int | None = None, records: int | None = No
     vector.
 
     Args:
-        prior: a prior object, or numbers. A vector of length m is the law of each of `records` independent rows, and
-            one of length m^n gives the probabilities of all databases.
+        prior: a prior object, or numbers. A vector of length m is the law of each of `records` independent rows, and a
+            vector of length m^n gives the probabilities of all databases.
         letters: number of letters, m.
         records: number of rows, n.
 

@@ -2,21 +2,21 @@
 
 The attacker is the strongest one that the notions of privacy consider, and knows the channel, the prior, and all rows
 but one. A test between two values of that row has a rate of false alarms and a rate of hits. The trade-off of the
-channel is the best rate of hits at each rate of false alarms. For a finite channel it is computed exactly (Neyman and
-Pearson), and bounded by the channel's level where the channel is too large. The attacker's advantage is the largest
-difference between hits and false alarms. The advantage equals the total variation distance between the outputs under
-neighbours.
+channel is the best rate of hits at each rate of false alarms. For a finite channel the trade-off is computed exactly
+(Neyman and Pearson). Where the channel is too large, the trade-off is bounded by the channel's level. The attacker's
+advantage is the largest difference between hits and false alarms. The advantage equals the total variation distance
+between the outputs under neighbours.
 
 Where rows depend on each other, the outputs of other rows also give information about a row. An attacker who knows the
-prior, but no row, tests with the distribution of all outputs given that row's value. This attacker's success is
-computed exactly for few databases.
+prior, but no row, tests with the distribution of all outputs given that row's value. The success of an attacker who
+knows no row is computed exactly for few databases.
 
 Source: Dong, Roth and Su 2022; Kulynych et al. 2025 (the same bound for reconstruction, attributes and membership).
 
 The evidence of a report about one person consists of the report's probability, and of the posterior probability of each
 true value after it.
 
-For this evidence the prior is that of one row, averaged over the rows; the other rows are unknown.
+For the evidence of a report, the prior is the law of one row, averaged over the rows; the other rows are unknown.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class AttackRisk:
         hits: the best rate of hits at each rate of false alarms, over all pairs of neighbours.
         exact: whether advantage and hits are exact; if not, they are upper bounds from differential privacy.
         level: the channel's differential privacy, in nats.
-        others_unknown: success of an attacker who knows no other row. The entry is None for independent rows, where
-            other rows do not matter, and for more than 256 databases.
+        others_unknown: success of an attacker who knows no other row. `others_unknown` is None for independent rows,
+            where other rows do not matter, and for more than 256 databases.
     """
 
     guess_before: float

@@ -10,8 +10,8 @@ Source: spec privacy_notions 5, item 5 (proved there).
 
 For priors that are too large for a program, single rows give lower bounds of the least distortion.
 
-Given all other rows, a row's output is the output of a channel for one row, and the least distortion of such a channel
-is known exactly. The average of these distortions over the other rows is a lower bound of the least distortion for any
+Given all other rows, a row's output is the output of a channel for one row, whose least distortion is known exactly.
+The average of the least distortions of one row over the other rows is a lower bound of the least distortion for any
 prior. For independent rows the bound is exact.
 
 Source: spec privacy_notions 5 (items 1 and 5).
@@ -117,8 +117,9 @@ def least_row_level(law: _Vector, loss: float) -> float:
 
 
 def top_tables(laws: _Vector, epsilon: float) -> list[_Vector]:
-    """Best row channel at a level of differential privacy for each law, shape (m, m). The k likeliest letters go
-    through the kernel among themselves. Every other letter is replaced by one of these k, all equally likely.
+    """Best row channel at a level of differential privacy for each law, shape (m, m). A letter among the k likeliest is
+    replaced by the kernel of these k letters. A letter outside the k likeliest is replaced by one of the k likeliest
+    letters, all equally likely.
     """
     found: list[_Vector] = []
     r, m = math.exp(-epsilon), laws.shape[1]
@@ -158,8 +159,8 @@ class WaterLevel:
 def water_level(laws: _Vector, delta: _Vector) -> WaterLevel:
     """The water level at which each row is changed with probability delta.
 
-    With letters in falling order of their probabilities p_(1), p_(2), ..., and P_s the sum of the first s, the level w
-    satisfies
+    Let the letters be in falling order of their probabilities p_(1), p_(2), ..., and let P_s be the sum of the s
+    largest probabilities. The level w satisfies
 
         p_(s) > w >= p_(s+1),  w = (delta - (1 - P_s))/(s - 1).
     """
@@ -230,9 +231,9 @@ def dp_distortion(prior: IndependentRows, epsilon: float) -> float:
 
 
 def identifiability_distortion(prior: IndependentRows, epsilon: float) -> float:
-    """Least distortion D_i*(epsilon) at an identifiability epsilon >= eps_Xfor independent rows: the sum over rows of
-    max(1 - e^epsilon min p, h). Here min p is the row's smallest probability, and h is the kernel's distortion of one
-    row.
+    """Least distortion D_i*(epsilon) at an identifiability epsilon >= eps_X for independent rows: the sum over rows of
+    max(1 - e^epsilon min p, h). In the formulas for a row, min p is the row's smallest probability, and h is the
+    kernel's distortion of one row.
     """
     return float(prior.counts @ _identifiable(prior, epsilon))
 
@@ -353,8 +354,8 @@ class RowBounds:
         return max(0.0, float(self.weights @ lost) - 1e-12 * float(self.weights.sum()))
 
     def level(self, notion: Level, distortion: float, low: float, high: float) -> float:
-        """Lower bound of the level of any release with this distortion, between two known levels. Bisection finds it,
-        rounded down.
+        """Lower bound of the level of any release with the given distortion, between two known levels. The bound is
+        found by bisection and rounded down.
         """
         if self.distortion(notion, low) <= distortion:
             return low

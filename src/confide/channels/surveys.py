@@ -6,8 +6,8 @@ a distribution of answers that was fixed before the survey. The formula for the 
 before there are any data.
 
 `Usefulness` says how useful a survey's design is. The class compares the standard error of each share with the errors
-of three alternatives: direct questions, randomised response, and the mechanisms with the least privacy levels at the
-same number of changed rows.
+of three alternatives. The alternatives are direct questions, randomised response, and the mechanisms with the least
+privacy levels at the same number of changed rows.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ def survey_shares(
 ) -> ShareEstimate:
     """Unbiased shares of the true answers from randomised reports, with standard errors.
 
-    Each person reports once, independently of all others, and the number of people is fixed before the survey. With as
-    many kinds of reports as answers, there is one linear unbiased estimate. With more kinds of reports, the estimate is
-    the one with the least errors under the prior. For randomised response at an epsilon,
+    Each person reports once, independently of all others, and the number of people is fixed before the survey. If there
+    are as many kinds of reports as kinds of answers, exactly one linear unbiased estimate exists. With more kinds of
+    reports, the estimate is the one with the least errors under the prior. For randomised response at an epsilon,
     `confide.privacy.estimated_shares` gives the same estimate.
 
     Args:
@@ -132,7 +132,8 @@ def survey_errors(
             people themselves, where the randomisation is the only source of error.
 
     Returns:
-        Standard errors, shape (m,), exact under these shares; infinity where no number of reports determines the share.
+        Standard errors, shape (m,), exact if the prior has the true shares; infinity where no number of reports
+        determines the share.
 
     Raises:
         InvalidInput: the table is no table, the prior is no distribution over its answers, or there are no people.
@@ -162,15 +163,15 @@ def group_errors(
         prior: prior of the rows of one group. Independent rows are people who are drawn one by one, from the average
             law.
         groups: number of independent groups, >= 1.
-        sampling: True for shares of a population. False for shares among these people, where the randomisation is the
-            only source of error.
+        sampling: True for shares of a population. False for shares among the people who reported, where the
+            randomisation is the only source of error.
 
     Returns:
         Standard errors, shape (m,); infinity where no number of reports determines the share.
 
     Example:
         >>> from confide.channels import Exchangeable
-        >>> alike = Exchangeable.of_counts([0.5, 0.0, 0.5])  # both or none: asked directly, two tell as much as one
+        >>> alike = Exchangeable.of_counts([0.5, 0.0, 0.5])  # both or none: asked directly, two say as much as one
         >>> group_errors([[1, 0], [0, 1]], alike, 100).round(4).tolist()
         [0.05, 0.05]
     """
@@ -242,8 +243,8 @@ def mean_law(prior: Prior | ArrayLike, letters: int) -> _Array:
 
 
 class _Rule(NamedTuple):
-    """The decoder, shape (k, m), and the groups of letters that reports cannot distinguish. The decoder's columns for
-    such letters have no meaning.
+    """The decoder, shape (k, m), and the groups of letters that reports cannot distinguish. The decoder's columns have
+    no meaning for letters that reports cannot distinguish.
     """
 
     decoder: _Array
@@ -326,10 +327,11 @@ class Usefulness:
         shares: share of each letter under the prior, shape (m,).
         direct: errors without randomisation, shape (m,).
         errors: errors through the channel, shape (m,); infinite where the share cannot be estimated.
-        alone: errors of the shares among these people, where the randomisation is the only source of error, shape (m,).
+        alone: errors of the shares among the people who reported, where the randomisation is the only source of error,
+            shape (m,).
         epsilon: the channel's differential privacy, in nats.
         response: errors through randomised response with that epsilon, shape (m,).
-        as_useful: epsilon of the randomised response that has the same largest error as this channel. The number is
+        as_useful: epsilon of the randomised response that has the same largest error as this channel. The epsilon is
             infinite where the channel is as exact as direct questions, and nan where some share cannot be estimated.
         least: mapping from notion to the mechanism that reaches the least level of that notion, and the errors through
             this mechanism, shape (m,).

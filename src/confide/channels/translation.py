@@ -66,8 +66,8 @@ def translate(notion: Measure, level: float, prior: Prior | ArrayLike) -> tuple[
 
     Args:
         notion: "dp", "identifiability", "mutual-information" (nats) or "information-privacy".
-        level: level in nats, >= 0; infinity is allowed. If the number is only an upper bound of the channel's level,
-            the lower bounds on other notions need not hold; all other bounds do.
+        level: level in nats, >= 0; infinity is allowed. If `level` is only an upper bound of the channel's level, the
+            lower bounds on other notions need not hold, but all other bounds hold.
         prior: prior of the attacker, or anything that `as_prior` accepts: a plain list is the law of a single row. The
             prior determines m, n and eps_X.
 

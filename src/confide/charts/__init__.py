@@ -2,9 +2,9 @@
 `[plots]`.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {"drawn": ("fault",), "render": ("DRAWS", "available", "to_png", "to_svg"),
      "shapes": ("curves", "heat_map", "histogram", "intervals")},

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.charts.drawn import fault as fault
 from confide.charts.render import DRAWS as DRAWS
 from confide.charts.render import available as available

@@ -44,13 +44,13 @@ def fault(spec: Mapping[str, Any], drawing: str, *, first: bool = False, retitle
         spec: specification of a picture that `curves` or `intervals` made.
         drawing: SVG text of the drawing.
         first: whether confide 0.1.0 made the drawing. Version 0.1.0 cut long labels.
-        retitled: whether the titles of the picture and its axes may have other words. Other numbers in the titles are
-            never allowed.
+        retitled: whether the titles of the picture and its axes may have other words. The numbers in the titles must
+            always be the numbers of the specification.
     """
     return _fault(json.dumps(spec), drawing, first, retitled)
 
 
-@lru_cache(maxsize=64)  # a settlement and whoever verifies it ask of one picture several times
+@lru_cache(maxsize=64)  # a settlement and its verifier ask of one picture several times
 def _fault(spec: str, drawing: str, first: bool, retitled: bool) -> str:
     it = plotted(json.loads(spec))
     if it is None:
@@ -102,8 +102,8 @@ def _texts(part: Element, classes: str) -> Iterator[str]:
 
 
 def _compared(it: Curves | Intervals, then: Element, first: bool) -> tuple[Kept, float]:
-    """The parts of the drawing that depend on fonts, and the height of the plot. All other parts are compared with the
-    specification.
+    """The parts of the drawing that depend on fonts, and the height of the plot. All parts of the drawing that do not
+    depend on fonts are compared with the specification.
     """
     if isinstance(it, Curves):
         height, parts = float(_HEIGHT), _curves(it, first)
@@ -267,8 +267,8 @@ def _y_axis(it: Axis, title: str, height: float, *, first: bool) -> tuple[Expect
 
 def _legend(colours: Mapping[str, str], scales: str, path: str, painted: Sequence[str],
             dashes: Sequence[Sequence[int]] = (), *, first: bool) -> list[Expected]:
-    """The expected legend; empty for a single series. Each entry has its symbol and its name. The places of the entries
-    are checked later.
+    """The expected legend; empty for a single series. Each entry has its symbol and its name. The places of the
+    legend's entries are checked separately.
     """
     if len(colours) < 2:
         return []

@@ -48,8 +48,8 @@ class Free:
 
 @dataclass(frozen=True)
 class Chosen:
-    """An attribute whose value is one of several given words, because fonts decide which. The found word is kept with
-    the text of its element.
+    """An attribute whose value is one of several given words, because fonts decide which. The word that is found in the
+    drawing is kept with the text of its element.
     """
 
     words: tuple[str, ...]

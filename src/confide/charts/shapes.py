@@ -41,7 +41,9 @@ _CONFIG = {
 
 
 def _data(values: list[dict[str, Any]]) -> dict[str, Any]:
-    """Rows of a specification. JSON has no infinities, so a number that is not finite is left out of the drawing."""
+    """Data rows of a chart's specification. JSON has no infinities, so a number that is not finite is left out of the
+    drawing.
+    """
     return {"values": [{k: _plain(v) for k, v in row.items()} for row in values]}
 
 

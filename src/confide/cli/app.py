@@ -305,7 +305,7 @@ def run(
                 check_meant(it.file, it.plan, there, folder, it.default_folder)
             _warn(ledger_warnings(it.file, there, folder, it.default_folder))
             settled = it.settle(folder, store=there, progress=bar, accept_unusable=accept_unusable)
-            _tell_of_empty_slots(it, there, settled)
+            _report_empty_slots(it, there, settled)
         if handout is not None:
             hand_out(it.planned, handout, settled.outcome)
         result = it.file.kind.result(it.plan, settled.outcome.published())
@@ -351,7 +351,7 @@ def _check_handout(it: Campaign, handout: Path | None, noise: NoiseKind, out: Pa
     check_handout(it.planned, handout, out or it.default_folder)
 
 
-def _tell_of_empty_slots(it: Campaign, there: Store, settled: Settled) -> None:
+def _report_empty_slots(it: Campaign, there: Store, settled: Settled) -> None:
     """Warn the operator that the promises of truthfulness do not hold because too few people took part."""
     from confide.campaign.check import too_many_empty
 

@@ -88,7 +88,7 @@ def write_public(option: str, target: Path, text: str) -> None:
 
 
 _NEXT = re.compile(r",(?=[^,=]+=)")
-"""A comma that starts another column. Any other comma belongs to the value."""
+"""Pattern of a comma that starts another column. Any other comma belongs to the value."""
 
 _LONGEST = 1 << 16
 

@@ -80,7 +80,7 @@ def reproduce(
     if times is not None:
         write_public("times", times, _timed(found))
         written.append(times)
-    _tell(found, files, written, out or _FOLDER, quick, as_json)
+    _print(found, files, written, out or _FOLDER, quick, as_json)
 
 
 def _list(as_json: bool) -> None:
@@ -203,7 +203,7 @@ def _today() -> datetime.date:
     return datetime.datetime.now(datetime.UTC).date()
 
 
-def _tell(
+def _print(
     found: Sequence[Reproduced | NotReproduced], files: dict[str, dict[str, Path]], written: Sequence[Path],
     folder: Path, quick: bool, as_json: bool,
 ) -> None:

@@ -102,14 +102,14 @@ def serve(
         first = error.errors()[0]
         raise InvalidInput(f"oidc-{first['loc'][0]}", str(first["msg"]).removeprefix("Value error, ")) from None
     if oidc is not None:
-        oidc.secret()  # what is wrong with it is told now
+        oidc.secret()  # a problem with it is reported now
     try:
         settings = Settings(store=store, oidc=oidc, data=None if data is None else data.absolute(), settling=settling,
                             attempts=attempts, attempts_at_ease=attempts_at_ease, metrics_digest=_digest(metrics_token),
                             base_url=base_url or f"http://{'localhost' if host == '127.0.0.1' else host}:{port}")
     except ValidationError as error:
         raise InvalidInput("base-url", str(error.errors()[0]["msg"]).removeprefix("Value error, ")) from None
-    with Store(store) as there:  # what is wrong with it is told now, by one process
+    with Store(store) as there:  # a problem with it is reported now, by one process
         if not Operators(there).all():
             print("nobody can log in yet; make an operator first: confide operators add NAME --role admin",
                   file=sys.stderr)

@@ -1,8 +1,8 @@
 """The common interface of all families of mechanisms: mechanisms, outcomes, guarantees, campaign kinds and errors."""
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "asked": ("CustodiansKind",),

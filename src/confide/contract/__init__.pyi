@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.contract.asked import CustodiansKind as CustodiansKind
 from confide.contract.encoding import canonical as canonical
 from confide.contract.encoding import digest as digest

@@ -53,7 +53,7 @@ class Field:
         required: whether the field must be filled in.
 
     Raises:
-        InvalidInput: no such form, or `choices` that do not fit the form.
+        InvalidInput: the form is unknown, or `choices` do not fit the form.
 
     Example:
         >>> way = Field(column="way", label="How do you get to work?", form="choice", choices=("bus", "car"))
@@ -230,7 +230,7 @@ class CustodiansKind:
         return
 
     def record(self, config: Any, plan: Any, folder: Path, identity: str) -> tuple[None, int]:
-        """No record and index 0 for every id, so that membership in the data is not disclosed."""
+        """The record is None and the index 0 for every id, so that membership in the data is not disclosed."""
         return None, 0
 
     def submission(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[int, bytes]:

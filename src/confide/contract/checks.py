@@ -36,7 +36,8 @@ def positive(field: str, value: object, *, at_most: float = math.inf) -> float:
     """A finite real number in (0, at_most]."""
     number = finite(field, value)
     if number <= 0 or number > at_most:
-        raise InvalidInput(field, f"{value!r} is out of range", f"must be in (0, {printed(at_most, up=False)}]")
+        allowed = f"in (0, {printed(at_most, up=False)}]" if math.isfinite(at_most) else "above 0"
+        raise InvalidInput(field, f"{value!r} is out of range", f"must be {allowed}")
     return number
 
 
@@ -44,7 +45,8 @@ def non_negative(field: str, value: object, *, at_most: float = math.inf) -> flo
     """A finite real number in [0, at_most]."""
     number = finite(field, value)
     if number < 0 or number > at_most:
-        raise InvalidInput(field, f"{value!r} is out of range", f"must be in [0, {printed(at_most, up=False)}]")
+        allowed = f"in [0, {printed(at_most, up=False)}]" if math.isfinite(at_most) else "at least 0"
+        raise InvalidInput(field, f"{value!r} is out of range", f"must be {allowed}")
     return number
 
 

@@ -4,9 +4,9 @@ A dataclass becomes an object tagged with its wire name, under the wire names of
 An array becomes a column, named by the SHA-256 of its Arrow IPC bytes. A rational, a big integer or an amount of money
 becomes a string. Only types that the reader names are ever rebuilt.
 
-A decoded value equals the encoded one, and encodes to the same bytes again. JSON has only one kind of number. So a
-whole float below 2^53 comes back as a float where a dataclass declares one, and as an equal integer inside a mapping or
-a sequence. Sequences come back as tuples.
+A decoded value equals the encoded one, and encodes to the same bytes again. JSON has only one kind of number. A whole
+float below 2^53 comes back as a float where a dataclass declares one, and as an equal integer inside a mapping or a
+sequence. Sequences come back as tuples.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ __all__ = ["canonical", "column_bytes", "decode", "digest", "encode", "table_fro
 _SAFE_INTEGER = 2**53 - 1
 _FLOATS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 _TAGS = frozenset({"type", "column", "rational", "decimal", "integer", "float", "mapping"})
-"""Keys that have a special meaning in an encoded object. A mapping that uses one of them is written as a list of pairs.
+"""Keys that have a special meaning in an encoded object. A mapping that uses one of the special keys is written as a
+list of pairs.
 """
 
 _ARRAYS = "biufU"

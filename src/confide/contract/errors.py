@@ -1,4 +1,4 @@
-"""The errors that confide raises. Each has the fields that a program needs, and a message that says what to do.
+"""The errors that confide raises. Each error has the fields that a program needs, and a message that says what to do.
 
 ::
 
@@ -120,7 +120,7 @@ class Refused(ConfideError):
 
 
 class BudgetExceeded(Refused):
-    """A spend that the privacy ledger does not admit. No data were touched.
+    """A spend that the privacy ledger does not admit. No data were touched when the spend was refused.
 
     Args:
         account: the public name of the account whose budget is too small.
@@ -199,9 +199,9 @@ class SolverFailed(ConfideError):
 class StoreFailed(ConfideError):
     """A database that failed: it is locked, full, read-only or unreachable.
 
-    Nothing of the failed step was kept, with two exceptions that the message states. First, a step may have been done
-    while only an erasure failed. Second, a report that waits to be stored with others may not have been stored in time,
-    but may still be stored.
+    Nothing of the failed step was kept, with two exceptions that the message states. The first exception is a step that
+    was done although an erasure after it failed. The second exception is a report that waits to be stored with others:
+    it may not have been stored in time, but may still be stored.
 
     Args:
         store: the URL of the store, without a password.
@@ -222,14 +222,15 @@ class StoreFailed(ConfideError):
 class PublicWarning(UserWarning):
     """A warning whose text is built from public facts alone, like the texts of confide's errors.
 
-    Any other warning that is raised during a run may quote records, even one of Python's default category.
+    A warning of any other class that is raised during a run may quote records, even a warning of Python's default
+    category.
     """
 
 
 def show_public_warnings(show: Callable[[str], None]) -> None:
     """Show only warnings of the class `PublicWarning` in this process from now on; with CONFIDE_DEBUG set, show all.
 
-    An enclosing `warnings.catch_warnings` restores the earlier state.
+    An enclosing `warnings.catch_warnings` restores the earlier settings of warnings.
 
     Args:
         show: a function that receives a warning as one printable line.
@@ -244,8 +245,8 @@ def show_public_warnings(show: Callable[[str], None]) -> None:
         2 queries were dropped
     """
 
-    def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    def report(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if issubclass(category, PublicWarning) or os.environ.get("CONFIDE_DEBUG"):
             show(printable(str(message)))
 
-    warnings.showwarning = tell
+    warnings.showwarning = report

@@ -2,8 +2,8 @@
 
 A kind that renames a key or a value of its campaign files declares this once, in `FileWords`. The reader of campaign
 files translates with this declaration, and `confide migrate` rewrites files with it. The digest of a campaign is
-computed from the first words that its keys and values ever had. So a file in old words and the same file in today's
-words are one campaign, which is charged once.
+computed from the first words that its keys and values ever had. A file in old words and the same file in today's words
+are therefore one campaign, which is charged once.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _STEP = re.compile(r"([^.\[\]]+)((?:\[\d+\])*)")  # of the place that an error n
 class FileWords:
     """The old words of a kind's campaign files.
 
-    The place of a key is written as `privacy.gamma`; lists on the way, such as `[[columns]]`, are not written. All of
-    the place but its last word is in today's words. A renamed key stays in its table. If a key or a value had several
-    old words, the first one is listed first.
+    The place of a key is written as `privacy.gamma`; lists on the way, such as `[[columns]]`, are not written. In the
+    place of a key, all words but the last are in today's words. A renamed key stays in its table. If a key or a value
+    had several old words, the first one is listed first.
 
     Args:
         keys: mapping from the place of an old key to the key's name today.
@@ -55,7 +55,7 @@ class FileWords:
                 raise TypeError(f"{place}: {min(both)!r} is an old value and a new one")
 
     def __or__(self, other: FileWords) -> FileWords:
-        """The union of two sets of old words, such as those of all files and those of one kind."""
+        """The union of two sets of old words, such as the old words of all files and the old words of one kind."""
         return FileWords(keys={**self.keys, **other.keys}, values={**self.values, **other.values})
 
     def key_today(self, above: tuple[str, ...], key: str) -> str:

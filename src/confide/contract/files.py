@@ -33,7 +33,7 @@ MANIFEST = "manifest.json"
 """Name of the file of an outcome that describes the outcome's parts."""
 
 NOTE = "campaign.json"
-"""Name of a file that every evidence pack has, and no other folder. A folder with this file is public."""
+"""Name of a file that every evidence pack has, and no other folder. A folder with a file of this name is public."""
 
 _LONGEST = 300  # letters of a hostile text that a message repeats
 
@@ -42,8 +42,8 @@ _BROKEN = (ArithmeticError, AttributeError, LookupError, MemoryError, OSError, R
 
 
 def _broken() -> tuple[type[BaseException], ...]:
-    """The exceptions that can occur when objects are rebuilt from an untrusted file; those of Arrow only if Arrow is
-    imported.
+    """The exceptions that can occur when objects are rebuilt from an untrusted file; Arrow's exceptions are included
+    only if Arrow is imported.
     """
     arrow = sys.modules.get("pyarrow")
     return _BROKEN if arrow is None else (*_BROKEN, arrow.ArrowException)
@@ -51,10 +51,10 @@ def _broken() -> tuple[type[BaseException], ...]:
 
 
 def as_path(field: str, value: str | os.PathLike[str]) -> Path:
-    """The path that is given as a text or as a path.
+    """The given text or path object as a `Path`.
 
     Raises:
-        InvalidInput: something else, such as a data frame.
+        InvalidInput: the argument is neither a text nor a path object, but a data frame, for example.
     """
     if isinstance(value, str | os.PathLike):
         return Path(value)
@@ -122,7 +122,7 @@ def parse_json(data: bytes) -> Any:
 
 
 def check_private(field: str, path: Path) -> None:
-    """Refuse a file that is not accessible to its owner alone. The file is not opened.
+    """Refuse a file that is not accessible to its owner alone. The check does not open the file.
 
     Raises:
         InvalidInput: somebody else owns the file, or others may access it; the message says what to do.
@@ -304,8 +304,8 @@ def write_once(field: str, path: Path, data: str) -> None:
     """Write a private file once and for all, if it does not exist. A reader always finds the file complete, and the
     file survives a loss of power.
 
-    If several processes write the file at once, one of them wins. The function does not say which one, so read the file
-    afterwards.
+    If several processes write the file at once, one of them wins. The function does not say which process wins, so read
+    the file afterwards.
 
     Args:
         field: the name of the file, for the error message.

@@ -5,7 +5,8 @@ names its source. A guarantee is marked `vacuous` if, at the sizes of the campai
 without it.
 
 A promise is always printed in full, by one rule for every kind, page and JSON output: its sentence, its failure
-probability, its condition and its note. A reader of the sentence alone might read more into it than is promised.
+probability, its condition and its note. A reader of the sentence alone might read more into the promise than is
+promised.
 """
 
 from __future__ import annotations
@@ -108,14 +109,14 @@ class Audience(StrEnum):
 
     @property
     def sees(self) -> frozenset[Audience]:
-        """The audiences that see no more than this one. A promise towards an audience also holds towards every audience
-        that sees no more.
+        """The audiences that see no more than the given audience. A promise towards an audience also holds towards
+        every audience that sees no more.
 
         Example:
             >>> sorted(Audience.OTHERS.sees), Audience.OTHERS in Audience.PUBLIC.sees
             ([<Audience.OTHERS: 'others'>, <Audience.PUBLIC: 'public'>], False)
         """
-        if self is Audience.COLLECTOR:  # whoever receives the report sees all that is made of it
+        if self is Audience.COLLECTOR:  # the receiver of the report sees all that is made of it
             return frozenset(Audience)
         return frozenset((self, Audience.PUBLIC))  # and everybody sees what is published
 
@@ -176,8 +177,8 @@ class Guarantee:
         claimable: False for a published claim that is false, which is kept for comparison only.
         note: one sentence about the scope of the guarantee.
         condition: the event under which the guarantee holds, if nobody can know the event before the run. A promise
-            under such a condition does not help a participant to decide about taking part. Facts that participants do
-            know belong elsewhere.
+            under a condition that nobody can know does not help a participant to decide about taking part. Facts that
+            participants do know do not belong in the condition.
     """
 
     source: Source
@@ -189,8 +190,8 @@ class Guarantee:
 
     @property
     def name(self) -> str:
-        """The name of this type of guarantee in files and messages; a subclass without a declared name uses that of its
-        base class.
+        """The name of this type of guarantee in files and messages; a subclass without a declared name uses the name of
+        its base class.
         """
         return declared(type(self)).name
 
@@ -320,7 +321,7 @@ class Truthfulness(Guarantee):
         gain: largest advantage of any lie, in the unit of the payments.
         baseline: the largest amount that any lie could ever cost the liar; a larger `gain` promises nothing.
         radius: distance in the argument of the payment beyond which a lie certainly loses; nan if not applicable.
-        baseline_radius: the full range of that argument.
+        baseline_radius: the full range of the argument in which `radius` is a distance.
         who: the players for whom the promise holds.
     """
 
@@ -350,8 +351,8 @@ class Participation(Guarantee):
     Args:
         utility: the least expected utility.
         who: the players for whom the promise holds.
-        of: the meaning of the utility, in words. The default is the one for sellers of data; for buyers it is the value
-            that they get minus its price.
+        of: the meaning of the utility, in words. The default describes the utility of sellers of data; for buyers the
+            utility is the value that they get minus its price.
     """
 
     utility: float

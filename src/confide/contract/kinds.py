@@ -105,8 +105,8 @@ class Collection:
     Args:
         data: the input of `Mechanism.run`, or `HeldData` that gives it. The data are opened and checked for their
             columns; the run reads their rows, after the ledger was charged.
-        rejected: mapping from a rejected id to the reason, complete after the rows were read. The mapping depends on
-            private records, so it is for the operator alone, and not even its size is ever published.
+        rejected: mapping from a rejected id to the reason, complete after the rows were read. The mapping of rejected
+            ids depends on private records, so it is for the operator alone, and not even its size is ever published.
     """
 
     data: Any = field(repr=False)
@@ -130,7 +130,7 @@ class Check:
         missing_as: the value that a custodian's missing or unusable record counts as; empty if none is declared.
         own: the kind's own view of the records, in place of the usual tables.
         cells: mapping from a column to the faults in its cells, each a text with a count; the key "" is for whole rows.
-            A missing column has no entry.
+            A column that the file lacks has no entry.
         asked: the number of invited people who are asked for a record; None if all are asked.
     """
 
@@ -163,12 +163,14 @@ class Kind(Protocol):
     reports, or is None if the data stay in the custodian's engine. `payouts` says how shares become money, or is None
     if nothing is paid. `tables` is the public result as named tables in natural units. Tables that `as_rows` marks are
     written as Parquet, all others as CSV. `types` maps wire names to the dataclasses that an outcome of the kind's
-    mechanisms may hold (`confide.contract.wire.wire_types`). No other class is rebuilt from a file.
+    mechanisms may hold (`confide.contract.wire.wire_types`). Objects of classes outside `types` are never rebuilt from
+    a file.
 
     `asked` is the form of one participant, or empty if a custodian holds the data. Texts that pass the form are
-    accepted by `submission`, or by `private` if the participant's own device draws the report. The exception is a rule
-    on several fields, which one of their notes states. `files` lists the files and folders that the campaign file
-    names, as pairs of a key, such as "data.source", and its value. The list includes sources that are no paths.
+    accepted by `submission`, or by `private` if the participant's own device draws the report. Texts that pass the form
+    may still break a rule on several fields together, which the note of one of the fields states. `files` lists the
+    files and folders that the campaign file names, as pairs of a key, such as "data.source", and its value. The list of
+    files includes sources that are no paths.
 
     If a custodian holds the data, nobody has a share. `record` and `parse_record` then return None and 0 for every id,
     so that `explain` does not disclose whose record is in the data, and `collect` returns `HeldData`.
@@ -252,8 +254,8 @@ class TriedKind(Kind, Protocol):
 
 @runtime_checkable
 class NarrowedKind(Kind, Protocol):
-    """A kind that refuses, in new campaigns, settings for which older campaigns were charged. The older campaigns still
-    run and can still be verified.
+    """A kind that refuses, in new campaigns, settings for which older campaigns were charged. Older campaigns with
+    settings that are refused today still run, and can still be verified.
 
     `check_new` raises `InvalidInput` for a setting that new campaigns may not have, and is called before anything is
     planned.
@@ -290,12 +292,12 @@ class PausingKind(Kind, Protocol):
     """A kind whose run may have to wait, and later continues with the same noise as before.
 
     A run that started again with fresh noise would reveal more than one run, because the noise decides which of the
-    attempts came to an end. So the noise of a secure run is kept on disk until the outcome is published.
+    attempts came to an end. The noise of a secure run is therefore kept on disk until the outcome is published.
 
     `journal` is the folder in which the noise is kept, relative to the campaign file's folder and accessible to its
-    owner alone. `play` is the run. The argument `keep` of `play` is a private folder of this campaign for data that the
-    next attempt needs. `keep` is None for a study, and the folder is removed after the publication. A run that has to
-    wait raises `Refused`, and says what it waits for.
+    owner alone. The method `play` carries out the run of the mechanism. The argument `keep` of `play` is a private
+    folder of this campaign for data that the next attempt needs. `keep` is None for a study, and the folder is removed
+    after the publication. A run that has to wait raises `Refused`, and says what it waits for.
 
     The length of the wait may depend on the records, so the event of the publication has no date. `publish_on` is a day
     that is fixed in advance, before which the outcome of a finished run is not published, or None.
@@ -318,20 +320,21 @@ class LocalKind(Kind, Protocol):
     report costs. The result None means that the participant takes no part, at no cost. `notion` is the notion of all
     levels, "epsilon" or "rho". `identity` is the canonical spelling of an id on the list, `question` the question that
     is asked, and `level` the largest cost of a report. `row` is the participant's submission: a row of the operator's
-    file without the fields that the operator knows. `rows` returns such rows for everybody in a rehearsed collection.
-    `submission` accepts such a row, with or without the id. `rehearse` plays everybody's side with true answers that
-    are already public; the `data` of the resulting collection is the input of the run.
+    file without the fields that the operator knows. `rows` returns rows in the form of `row` for everybody in a
+    rehearsed collection. `submission` accepts a row in the form of `row`, with or without the id. `rehearse` plays
+    everybody's side with true answers that are already public; the `data` of the resulting collection is the input of
+    the run.
 
     `device` describes, in public terms and JSON-ready, how the participant's device processes the typed texts; for a
-    `ContractKind` it uses the participant's own terms. The result is the row of `row` without the id. Whole numbers and
-    rationals that a double may not hold are written as texts. The key "law" is one of:
+    `ContractKind` it uses the participant's own terms. The result of the device has the form of `row`, without the id.
+    Whole numbers and rationals that a double may not hold are written as texts. The key "law" is one of:
 
     - "response": randomised response on the list `answers`. The answer typed under `input` is reported under `column`
-      with odds e^epsilon against each other answer. The level is given in one of two ways. "epsilon" is an exact
-      rational. Or "levels" holds doubles from which the device computes a level for the number c typed under `worth`:
-      xi(c) = 2 arsinh sqrt(cosh^2(epsilon/2) (threshold - c)/c + sinh^2(epsilon/2)), at least epsilon and at most
-      ceiling. Above the threshold the participant takes no part. The computed level, a double, is used as an exact
-      rational.
+      with odds e^epsilon against each other answer. The level is either the exact rational "epsilon", or follows from
+      the doubles in "levels". With "levels", the device computes the level for the number c typed under `worth`: xi(c)
+      = 2 arsinh sqrt(cosh^2(epsilon/2) (threshold - c)/c + sinh^2(epsilon/2)), at least epsilon and at most ceiling. If
+      the number typed under `worth` is above the threshold, the participant takes no part. The computed level, a
+      double, is used as an exact rational.
     - "lattice": discrete Gaussian noise on a number. The number typed under `input` is moved into [low, high], counted
       in units of (high - low)/`steps` from low, and rounded to the nearest whole number, with ties to even. A discrete
       Gaussian draw of standard deviation `sigma` is added. The sum is written under `column` as 16 hexadecimal digits
@@ -342,8 +345,8 @@ class LocalKind(Kind, Protocol):
     "epsilon" for a response. The device on a page uses nothing else, because the answer may influence only the law of
     the drawn report (`confide.privacy.device_odds`).
 
-    The program in the browser refuses instructions with a level above `LARGEST_LEVEL` of that module (for a lattice,
-    rho = steps^2/(2 sigma^2)). The program also refuses a level above `level`, which the page states.
+    The program in the browser refuses instructions with a level above `confide.privacy.device_odds.LARGEST_LEVEL` (for
+    a lattice, rho = steps^2/(2 sigma^2)). The program also refuses a level above `level`, which the page states.
 
     If the participant leaves `input` empty, the report is empty and they take no part. `known` lists the fields that
     the operator adds to each participant's row, because they are known of everybody.
@@ -441,14 +444,14 @@ def by_slots(progress: Progress, slots: int) -> Progress:
     """
     before = 0
 
-    def tell(rows: int, _total: int | None) -> None:
+    def report(rows: int, _total: int | None) -> None:
         nonlocal before
         if rows <= before:  # another pass
             before = 0
         progress(min(before, slots), slots)
         before = rows
 
-    return tell
+    return report
 
 
 _ALIKE = 0.65  # how near a name must be to be suggested: "query" is to "queries", and "histogram" is not to "program"
@@ -478,7 +481,7 @@ def kind(name: str) -> Kind:
     """The kind with a given name.
 
     Raises:
-        InvalidInput: no such kind; names the nearest one.
+        InvalidInput: no kind has this name; names the nearest kind.
     """
     entries = _ours() if name in _ours() else _entries()
     if name not in entries:
@@ -517,8 +520,8 @@ def summaries() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def may_wait(name: str) -> bool:
-    """Whether runs of this kind may have to wait, in which case no day of publication is announced. False for an
-    unknown kind.
+    """Whether runs of this kind may have to wait, in which case no day of publication is announced. The result is False
+    for an unknown kind.
 
     Args:
         name: the name of a kind.
@@ -530,7 +533,7 @@ def may_wait(name: str) -> bool:
 
 
 def _most_likely() -> Iterator[str]:
-    """The names of all kinds, first those already imported, because importing all kinds takes seconds."""
+    """The names of all kinds, first the kinds already imported, because importing all kinds takes seconds."""
     ours = _ours()
     yield from sorted(ours, key=lambda name: (ours[name].module not in sys.modules, name))
     yield from (name for name in _entries() if name not in ours)

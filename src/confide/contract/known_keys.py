@@ -59,7 +59,7 @@ def keys_of(
         called: mapping from a key in the file to the parameter, if their names differ.
 
     Raises:
-        TypeError: the class declares no such parameter, or the table has such a key already.
+        TypeError: the class does not declare one of the parameters, or the table already has a key of the same name.
 
     Example:
         >>> from dataclasses import dataclass
@@ -134,8 +134,8 @@ class DataTable(FileTable):
 
 
 class RehearsalTable(Keys):
-    """`[rehearsal]`: true answers that are already public, with which a campaign is rehearsed. A run that releases
-    never reads it.
+    """`[rehearsal]`: true answers that are already public, with which a campaign is rehearsed. A run that releases an
+    outcome never reads `[rehearsal]`.
     """
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME; its ids as those of [data]")

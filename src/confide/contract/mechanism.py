@@ -105,7 +105,7 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
     `lines` before it is made. A draw that exceeds its line raises an error.
 
     The shares of `run` must equal those of n separate calls of `decode`, each with one record, its public position and
-    the billboard. So the billboard lemma of joint differential privacy holds by construction.
+    the billboard. The billboard lemma of joint differential privacy therefore holds by construction.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="one record"),)
@@ -150,8 +150,8 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
     def lines(self) -> Sequence[Any]:
         """The events of `events` as named lines of a charge (`confide.privacy.meter`).
 
-        A mechanism that returns no lines gets an allowance for each event, or a fixed list for a repeated event, named
-        by the event's label.
+        If a mechanism returns no lines, its charge has an allowance for each single event and a fixed list for each
+        repeated event, named by the event's label.
         """
         return ()
 
@@ -162,9 +162,9 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         Args:
             data: the records of all participants, or of the custodian, in a form that the mechanism takes.
             noise: the source of the mechanism's draws, such as `Noise.secure()`.
-            progress: a function that is called during the run, with public numbers alone. A campaign always passes one
-                (`confide.contract.running.Reported`). A third party's mechanism may have a `run` without the parameter
-                `progress`.
+            progress: a function that is called during the run, with public numbers alone. A campaign always passes a
+                function for the progress (`confide.contract.running.Reported`). A third party's mechanism may have a
+                `run` without the parameter `progress`.
         """
 
     @abstractmethod
@@ -185,7 +185,7 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         """Check that a billboard can come from this mechanism: the parts that follow from other parts are consistent
         with them.
 
-        The check cannot show whether the noise of the billboard was really drawn.
+        The check of a billboard cannot show whether the noise of the billboard was really drawn.
 
         Raises:
             InvalidInput: the billboard belongs to other parameters, or contradicts itself.
@@ -195,8 +195,8 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
     def drawn(self, billboard: Billboard) -> Iterable[tuple[str, Any, int]]:
         """The draws that a billboard shows, as triples: line of the charge, cost of one draw, number of draws.
 
-        A verifier of an evidence pack adds their costs again. A mechanism whose draws all follow from its parameters
-        leaves this method out.
+        A verifier of an evidence pack adds up the costs of the draws again. A mechanism whose draws all follow from its
+        parameters leaves this method out.
         """
         return ()
 
@@ -209,9 +209,9 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         `SparseVector`. A `confide.audit.UnreleasedIntermediate` describes any other rule for the published part of an
         answer.
 
-        An audit counts every other noisy answer as published. For the named streams the audit tests whether more is
-        published, such as the second largest entry. The loss stated by a third party's `UnreleasedIntermediate` is a
-        formula that no audit checks.
+        An audit counts every other noisy answer as published. For the streams in this mapping, the audit tests whether
+        more is published, such as the second largest entry. The loss stated by a third party's `UnreleasedIntermediate`
+        is a formula that no audit checks.
         """
         old = getattr(self, "hidden_streams", None)  # its name until 1.0.0, in classes of other people
         if old is None:
@@ -247,8 +247,9 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         Diagnostics are dropped from a release.
 
         An audit's noise reports itself as secure, so that no run can see that it is audited; its outcome is a study. If
-        the audit's noise is wrapped, so that nothing of the audit shows, the outcome has the type of a release. But
-        such an outcome can be neither saved nor published (`confide.contract.outcome.check_release`).
+        the audit's noise is wrapped, so that nothing of the audit shows, the outcome has the type of a release. An
+        outcome of an audit can be neither saved nor published, whatever its type
+        (`confide.contract.outcome.check_release`).
         """
         release = noise.release_safe and not getattr(noise, "audited", False)
         meter = getattr(noise, "meter", None)
@@ -272,8 +273,8 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
 # ---- unusable
 
 MOST_UNUSABLE = 0.01
-"""The largest share of a file's rows that may be unusable, unless another share is declared. A run with a larger share
-stops.
+"""The largest share of a file's rows that may be unusable, unless another share is declared. A run stops if a larger
+share of the rows is unusable.
 """
 
 Unusable = Literal["refuse", "null"]
@@ -283,7 +284,7 @@ error message. "null" takes the row as the null record.
 
 
 def unusable_in(noise: NoiseSource) -> Unusable:
-    """The treatment of unusable rows in a run. In a release no visible result may depend on such a row, so the row
+    """The treatment of unusable rows in a run. In a release no visible result may depend on an unusable row, so the row
     counts as the null record.
 
     Args:

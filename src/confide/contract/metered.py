@@ -53,8 +53,8 @@ class Metered:
 
     Args:
         lines: the lines of the charge, in its order.
-        around: whether some draw was not paid for by any line. Only a mechanism from outside confide can make such
-            draws.
+        around: whether some draw was not paid for by any line. Only a mechanism from outside confide can make draws
+            that no line pays for.
     """
 
     lines: tuple[MeteredLine, ...]

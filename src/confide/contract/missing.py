@@ -15,15 +15,15 @@ from confide.contract.words import printable
 
 __all__ = ["MissingArguments", "names_missing"]
 
-_Door = TypeVar("_Door", bound=Callable[..., Any])
+_Entry = TypeVar("_Entry", bound=Callable[..., Any])
 
 _LONGEST = 100  # letters of what is said of one argument
 _SENTENCE = re.compile(r"\.(\s|$)|;\s")
 
 
 class MissingArguments(InvalidInput, TypeError):
-    """The arguments that a call needs and lacks. The error is also a `TypeError`, like Python's own error for such a
-    call.
+    """The arguments that a call needs and lacks. The error is also a `TypeError`, like Python's own error for a call
+    without arguments that it needs.
 
     Args:
         missing: the missing arguments; an entry with several names means that one of them is needed.
@@ -47,15 +47,14 @@ def _joined(words: Sequence[str], last: str) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
-def names_missing(*groups: str, **where: str) -> Callable[[_Door], _Door]:
+def names_missing(*groups: str, **where: str) -> Callable[[_Entry], _Entry]:
     """Decorator with which a function names all arguments that a call lacks in one error: those without a default, and
     the given ones.
 
     Args:
         groups: arguments with the default None that are needed as well; "budget | error" means that one of the two is
             needed.
-        where: mapping from an argument to another argument that needs it; it counts as missing only if the other one is
-            given.
+        where: mapping from an argument A to another argument B that needs it; A counts as missing only if B is given.
 
     Example:
         >>> @names_missing("budget | error", people="error")
@@ -76,14 +75,14 @@ report, above 0) and one of budget (for all reports) and error (that is wanted)
     """
     needed = [tuple(each.split(" | ")) for each in groups]
 
-    def mend(door: _Door) -> _Door:
-        asked = [each for each in inspect.signature(door).parameters.values()
+    def mend(entry: _Entry) -> _Entry:
+        asked = [each for each in inspect.signature(entry).parameters.values()
                  if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
         by_position = [each.name for each in asked if each.kind != each.KEYWORD_ONLY]
         without = [(each.name,) for each in asked if each.default is each.empty]
-        olds: Mapping[str, str] = getattr(door, "__renamed__", {})
+        olds: Mapping[str, str] = getattr(entry, "__renamed__", {})
 
-        @wraps(door)
+        @wraps(entry)
         def checking(*given: Any, **keywords: Any) -> Any:
             if len(given) <= len(by_position):  # more are an error, or a call as it was before
                 there = {**dict(zip(by_position, given, strict=False)), **keywords,
@@ -93,8 +92,8 @@ report, above 0) and one of budget (for all reports) and error (that is wanted)
                            *(each for each in needed if useful.isdisjoint(each)),
                            *((name,) for name, other in where.items() if other in useful and name not in useful)]
                 if lacking:
-                    raise MissingArguments(lacking, {**_declared(given[:1]), **_said(inspect.getdoc(door) or "")})
-            return door(*given, **keywords)
+                    raise MissingArguments(lacking, {**_declared(given[:1]), **_said(inspect.getdoc(entry) or "")})
+            return entry(*given, **keywords)
 
         return checking  # type: ignore[return-value]
 

@@ -286,8 +286,8 @@ class Outcome(_AnyOutcome[B_co, C_co]):
 
         @property
         def diagnostics(self) -> NoReturn:
-            """A property that only tells type checkers that a release has no diagnostics. So a type checker takes
-            `run(data, Noise.simulated(1)).diagnostics` for an attribute of `SimulatedOutcome`.
+            """A property that only tells type checkers that a release has no diagnostics. A type checker therefore
+            takes `run(data, Noise.simulated(1)).diagnostics` for an attribute of `SimulatedOutcome`.
             """
 
 

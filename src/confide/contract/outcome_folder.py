@@ -1,8 +1,8 @@
 """The folder of an outcome: `manifest.json` and `columns/`, which are public, and `shares/`, which is for the operator
 alone.
 
-The files may come from a stranger. So reading checks digests, and rebuilds only objects of types that the mechanism's
-kind names. Any other error is raised as a fault of the file that causes the error.
+The files may come from a stranger. Reading an outcome checks digests, and rebuilds only objects of types that the
+mechanism's kind names. Any other error while files are read is raised as a fault of the file that causes the error.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ def _rebuilt(manifest: Any, columns: Mapping[str, bytes], release_safe: bool) ->
 
 
 def known_types(manifest: Mapping[str, Any]) -> dict[str, type]:
-    """The types that a manifest may hold, by wire name: those that the kind of its mechanism names, those of a source's
-    printed mechanism, and those of every outcome.
+    """The types that a manifest may hold, by wire name: the types that the kind of its mechanism names, the types of a
+    source's printed mechanism, and the types of every outcome.
 
     Args:
         manifest: the manifest, possibly a stranger's.
@@ -143,7 +143,7 @@ def rebuild(files: Mapping[str, bytes], shares: bytes) -> dict[str, Any]:
     """The fields of a released outcome, from its public files and its shares.
 
     Raises:
-        InvalidInput: the contents are not those that an outcome writes.
+        InvalidInput: the contents are not the contents that an outcome writes.
     """
     return {**public_parts(files), "shares": table_from_bytes(shares)}
 

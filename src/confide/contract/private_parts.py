@@ -1,9 +1,9 @@
-"""Private helpers of an object, stored beside the object instead of in it. So objects that serve a release and objects
-that serve an audit look alike.
+"""Private helpers of an object, stored beside the object instead of in it. With helpers stored outside, objects that
+serve a release and objects that serve an audit look alike.
 
 A mechanism whose code inspects its arguments (their type or attributes) could otherwise see whether they come from an
-audit. Code could still find the origin of its arguments elsewhere, such as up the call stack. So the helpers are no
-defence against deliberately deceptive code.
+audit. Code could still find the origin of its arguments elsewhere, such as up the call stack. Helpers stored beside an
+object are therefore no defence against deliberately deceptive code.
 """
 
 from __future__ import annotations

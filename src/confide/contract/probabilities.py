@@ -18,7 +18,7 @@ def as_probabilities(values: Any, *, axis: int = -1) -> NDArray[np.float64]:
     """A new array of doubles, which the caller has yet to check.
 
     A number of 16 or 32 bits counts as the shortest decimal that gives it: 0.1 instead of 0.10000000149. If the sum
-    still differs from 1 by no more than rounding to that many bits explains, the numbers are divided by their sum.
+    still differs from 1 by no more than the rounding to 16 or 32 bits explains, the numbers are divided by their sum.
     Doubles are unchanged, because doubles can be written so that they sum to 1.
 
     Args:

@@ -1,10 +1,10 @@
 """Remedies: settings that would be accepted instead of a refused one, rounded to the accepted side and tested exactly
 as printed.
 
-A refusal that names a number promises that this number is accepted. So the number is rounded to the accepted side, and
-the constructor or planner is called with it before it is printed. If that call is refused, the number moves further to
-the accepted side. A number whose test would take over a second is printed as "not tried". During a test no further
-remedies are tested, because nobody reads the refusals of a test.
+A refusal that names a number promises that this number is accepted. The number is therefore rounded to the accepted
+side, and the constructor or planner is called with it before it is printed. If the call with the rounded number is
+refused, the number moves further to the accepted side. A number whose test would take over a second is printed as "not
+tried". During a test no further remedies are tested, because nobody reads the refusals of a test.
 
 All functions depend on the settings alone, which are public.
 """
@@ -45,7 +45,7 @@ class Remedy:
         digits: the number of printed digits.
         tried: whether the settings were tested as printed, and accepted.
         file: mapping from a key of the campaign file, such as "people.count", to its value; empty if the words name no
-            keys. Whole numbers are then printed in TOML's form.
+            keys. If the mapping is not empty, whole numbers are printed in TOML's form.
 
     Example:
         >>> str(Remedy("epsilon >= {epsilon}", {"epsilon": 0.2329}))
@@ -95,7 +95,7 @@ def printed(number: float, *, up: bool = True, digits: int = 12) -> str:
     Args:
         number: the bound.
         up: True if larger numbers are accepted, False if smaller ones are.
-        digits: the largest number of printed digits. Fewer are printed if the number has fewer.
+        digits: the largest number of printed digits. Fewer digits are printed if the number has fewer digits.
 
     Example:
         >>> printed(1 / 3, up=False, digits=4), printed(0.25), printed(123456.7, digits=4), printed(1e12)
@@ -158,7 +158,7 @@ def tried(
     Args:
         words: the sentence, with a place for each setting.
         attempt: a function that calls the refused constructor or planner with the settings. A refusal, or the result
-            False, means that they are not accepted.
+            False, means that the settings are not accepted.
         up: True if the numbers are rounded up and moved further up, False for down.
         digits: the number of digits of numbers that are not whole; whole numbers are printed in full.
         seconds: the rough time of one test, if it is known. A test that takes over a second is not made.
@@ -194,8 +194,8 @@ def tried(
 
 
 def _out(start: float, step: int, up: bool, digits: int) -> float:
-    """The start, moved towards the accepted side: at step 0 not at all, then by one and ever more units of its last
-    digit.
+    """The start of a search, moved towards the accepted side: not at all at step 0, then by one and ever more units of
+    its last digit.
     """
     factor = 1.0 + (2.0**step - 1.0) * 10.0 ** (1 - digits)
     if not isinstance(start, int):
@@ -207,8 +207,8 @@ def _out(start: float, step: int, up: bool, digits: int) -> float:
 def retried(error: ConfideError, attempt: Callable[..., Any]) -> tuple[str | Remedy, ...]:
     """The ways out of a refusal that was raised by an inner call, with their numbers tested by `attempt` instead.
 
-    A planner gets other settings from its caller than it passes to a constructor. So a number that the constructor
-    accepts may not be accepted by the planner.
+    A planner gets other settings from its caller than it passes to a constructor. A number that the constructor accepts
+    may therefore be refused by the planner.
 
     Args:
         error: the error that the inner call raised.
@@ -235,8 +235,8 @@ def first_that(
         does: the test of a number, or of a whole number if the start is an int.
         start: the number at which the search begins, > 0; it is not accepted itself.
         up: True to search above the start, False to search below.
-        close: the largest relative distance of the result from the closest accepted number. A whole result is the
-            closest itself.
+        close: the largest relative distance of the result from the closest accepted number. If the result is a whole
+            number, it is the closest accepted number itself.
         farthest: the largest factor between the start and the result.
 
     Example:

@@ -1,6 +1,6 @@
 """Old names in Python, which work until 1.0.0 with a warning at the caller's own line.
 
-`renamed` is for keywords and attributes, `confide._lazy.doors(..., renamed=...)` for public names of a package. Type
+`renamed` is for keywords and attributes, `confide._lazy.exports(..., renamed=...)` for public names of a package. Type
 checkers know only today's names, and report an old name as an error. `renames()` lists all old names, for the
 documentation and the tests. Old names in campaign files are handled by `confide.contract.file_words`.
 
@@ -39,15 +39,15 @@ __all__ = [
 REMOVED_AT = "1.0.0"
 """The version of confide that no longer accepts the old names."""
 
-_Door = TypeVar("_Door", bound=Callable[..., Any])
+_Entry = TypeVar("_Entry", bound=Callable[..., Any])
 _Class = TypeVar("_Class", bound=type)
 
 _PASSED_THROUGH = ("copy", "dataclasses", "functools", "contextlib")
 """Modules of the standard library whose frames may lie between a caller and confide's code."""
 
 _REPLACING = {getattr(dataclasses, name).__code__ for name in ("replace", "_replace") if hasattr(dataclasses, name)}
-"""The code objects that `dataclasses.replace` and `copy.replace` run. Both functions pass on all fields of the original
-together with the changed ones.
+"""The code objects that `dataclasses.replace` and `copy.replace` run. `dataclasses.replace` and `copy.replace` pass on
+all fields of the original together with the changed ones.
 """
 
 
@@ -75,7 +75,7 @@ class Rename:
     new: str
 
 
-def renamed(**today: str) -> Callable[[_Door], _Door]:
+def renamed(**today: str) -> Callable[[_Entry], _Entry]:
     """Decorator with which a class or a function accepts old keywords, with a warning. Old attributes of a class can be
     read, too.
 
@@ -87,7 +87,7 @@ def renamed(**today: str) -> Callable[[_Door], _Door]:
         today: mapping from an old name to the name of the parameter or attribute now.
 
     Raises:
-        TypeError: an old name is in use, or a new one does not exist.
+        TypeError: an old name is in use, or a new name does not exist.
 
     Example:
         >>> @renamed(n="people")
@@ -101,24 +101,24 @@ def renamed(**today: str) -> Callable[[_Door], _Door]:
         "share_of_one: 'n' is called 'people' now; the old name goes with confide 1.0.0"
     """
 
-    def mend(door: _Door) -> _Door:
-        if not isinstance(door, type):
+    def mend(entry: _Entry) -> _Entry:
+        if not isinstance(entry, type):
             names = dict(today)
-            _check(door.__qualname__, names, signature(door).parameters)
-            called = door.__qualname__.split(".")[-2] if door.__name__ == "__init__" else door.__name__
-            return _translating(door, names, called)  # type: ignore[return-value]
-        of_the_keywords = getattr(door.__init__, "__renamed__", {})  # type: ignore[misc]
-        names = {**getattr(door, "__renamed__", {}), **of_the_keywords, **today}
-        takes = signature(door.__init__).parameters  # type: ignore[misc]
-        _check(door.__qualname__, {old: new for old, new in names.items() if not hasattr(door, new)}, takes)
+            _check(entry.__qualname__, names, signature(entry).parameters)
+            called = entry.__qualname__.split(".")[-2] if entry.__name__ == "__init__" else entry.__name__
+            return _translating(entry, names, called)  # type: ignore[return-value]
+        of_the_keywords = getattr(entry.__init__, "__renamed__", {})  # type: ignore[misc]
+        names = {**getattr(entry, "__renamed__", {}), **of_the_keywords, **today}
+        takes = signature(entry.__init__).parameters  # type: ignore[misc]
+        _check(entry.__qualname__, {old: new for old, new in names.items() if not hasattr(entry, new)}, takes)
         for old, new in today.items():
-            if old in takes or hasattr(door, old):
-                raise TypeError(f"{door.__qualname__}: {old!r} is in use")
-            setattr(door, old, _OldAttribute(old, new))
+            if old in takes or hasattr(entry, old):
+                raise TypeError(f"{entry.__qualname__}: {old!r} is in use")
+            setattr(entry, old, _OldAttribute(old, new))
         keywords = {old: new for old, new in names.items() if new in takes}
-        setattr(door, "__init__", _translating(door.__init__, keywords, door.__name__))  # type: ignore[misc] # noqa: B010
-        setattr(door, "__renamed__", names)  # noqa: B010
-        return door
+        setattr(entry, "__init__", _translating(entry.__init__, keywords, entry.__name__))  # type: ignore[misc] # noqa: B010
+        setattr(entry, "__renamed__", names)  # noqa: B010
+        return entry
 
     return mend
 
@@ -131,12 +131,12 @@ def renamed_keywords(**today: str) -> Callable[[_Class], _Class]:
         today: mapping from an old name to the name of the parameter now.
 
     Raises:
-        TypeError: an old name is a parameter, or a new name is none.
+        TypeError: an old name is still a parameter, or a new name is not a parameter.
     """
 
-    def mend(door: _Class) -> _Class:
-        setattr(door, "__init__", renamed(**today)(door.__init__))  # type: ignore[misc] # noqa: B010
-        return door
+    def mend(entry: _Class) -> _Class:
+        setattr(entry, "__init__", renamed(**today)(entry.__init__))  # type: ignore[misc] # noqa: B010
+        return entry
 
     return mend
 
@@ -184,7 +184,7 @@ def _is_the_originals(value: Any, name: str, caller: FrameType) -> bool:
 
 
 class _OldAttribute:
-    """A class's attribute under its old name, which still can be read. Read from the class, the old name gives a
+    """A class's attribute under its old name, which still can be read. On the class itself, the old name gives a
     constant, a default or a method.
     """
 
@@ -233,28 +233,28 @@ def _is_between(module: str) -> bool:
 def renames() -> tuple[Rename, ...]:
     """All old names that still work, sorted by the place that has them.
 
-    The list is made from the code: each package is asked for its public names. So all of confide is imported, including
-    packages that depend on this module. A package whose extra is not installed is left out.
+    The list is made from the code: each package is asked for its public names. To ask each package, all of confide is
+    imported, including packages that depend on this module. A package whose extra is not installed is left out.
     """
     from confide._lazy import RENAMED
 
     house = import_module("confide")
     found, seen, public = set[Rename](), set[int](), list[tuple[str, Any]]()
     packages = [house, *_packages(house)]
-    for package in sorted(packages, key=lambda each: each.__name__.count(".")):  # the shortest public name is told
+    for package in sorted(packages, key=lambda each: each.__name__.count(".")):  # the shortest public name is listed
         place = package.__name__
         found |= {Rename(place, old, new) for old, new in RENAMED.get(place, {}).items()}
         for name in getattr(package, "__all__", ()):
             with suppress(ModuleNotFoundError):
-                door = getattr(package, name)
-                if id(door) not in seen:
-                    seen.add(id(door))
-                    public.append((f"{place}.{name}", door))
+                entry = getattr(package, name)
+                if id(entry) not in seen:
+                    seen.add(id(entry))
+                    public.append((f"{place}.{name}", entry))
     reported = set[int]()
-    for place, door in public:
-        found |= set(_of_door(place, door, reported))
-    for place, door in public:  # methods of bases that are not public stand at the first class that has them
-        for base in door.__mro__[1:] if isinstance(door, type) else ():
+    for place, entry in public:
+        found |= set(_of_public_name(place, entry, reported))
+    for place, entry in public:  # methods of bases that are not public stand at the first class that has them
+        for base in entry.__mro__[1:] if isinstance(entry, type) else ():
             found |= set(_of_methods(place, base, reported))
     return tuple(sorted(found))
 
@@ -268,18 +268,18 @@ def _packages(package: Any) -> Iterator[Any]:
                 yield from _packages(inner)
 
 
-def _of_door(place: str, door: Any, reported: set[int]) -> Iterator[Rename]:
+def _of_public_name(place: str, entry: Any, reported: set[int]) -> Iterator[Rename]:
     """The old names of a class or a function, and of the class's methods."""
-    if not isinstance(door, type):
-        yield from (Rename(place, old, new) for old, new in getattr(door, "__renamed__", {}).items())
+    if not isinstance(entry, type):
+        yield from (Rename(place, old, new) for old, new in getattr(entry, "__renamed__", {}).items())
         return
-    yield from (Rename(place, old, new) for old, new in vars(door).get("__renamed__", {}).items())
-    yield from _of_methods(place, door, reported)
+    yield from (Rename(place, old, new) for old, new in vars(entry).get("__renamed__", {}).items())
+    yield from _of_methods(place, entry, reported)
 
 
-def _of_methods(place: str, door: type, reported: set[int]) -> Iterator[Rename]:
-    """The old names of a class's methods, except those listed before."""
-    for name, part in vars(door).items():
+def _of_methods(place: str, entry: type, reported: set[int]) -> Iterator[Rename]:
+    """The old names of a class's methods, except methods that were listed before."""
+    for name, part in vars(entry).items():
         inner = getattr(part, "__func__", part)  # of a class method
         if name == "__init__" or not callable(inner) or isinstance(inner, type) or id(inner) in reported:
             continue  # neither default nor class
@@ -292,11 +292,11 @@ def _of_methods(place: str, door: type, reported: set[int]) -> Iterator[Rename]:
 # ---- former calls
 
 
-def by_position_before(*names: str, first: int = 1) -> Callable[[_Door], _Door]:
+def by_position_before(*names: str, first: int = 1) -> Callable[[_Entry], _Entry]:
     """Decorator with which a function accepts keyword-only arguments by position, as in earlier versions.
 
     Args:
-        names: the names of all arguments that could once be passed by position, in that order, including those that
+        names: the names of all arguments that could once be passed by position, in that order, including arguments that
             still can.
         first: the number of arguments that still can be passed by position. The first argument is the class, or the
             object that is planned for.
@@ -314,15 +314,15 @@ def by_position_before(*names: str, first: int = 1) -> Callable[[_Door], _Door]:
         "share: 'epsilon by position' is called 'epsilon=' now; the old name goes with confide 1.0.0"
     """
 
-    def mend(door: _Door) -> _Door:
-        @wraps(door)
+    def mend(entry: _Entry) -> _Entry:
+        @wraps(entry)
         def taking(*given: Any, **keywords: Any) -> Any:
             late = dict(zip(names[first:], given[first:], strict=False))
             if not late or len(given) > len(names) or not late.keys().isdisjoint(keywords):
-                return door(*given, **keywords)  # nothing to mend, or an error as ever
+                return entry(*given, **keywords)  # nothing to mend, or an error as ever
             words = list(late)
-            warn_of_old(door.__name__, f"{', '.join(words)} by position", f"{'=, '.join(words)}=")
-            return door(*given[:first], **late, **keywords)
+            warn_of_old(entry.__name__, f"{', '.join(words)} by position", f"{'=, '.join(words)}=")
+            return entry(*given[:first], **late, **keywords)
 
         taking.__by_position__ = names  # type: ignore[attr-defined]
         return taking  # type: ignore[return-value]

@@ -1,8 +1,8 @@
 """Remedies for a refused campaign file: changes of its keys, tested on the whole plan of the file's kind.
 
-A planner or constructor tests its remedies on itself. But a kind has further requirements, so a remedy that a planner
-accepts may still be refused. The kind therefore tests the remedies again, as keys of the file. The words of a remedy
-name no function of Python, because the reader has only the file.
+A planner or constructor tests its remedies only by calls of itself. A kind has more requirements than its planner, so a
+remedy that a planner accepts may still be refused. The kind therefore tests the remedies again, as keys of the file.
+The words of a remedy name no function of Python, because the reader has only the file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _PATIENCE = 4.0  # seconds of this process, of one search
 
 
 def changed(config: C, keys: Mapping[str, Any]) -> C:
-    """The tables of a campaign file with other values for some keys, checked like those of a file.
+    """The tables of a campaign file with other values for some keys; the new values are checked like the values in a
+    file.
 
     Args:
         config: the configuration of the file.
@@ -109,8 +110,8 @@ def in_keys(keys: Mapping[str, str]) -> Iterator[None]:
     whole plan.
 
     Args:
-        keys: mapping from the name of a planner's setting to the key of the file. A remedy with other settings keeps
-            its words.
+        keys: mapping from the name of a planner's setting to the key of the file. A remedy that names other settings
+            keeps its words.
     """
     try:
         yield
@@ -169,7 +170,7 @@ def nearest(
     farthest: float = 1e6, more: str = "",
 ) -> tuple[Remedy, ...]:
     """A remedy that sets one key to a value accepted by the whole plan, close to the accepted value that is nearest to
-    a start on one side. The result is empty if none is found.
+    a start on one side. The result is empty if no accepted value is found.
 
     A search that takes over four seconds ends with the best value found so far.
 

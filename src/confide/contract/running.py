@@ -1,10 +1,11 @@
 """One run of a mechanism, called in the same way whether it is settled, studied, tried out or audited.
 
 A run whose signature has `progress` always gets a function for it, of the same class. Were the function only sometimes
-passed, a mechanism could have a branch that only settlement takes, and that no audit has tested. For the same reason,
-records come as `Batches` both in a settlement and in the audit of any mechanism, wherever they are read or simulated.
+passed, a mechanism could have a branch that only settlement takes, and that no audit has tested. So that no branch of a
+mechanism escapes the audit, records come as `Batches` both in a settlement and in the audit of any mechanism, wherever
+they are read or simulated.
 
-`written` turns shares into text, so that the shares in a run's table can be compared with those that participants
+`written` turns shares into text, so that the shares in a run's table can be compared with the shares that participants
 decode.
 """
 
@@ -101,8 +102,8 @@ def check_shares(shares: Any, slots: int) -> None:
         slots: number of invited slots.
 
     Raises:
-        InvalidInput: the shares are no table with that many rows, or have an empty cell. Only an erased share has empty
-            cells.
+        InvalidInput: the shares are not a table with one row for each slot, or some cell is empty. Only an erased share
+            has empty cells.
 
     Example:
         >>> check_shares(pa.table({"like": [3, 0]}), 2)
@@ -135,7 +136,7 @@ def written(share: Mapping[str, Any], schema: pa.Schema) -> str:
         schema: the schema of the table.
 
     Returns:
-        The text. A share that does not fit the table gives a text that differs from that of every row.
+        The text. A share that does not fit the table gives a text that differs from the text of every row.
 
     Example:
         >>> table = pa.schema({"a": pa.list_(pa.int64()), "b": pa.float64()})
@@ -220,7 +221,7 @@ def as_data(collection: Collection) -> Any:
     """The input of a run, made from a collection.
 
     Args:
-        collection: the result of a kind's `collect`; a custodian's table is read by this call.
+        collection: the result of a kind's `collect`; a custodian's table is read at this point.
     """
     data = collection.data
     if isinstance(data, Submissions):

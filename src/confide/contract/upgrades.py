@@ -26,7 +26,7 @@ _PRINTED = {
     "PrintedTruthfulRegression": "cummings_2015", "PrintedRidge": "cummings_2015",
 }
 """Mapping from the wire name of a mechanism as printed in a source to the package of `confide.evidence` that has it. No
-family has such a class.
+family of mechanisms has a class of its own for a mechanism as printed in a source.
 """
 
 _SETTINGS = {
@@ -34,7 +34,7 @@ _SETTINGS = {
     ("PrivateTruthfulRegression", "mode", "paper"): "PrintedTruthfulRegression",
 }
 """Mapping from (wire name of a type, wire name of a field, value) to the present type. Files of confide 0.1.0 select a
-printed mechanism by such a setting.
+printed mechanism by one of the settings in the mapping.
 """
 
 
@@ -87,7 +87,7 @@ def newest(value: Mapping[str, Any], tag: str, kind: type) -> dict[str, Any]:
     Args:
         value: the stored object, possibly from a stranger's file.
         tag: the key under which the object's type is stored: "type", "event", "loss" or "guarantee".
-        kind: the class of that type.
+        kind: the class of the type that the tag names.
 
     Raises:
         InvalidInput: the object was written by a newer version.

@@ -1,8 +1,8 @@
 """Wire names: the names of types and of their fields in files, which are independent of their names in Python.
 
-Packs, stores and journals contain only wire names. So a class or a field may be renamed in Python, while the
-declaration above the class keeps its name in files. A type also has a version. Version 1 is written without a number,
-and a later version as "name/version".
+Packs, stores and journals contain only wire names. A class or a field may be renamed in Python, while the declaration
+above the class keeps its name in files. A type in a file also has a version. Version 1 is written without a number, and
+a later version as "name/version".
 
 A type without a declaration is written as version 1, under the names that its class and its fields have in Python.
 Inherited fields keep the names that were declared for them.
@@ -34,7 +34,7 @@ class Wire(NamedTuple):
             fields.
         fields: mapping from the name in Python to the wire name, for all fields that the constructor takes.
         absent: mapping from the wire name of a younger field to the value that older files without it mean. A field
-            with this value is not written.
+            whose value is the value in `absent` is not written.
         words: mapping from the name of a field in Python to a mapping from its values in Python to the written words.
     """
 
@@ -96,7 +96,8 @@ def wire(
         renamed: mapping from a name in Python to its wire name, for names that differ.
 
     Raises:
-        TypeError: the fields in Python do not have exactly these wire names. The error message says what to declare.
+        TypeError: the fields in Python do not have exactly these wire names. The error message says which declaration
+            of the wire names is needed.
 
     Example:
         >>> from dataclasses import dataclass
@@ -195,8 +196,8 @@ def wire_parts(value: Any) -> dict[str, Any]:
 
 
 def parts_of(value: Any) -> dict[str, Any]:
-    """The fields of an instance as in `wire_parts`, but with the names and values of Python. The result is for pages
-    and `--json`, and is kept in no file.
+    """The fields of an instance as in `wire_parts`, but with the names and values of Python. The fields with the names
+    of Python are for pages and `--json`, and are kept in no file.
 
     Args:
         value: the instance.
@@ -215,7 +216,7 @@ def from_parts(kind: type[_Made], parts: Mapping[str, Any]) -> _Made:
         parts: mapping from wire name to value.
 
     Raises:
-        LookupError: the dataclass has no field of such a wire name.
+        LookupError: the dataclass has no field of the given wire name.
         TypeError: a field is missing.
     """
     it = wire_of(kind)
@@ -230,7 +231,7 @@ def wire_types(*kinds: _Kind) -> dict[str, _Kind]:
         kinds: the dataclasses.
 
     Raises:
-        TypeError: two of them are written under one name.
+        TypeError: two types are written under one name.
     """
     found = {wire_of(each).name: each for each in kinds}
     if len(found) < len(set(kinds)):

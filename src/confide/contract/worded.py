@@ -1,8 +1,8 @@
 """Messages that can be translated: English texts that keep their template and their values.
 
 Refusals are worded in English, for logs, programs and the command line. A page that shows a message to people looks up
-its template in a catalogue of translations. So each text is written in one place only, and the catalogue's template is
-made from the code.
+its template in a catalogue of translations. Each text is therefore written in one place only, and the catalogue's
+template is made from the code.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def printable(text: str, longest: int | None = None) -> str:
     other than the plain one.
 
     Args:
-        text: the text, possibly a stranger's.
+        text: the text, which may come from a stranger.
         longest: largest number of characters in the line; a cut is marked.
 
     Example:
@@ -244,8 +244,8 @@ class Measured(float):
 def number(value: str | float | None) -> str:
     """A table cell as text: four significant digits, or as many digits as an error allows; an empty text for None.
 
-    An error is written with two digits, rounded up, after the rounding of the number itself is added to it. So the
-    displayed interval contains the proved interval. A share is written in per cent.
+    An error is written with two digits, rounded up, after the rounding of the number itself is added to it. The
+    displayed interval therefore contains the proved interval. A share is written in per cent.
 
     Example:
         >>> number(61395), number(0.0123456), number(None), number(float("inf"))

@@ -1,12 +1,13 @@
-"""Checks of the sources' published statements: one folder a source, with its claims, its printed mechanisms and its
-studies.
+"""Checks of the published statements of the sources. Each source has one folder with its claims, its mechanisms as
+printed, and its studies.
 
-`confide claims` shows the table of claims, `confide reproduce NAME` runs a study. Nothing below imports this package.
+`confide claims` shows the table of claims, and `confide reproduce NAME` runs a study. Only the command line, and old
+names that remain until confide 1.0.0, use the package `confide.evidence` from outside.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "claim": ("Claim", "Evidence", "Recomputed", "MeasuredEvidence", "Pin", "claims_of"),

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.evidence.catalogue import studies as studies
 from confide.evidence.catalogue import study as study
 from confide.evidence.catalogue import study_names as study_names

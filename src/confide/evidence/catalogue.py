@@ -1,4 +1,4 @@
-"""All studies by name. A study's module is imported when it is asked for."""
+"""Catalogue of all studies by name. The module of a study is imported only when the study is requested."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ _MODULES = {
 
 
 def study_names() -> tuple[str, ...]:
-    """The names of all studies, by document."""
+    """The names of all studies, sorted by source document."""
     return tuple(_MODULES)
 
 
 def study(name: str) -> Study:
-    """The study of this name.
+    """The study with the given name.
 
     Raises:
-        InvalidInput: no such study; names the nearest one.
+        InvalidInput: no study has this name. The message suggests the nearest name.
 
     Example:
         >>> study("regression-noise").source
@@ -90,5 +90,5 @@ def study(name: str) -> Study:
 
 
 def studies() -> tuple[Study, ...]:
-    """All of them."""
+    """All studies of the catalogue, with their modules imported."""
     return tuple(study(name) for name in _MODULES)

@@ -1,6 +1,6 @@
-"""One published claim: its row of the table, and the function that recomputes what decides it.
+"""One published claim: its row of the table of claims, and the function that recomputes the evidence for its verdict.
 
-A module of claims names its source once and decorates its evidence::
+A module of claims names its source once and decorates the functions that compute the evidence::
 
     claim = claims_of("Doe 2020", family="zoo")
 
@@ -13,7 +13,8 @@ A module of claims names its source once and decorates its evidence::
         found = ...
         return Recomputed("false" if found > 0.5 else "holds", 0.5, found)
 
-What stands in a decorator is written out, so that the table is read from the text and imports none of the numbers.
+The arguments of the decorator must be literals. The table of claims can then be read from the text of the module,
+without importing the numerical code.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ __all__ = [
 Verdict = Literal["holds", "holds-with-correction", "false", "vacuous-at-practical-size"]
 
 TOLERANCE = 1e-6
-"""How far a figure may be from its pin, as a share of it, and in itself next to 0: machines round differently."""
+"""Largest difference of a figure from its pinned value, as a share of that value, and in absolute terms next to 0.
+Different machines round differently.
+"""
 
 
 class Recomputed(NamedTuple):
@@ -68,11 +71,11 @@ Function = TypeVar("Function", bound=Callable[[], Recomputed])
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """The function that recomputes a claim. Its module is imported when it is called.
+    """Reference to the function that recomputes a claim. The function's module is imported when the evidence is called.
 
     Args:
-        module: dotted name.
-        function: its name there; without arguments, gives a `Recomputed`.
+        module: dotted name of the module.
+        function: name of the function in that module. The function takes no arguments and returns a `Recomputed`.
     """
 
     module: str
@@ -88,13 +91,13 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredEvidence:
-    """The last result of evidence that takes long.
+    """Stored result of the last run of evidence that takes long to compute.
 
     Args:
         claimed: number that the claim gives.
         found: number that we found.
         day: day of that run.
-        seconds: duration on two cores, in seconds.
+        seconds: duration of that run on two cores, in seconds.
     """
 
     claimed: float
@@ -105,14 +108,15 @@ class MeasuredEvidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Pin:
-    """The result of the evidence of one row, when it was pinned.
+    """The result of the evidence for one row at the time when it was pinned. Later results are compared with the pinned
+    one.
 
     Args:
         verdict: verdict of the row.
         claimed: number that the claim gives.
         found: number that was found.
-        within: allowed difference of a figure from its pin, as a share of it; more than TOLERANCE where its measurement
-            differs from machine to machine.
+        within: allowed difference of a figure from its pinned value, as a share of that value. The allowed difference
+            is larger than `TOLERANCE` where the measurement differs from machine to machine.
     """
 
     verdict: Verdict
@@ -121,7 +125,8 @@ class Pin:
     within: float = TOLERANCE
 
     def keeps(self, claimed: float, found: float) -> bool:
-        """Whether figures are those that were pinned; not-a-number is one of its own.
+        """Whether two recomputed figures agree with the pinned figures up to the tolerance. Not-a-number agrees only
+        with not-a-number.
 
         Example:
             >>> Pin(verdict="holds", claimed=1.0, found=0.5).keeps(1.0, 0.5000001)
@@ -141,20 +146,20 @@ def _same(one: float, other: float, within: float) -> bool:
 @renamed(ours="correction")
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One published claim, its verdict, and the command that shows it.
+    """One published claim, its verdict, and the command that recomputes the evidence.
 
     Args:
-        id: family or part of it, and a name.
+        id: family or part of a family, then a slash and a name.
         family: family in which the claim is listed.
-        document: the source.
+        document: the source, as citations name it.
         statement: theorem, algorithm, figure or section of the source.
-        line: line of the source's text as it was read.
-        claim: claim, in our words.
-        verdict: whether it holds.
-        correction: correct statement, and the figures that show it.
-        evidence: function that recomputes what decides the verdict.
-        measured: stored figures of evidence that takes long; None where it is fast.
-        pin: figures with which the evidence is compared; None for rows that pin none.
+        line: line number in the source's text as we read it.
+        claim: the claim in our words.
+        verdict: whether the claim holds.
+        correction: the correct statement, with the figures that show it.
+        evidence: function that recomputes the evidence for the verdict.
+        measured: stored figures of evidence that takes long to compute; None where the evidence is fast.
+        pin: figures with which recomputed evidence is compared; None for rows that pin no figures.
     """
 
     id: str
@@ -171,32 +176,36 @@ class Claim:
 
     @property
     def part(self) -> str:
-        """The first part of the id: the family, or a part of it, such as threshold of market."""
+        """The first part of the id: the family, or a part of it. For example, `threshold` is a part of the family
+        market.
+        """
         return self.id.partition("/")[0]
 
     @property
     def cost(self) -> Literal["fast", "slow"]:
-        """Slow evidence is recomputed on request alone."""
+        """The cost of the evidence: "slow" if it takes long to compute, else "fast". Slow evidence is recomputed only
+        on request.
+        """
         return "fast" if self.measured is None else "slow"
 
     @property
     def command(self) -> str:
-        """The command that recomputes this row alone."""
+        """The command that recomputes the evidence for this claim alone."""
         return f"confide claims {self.id} --verify{' --slow' if self.cost == 'slow' else ''}"
 
     def says(self, text: str) -> bool:
-        """Whether a text, in any case, stands anywhere in this row."""
+        """Whether this row of the table contains a text, in upper or lower case."""
         words = (self.id, self.family, self.document, self.statement, self.claim, self.correction, str(self.evidence))
         return text.casefold() in "\n".join(words).casefold()
 
 
 @dataclass(frozen=True)
 class ClaimsOf:
-    """The decorator of the claims of one source, in one family.
+    """The decorator for functions that are evidence for the claims of one source, in one family.
 
     Args:
         document: the source, as citations name it.
-        family: family that its rows belong to.
+        family: family that the rows of these claims belong to.
     """
 
     document: str
@@ -206,21 +215,25 @@ class ClaimsOf:
         self, *, id: str, statement: str, line: int, claim: str, verdict: Verdict, correction: str,  # noqa: A002
         pinned: tuple[float, float] | None = None, within: float = TOLERANCE, slow: tuple[str, float] | None = None,
     ) -> Callable[[Function], Function]:
-        """Name what a function is the evidence of. A function may be the evidence of several claims.
+        """Mark a function as the evidence for one claim. A function may be the evidence for several claims.
 
         Args:
-            id: see `Claim`, as all that is not listed here.
+            id: id of the claim, as in `Claim`. All arguments that are not explained below have the meaning that `Claim`
+                gives.
             statement: likewise.
             line: likewise.
             claim: likewise.
             verdict: likewise.
             correction: likewise.
-            pinned: the figure that is claimed and the one that is found, as `confide claims --verify` has to find them.
-            within: how far figures may be from their pins, as a share; wider where they depend on the machine.
-            slow: of evidence that takes long: the day, as in 2026-02-03, and the seconds of the run that was pinned.
+            pinned: the claimed figure and the found figure. `confide claims --verify` compares recomputed figures with
+                the two pinned ones.
+            within: largest difference of a figure from its pinned value, as a share of that value. The allowed
+                difference is larger where figures depend on the machine.
+            slow: only for evidence that takes long to compute: the day of the pinned run, as in 2026-02-03, and its
+                duration in seconds.
 
         Raises:
-            InvalidInput: no such verdict, or slow evidence without figures.
+            InvalidInput: the verdict is unknown, or slow evidence pins no figures.
         """
         def keep(function: Function) -> Function:
             row = self.row(Evidence(module=function.__module__, function=function.__name__), {
@@ -232,14 +245,14 @@ class ClaimsOf:
         return keep
 
     def row(self, evidence: Evidence, written: dict[str, Any]) -> Claim:
-        """The row that a decorator writes out.
+        """The row of the table of claims that the literals of a decorator describe.
 
         Args:
             evidence: the decorated function.
             written: the decorator's arguments by name.
 
         Raises:
-            InvalidInput: something is missing, unknown or not one of the verdicts, or slow evidence pins no figures.
+            InvalidInput: an argument is missing or unknown, the verdict is unknown, or slow evidence pins no figures.
         """
         where = f"claims of {evidence.module}, {written.get('id', evidence.function)}"
         if not _WORDS <= set(written) <= _WORDS | _OPTIONAL:
@@ -264,24 +277,25 @@ _NUMBERS = {"inf": math.inf, "nan": math.nan}
 
 
 def claims_of(document: str, *, family: str) -> ClaimsOf:
-    """The decorator with which one module marks its functions as evidence of claims.
+    """The decorator with which one module marks its functions as evidence for claims.
 
     Args:
         document: the source, as citations name it, such as Wang 2016.
-        family: family that its rows belong to, such as market.
+        family: family that the rows of these claims belong to, such as market.
     """
     return ClaimsOf(document, family)
 
 
 def rows_of_text(text: str, module: str) -> Iterator[Claim]:
-    """The rows of one module, from its text: listing the claims needs none of the numbers.
+    """The rows that the text of one module declares. The module is not imported, so listing the claims needs no
+    numerical code.
 
     Args:
         text: text of the module.
-        module: its dotted name.
+        module: dotted name of the module.
 
     Raises:
-        InvalidInput: a decorator is not written out, or its arguments are no row.
+        InvalidInput: an argument of a decorator is not a literal, or the arguments do not form a row.
     """
     decorators: dict[str, ClaimsOf] = {}
     for node in ast.parse(text).body:
@@ -308,7 +322,7 @@ def _named(node: ast.expr, module: str) -> dict[str, Any]:
 
 
 def _written(node: ast.expr, module: str) -> Any:
-    """A value that is written out; `inf` and `nan` are numbers, too."""
+    """The value of a literal in the syntax tree. The names `inf` and `nan` count as literals, too."""
     try:
         if isinstance(node, ast.Tuple):
             return tuple(_written(each, module) for each in node.elts)

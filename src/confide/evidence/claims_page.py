@@ -1,5 +1,7 @@
-"""The table of claims as a page in Markdown: `confide claims --write FILE`, and the page in the documentation; with the
-errata that the specifications list, and the rows that show each.
+"""The table of claims as a page in Markdown. `confide claims --write FILE` writes the page, and the documentation
+contains it.
+
+The page also lists the errata of the specifications, each with the claims that show it.
 """
 
 from __future__ import annotations
@@ -39,13 +41,13 @@ _WORDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Erratum:
-    """One erratum.
+    """One mistake in a source, as a specification lists it.
 
     Args:
-        specification: specification that lists it, such as data_market.
-        number: number in that list, from 1.
-        claims: ids of the rows that show it.
-        none: reason why no row shows it; empty where one does.
+        specification: specification that lists the erratum, such as data_market.
+        number: number of the erratum in that list, from 1.
+        claims: ids of the claims that show the erratum.
+        none: reason why no claim shows the erratum; empty where one does.
     """
 
     specification: str
@@ -56,7 +58,7 @@ class Erratum:
 
 @cache
 def errata() -> tuple[Erratum, ...]:
-    """All of them, by specification and number.
+    """All errata, ordered by specification and number.
 
     Example:
         >>> errata()[0].claims
@@ -69,10 +71,11 @@ def errata() -> tuple[Erratum, ...]:
 
 
 def claims_markdown(rows: Sequence[Claim]) -> str:
-    """A page: how many claims of each document have which verdict, then the claims themselves, document by document.
+    """Markdown page with the number of claims by document and verdict, then the claims themselves, document by
+    document.
 
     Args:
-        rows: as `claims` gives them.
+        rows: rows of the table of claims, as the function `claims` returns them.
 
     Returns:
         Markdown with tables.
@@ -109,7 +112,7 @@ def claims_markdown(rows: Sequence[Claim]) -> str:
 
 
 def _parts(rows: Sequence[Claim]) -> list[str]:
-    """What ids begin with that is no family."""
+    """Lines of the page that explain which first parts of ids are parts of a family."""
     found = parts_of_families(rows)
     if not found:
         return []
@@ -119,7 +122,9 @@ def _parts(rows: Sequence[Claim]) -> list[str]:
 
 
 def _errata(rows: Sequence[Claim]) -> list[str]:
-    """The errata that these rows show, with the errata of the same lists that no row needs to show."""
+    """Lines of the page that list the errata. Every specification with an erratum that one of the given rows shows is
+    listed in full.
+    """
     by_id = {row.id: row for row in rows}
     shown = {each.specification for each in errata() if by_id.keys() & set(each.claims)}
     if not shown:
@@ -155,7 +160,7 @@ def _row(row: Claim) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """A text as it is: nothing of it is markup."""
+    """A text with all Markdown characters escaped, so that none of it is read as markup."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 

@@ -1,7 +1,8 @@
-"""Every published claim that was checked, of all sources: one row a claim, with its verdict and its evidence.
+"""Table of all published claims that were checked, of all sources. Each claim has one row with its verdict and its
+evidence.
 
-Rows are read from the text of the modules that hold their evidence (`confide.evidence.claim`). A package outside
-confide adds its own by an entry point `confide.claims` that names a package of such modules.
+The rows are read from the text of the modules that hold their evidence (`confide.evidence.claim`). A package outside
+confide adds its own claims by an entry point `confide.claims` that names a package of modules with claims.
 """
 
 from __future__ import annotations
@@ -49,14 +50,14 @@ _MODULES = (
     "wu_2017.targeted_search.claims_privacy",
     "wu_2017.targeted_search.claims_found",
 )
-"""Modules of claims, by document and then as the documents go."""
+"""Modules that declare claims, sorted by source document and then in the order of the document."""
 
 
 def parts_of_families(rows: Sequence[Claim]) -> dict[str, str]:
-    """The first parts of ids that are no family, and the family of each part.
+    """Mapping from each first part of an id that is no family itself to the family that it belongs to.
 
     Args:
-        rows: as `claims` gives them.
+        rows: rows of the table of claims, as the function `claims` returns them.
 
     Example:
         >>> parts_of_families(claims(family="market"))
@@ -69,17 +70,17 @@ def claims(
     name: str | None = None, *, family: str | None = None, document: str | None = None, verdict: str | None = None,
     search: str | None = None,
 ) -> tuple[Claim, ...]:
-    """The rows that match all given conditions; all rows where none is given.
+    """The rows of the table of claims that match all given conditions. Without conditions all rows match.
 
     Args:
         name: the id of one row.
         family: family, such as market, or a part of one, such as threshold: the first part of an id.
-        document: name of the document, or a part that no other document has, such as Wang.
+        document: name of the document, or a part of the name that no other document has, such as Wang.
         verdict: holds, holds-with-correction, false or vacuous-at-practical-size.
         search: text that the row must contain, in upper or lower case.
 
     Raises:
-        InvalidInput: no such id, family, document or verdict; the message names the nearest one.
+        InvalidInput: no such id, family, document or verdict exists. The message suggests the nearest one.
 
     Example:
         >>> from confide.evidence import claims
@@ -104,15 +105,16 @@ def claims(
 
 
 def read_claims(family: str, package: str) -> tuple[Claim, ...]:
-    """The claims of one package outside confide: those of its modules, by name, or of its `claims.toml`.
+    """The claims of one package outside confide: those of its modules, in the order of their names, or those of its
+    `claims.toml`.
 
     Args:
-        family: family of the rows of a `claims.toml`; modules name it themselves.
+        family: family of the rows of a `claims.toml`. Modules name their family themselves.
         package: dotted name of the package.
 
     Raises:
         InvalidInput: the package is missing, a row lacks an entry or has an unknown one, or a table names a function
-            that none of its modules defines.
+            that none of the package's modules defines.
     """
     place = f"claims of {package}"
     try:
@@ -132,7 +134,9 @@ _DEFINED = re.compile(r"^def ([a-z]\w*)\(", flags=re.MULTILINE)
 
 
 def _of_toml(place: str, family: str, package: str, folder: Traversable) -> Iterator[Claim]:
-    """The rows of a `claims.toml`, as packages wrote them for confide 0.1; they are read until 1.0.0."""
+    """The rows of a `claims.toml`. Packages wrote a `claims.toml` for confide 0.1, and such files are read until
+    version 1.0.0.
+    """
     try:
         table = tomllib.loads(folder.joinpath("claims.toml").read_text(encoding="utf-8"))
     except ValueError as error:
@@ -174,7 +178,7 @@ _STORED = {"claimed", "found", "day", "seconds"}
 
 @cache
 def _table() -> tuple[Claim, ...]:
-    """All rows: those of confide, then those of other packages by their names."""
+    """All rows of the table: first those of confide, then those of other packages by the packages' names."""
     here = files("confide.evidence")
     rows = [row for name in _MODULES
             for row in rows_of_text(here.joinpath(f"{name.replace('.', '/')}.py").read_text(encoding="utf-8"),
@@ -198,7 +202,9 @@ def _known(field: str, name: str, known: Iterable[str]) -> str:
 
 
 def _check_id(name: str, rows: Sequence[Claim]) -> None:
-    """Whether there is a claim of this name. A refusal names the family or the claims that part of it could mean."""
+    """Refuse an id that is not in the table of claims. The refusal names the family or the claims that part of the id
+    could mean.
+    """
     ids = [row.id for row in rows]
     if name in ids:
         return

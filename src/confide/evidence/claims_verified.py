@@ -1,5 +1,5 @@
-"""The verdicts and figures, recomputed: what the evidence for each claim says today, beside what its row pins, so that
-none drifts in silence. Evidence that fails is a fault of its row.
+"""Recomputed verdicts and figures of claims, compared with the pinned values of their rows. A changed result is
+reported, and evidence that raises an exception counts as a fault of its row.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Verified:
     """The result of the evidence for one claim.
 
     Args:
-        claim: the row.
+        claim: row of the table of claims.
         recomputed: False where stored figures are cited.
-        verdict: verdict that follows from the evidence; "fault" where the evidence failed.
-        claimed: number that the claim gives; not a number where the evidence failed.
-        found: number that we find; not a number where the evidence failed.
-        seconds: duration in seconds; that of the stored run, where its figures are cited.
+        verdict: verdict that follows from the evidence; "fault" where the evidence raised an exception.
+        claimed: number that the claim gives; not a number where the evidence raised an exception.
+        found: number that we found; not a number where the evidence raised an exception.
+        seconds: duration of the run in seconds; the duration of the stored run where its figures are cited.
         fault: type of the exception that the evidence raised; empty where it raised none.
     """
 
@@ -45,31 +45,32 @@ class Verified:
 
     @property
     def changed(self) -> bool:
-        """Whether the table says otherwise; a fault says nothing, which is not what the table says."""
+        """Whether the verdict of the evidence differs from the verdict in the table. A "fault" always differs."""
         return self.verdict != self.claim.verdict
 
     @property
     def pin(self) -> Pin | None:
-        """The figures that the row pins; None for rows that pin nothing."""
+        """The pinned figures of the row; None for rows that pin no figures."""
         return self.claim.pin
 
     @property
     def drifted(self) -> bool:
-        """Whether the verdict or a figure is not the one that was pinned, beyond rounding."""
+        """Whether the verdict or a figure differs from its pinned value by more than the tolerance."""
         pin = self.pin
         return pin is not None and not (pin.verdict == self.verdict and pin.keeps(self.claimed, self.found))
 
 
 def verify_claims(rows: Sequence[Claim], *, slow: bool = False, progress: Progress | None = None) -> list[Verified]:
-    """Recompute the evidence of rows, one after the other; evidence that raises stops none of the others.
+    """Recompute the evidence for several rows, one after the other. Evidence that raises an exception does not stop the
+    others.
 
     Args:
-        rows: as `claims` gives them.
-        slow: whether to recompute also what takes long; otherwise its stored figures are cited.
-        progress: called with rows done and rows in all.
+        rows: rows of the table of claims, as the function `claims` returns them.
+        slow: whether to recompute slow evidence as well. If False, the stored figures of slow evidence are cited.
+        progress: function that is called with the number of finished rows and the number of all rows.
 
     Returns:
-        One for each row, in their order.
+        One result for each row, in the order of the rows.
 
     Example:
         >>> from confide.evidence import claims, verify_claims
@@ -95,7 +96,7 @@ def _recomputed(row: Claim) -> Verified:
     try:
         verdict, claimed, ours = row.evidence()
         claimed, ours = float(claimed), float(ours)
-    except Exception as error:  # noqa: BLE001 - evidence is code of anybody's: whatever it raises is told of its row
+    except Exception as error:  # noqa: BLE001 - evidence is code of anybody's: whatever it raises is reported in its row
         return Verified(claim=row, recomputed=True, verdict="fault", claimed=math.nan, found=math.nan,
                         seconds=perf_counter() - start, fault=type(error).__name__)
     return Verified(claim=row, recomputed=True, verdict=verdict, claimed=claimed, found=ours,
@@ -103,7 +104,7 @@ def _recomputed(row: Claim) -> Verified:
 
 
 def pinned() -> Mapping[str, Pin]:
-    """Every pin, by the id of its row.
+    """Mapping from the id of a row to its pinned result, for every row that pins figures.
 
     Example:
         >>> pinned()["regression/lemma-6"].verdict
@@ -113,14 +114,14 @@ def pinned() -> Mapping[str, Pin]:
 
 
 def pins_toml(found: Sequence[Verified]) -> str:
-    """The results of evidence, one line a row; somebody reads each difference from a row's `pinned` before it is put
-    there.
+    """TOML text with the results of evidence, one line a row. A person reviews each difference before copying it into
+    the row's `pinned`.
 
     Args:
-        found: results for all rows of the table. Wider tolerances of rows stay.
+        found: results for all rows of the table. A row with a wider tolerance keeps that tolerance.
 
     Raises:
-        InvalidInput: evidence of a row failed.
+        InvalidInput: the evidence for a row raised an exception.
     """
     faults = [each.claim.id for each in found if each.fault]
     if faults:

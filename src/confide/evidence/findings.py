@@ -1,4 +1,4 @@
-"""Studies: a published statement, figure or table, computed again and set beside the source's numbers."""
+"""Studies: each recomputes a published statement, figure or table and compares the result with the source's numbers."""
 
 from __future__ import annotations
 
@@ -27,11 +27,13 @@ Kind = Literal["printed number", "evaluated from the printed formula", "read off
 
 KINDS: tuple[Kind, ...] = ("printed number", "evaluated from the printed formula", "read off a printed figure",
                            "stated in words")
-"""How the source says what stands beside our number: each origin begins with one of them, or with "not published"."""
+"""Kinds of origin that a published number can have. Every origin text begins with one of these kinds, or with "not
+published".
+"""
 
 
 def as_printed(place: str) -> str:
-    """The origin of a number that the source prints.
+    """The origin text for a number that the source prints.
 
     Args:
         place: document, and theorem, table, figure or section, and the line of the text that was read.
@@ -44,28 +46,29 @@ def as_printed(place: str) -> str:
 
 
 def evaluated(place: str) -> str:
-    """The origin of a number that we computed by a formula which the source prints, at the sizes of the study.
+    """The origin text for a number that we computed with a formula printed in the source, at the sizes of the study.
 
     Args:
-        place: place of the formula.
+        place: place of the formula in the source.
     """
     return f"{KINDS[1]}: {place}"
 
 
 def read_off(place: str) -> str:
-    """The origin of a number that was read off a figure of the source.
+    """The origin text for a number that was read off a figure of the source.
 
     Args:
-        place: place of the figure.
+        place: place of the figure in the source.
     """
     return f"{KINDS[2]}: {place}"
 
 
 def in_words(place: str) -> str:
-    """The origin of a statement of the source without a number, such as that nothing exceeds its supply.
+    """The origin text for a statement that the source makes without a number, such as that no demand exceeds its
+    supply.
 
     Args:
-        place: place of the sentence.
+        place: place of the sentence in the source.
     """
     return f"{KINDS[3]}: {place}"
 
@@ -74,21 +77,23 @@ def in_words(place: str) -> str:
 @wire("Compared", "quantity published ours agreement remark relation origin")
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """One number beside the source's.
+    """One computed number with the source's number for the same quantity.
 
     Args:
         quantity: name and unit of the number.
-        published: number of the source, of the kind that its origin names: printed, or evaluated from what is printed,
-            or read off; None where the source gives none.
+        published: number of the source. The field `origin` says whether this number is printed, evaluated from a
+            printed formula, or read off a figure. None where the source gives no number.
         ours: computed number.
-        agreement: whether the source's number, bound or statement stands.
-        remark: reason why it does not, in a few words.
-        relation: relation of our number to the source's, as text; where it is empty, it follows from the agreement.
-        origin: kind and place of the source's number: by `as_printed`, `evaluated`, `read_off` or `in_words`;
-            OWN_CERTIFICATE or OWN_COMPARISON where another number of ours stands beside it; empty where nothing does.
+        agreement: whether the source's number, bound or statement agrees with the computed number.
+        remark: reason why the two do not agree, in a few words.
+        relation: relation of our number to the source's, as text. If `relation` is empty, the relation follows from the
+            agreement.
+        origin: kind and place of the source's number, from `as_printed`, `evaluated`, `read_off` or `in_words`. The
+            origin is OWN_CERTIFICATE or OWN_COMPARISON where our number is compared with another number of ours, and
+            empty where our number is compared with none.
 
     Raises:
-        InvalidInput: a number stands beside it without an origin.
+        InvalidInput: a number to compare with is given without an origin.
 
     Example:
         >>> where = in_words("Wu 2017, Theorem 5.5.3, line 4816")
@@ -111,12 +116,12 @@ class Compared:
 
     @property
     def kind(self) -> Kind | Literal[""]:
-        """How the source gives what stands beside ours, one of KINDS; empty where the source gives nothing."""
+        """The kind of the source's number or statement, one of KINDS; empty where the source gives neither."""
         return next((each for each in KINDS if self.origin.startswith(each)), "")
 
     @property
     def stated(self) -> str:
-        """The relation of ours to the source's, in words."""
+        """The relation of our number to the source's, in words."""
         if self.relation or self.agreement == "not published":
             return self.relation or self.agreement
         if self.published is None:
@@ -129,7 +134,7 @@ class Findings:
     """The findings of a study.
 
     Args:
-        compared: numbers of the source and ours; at least one.
+        compared: comparisons of our numbers with those of the source; at least one.
         blocks: pictures and tables, in reading order.
     """
 
@@ -138,9 +143,11 @@ class Findings:
 
     @property
     def headline(self) -> Compared:
-        """The first number that stands beside one of the source, or beside another one, or the first one.
+        """The comparison that represents the study: the first comparison with a number of the source.
 
-        Where more differ than stand, the first that differs.
+        If more comparisons differ than agree, the headline is the first of those that differ. Where no comparison has a
+        number of the source, the headline is the first comparison with another number of ours, or else the first of
+        all.
         """
         beside = [each for each in self.compared if each.published is not None]
         most = self.count("differs") > self.count("stands")
@@ -148,11 +155,11 @@ class Findings:
         return (said or [each for each in beside if each.kind] or beside or self.compared)[0]
 
     def count(self, agreement: Standing) -> int:
-        """How many of the numbers, bounds and statements beside ours stand, or differ."""
+        """Number of comparisons with the given agreement, "stands" or "differs"."""
         return sum(each.agreement == agreement for each in self.compared)
 
     def section(self, title: str) -> Section:
-        """The whole as a section of a page.
+        """All findings as a section of a page.
 
         Args:
             title: title of the section.
@@ -165,15 +172,15 @@ class Findings:
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """One study.
+    """One study of a published statement.
 
     Args:
         name: name for `confide reproduce`.
         title: title, one line.
         source: document, and theorem, figure or table.
         statement: statement of the source, in our words.
-        run: function (quick, progress) -> findings. Quick runs use smaller sizes and fewer repetitions. Simulated noise
-            with fixed seeds: a study gives the same numbers every time.
+        run: function (quick, progress) -> findings. Quick runs use smaller sizes and fewer repetitions. All noise is
+            simulated with fixed seeds, so a study always gives the same numbers.
     """
 
     name: str
@@ -187,8 +194,8 @@ class Study:
 
 
 def crossing(points: Sequence[tuple[float, float]], level: float) -> float:
-    """The place at which a rising curve, given as (x, y) points, reaches a level, by linear interpolation; nan where
-    there is none.
+    """The x at which a rising curve, given as (x, y) points, reaches a level, by linear interpolation; nan where it
+    never does.
 
     Example:
         >>> crossing([(0.0, 0.0), (2.0, 4.0)], 1.0)
@@ -204,12 +211,12 @@ def bound(
     quantity: str, ours: float, *, at_least: float | None = None, at_most: float | None = None, remark: str = "",
     slack: float = 1e-9, origin: str,
 ) -> Compared:
-    """A number beside a bound: the bound holds where the number keeps to it.
+    """Comparison of a computed number with a bound. The bound holds where the number does not violate the bound.
 
     Args:
         quantity: name of the number.
         ours: computed number.
-        at_least: lower bound; give this or `at_most`.
+        at_least: lower bound. Exactly one of `at_least` and `at_most` is given.
         at_most: upper bound.
         remark: remark, such as the distance from the bound.
         slack: allowance for rounding.
@@ -231,13 +238,14 @@ def bound(
 def near(
     quantity: str, published: float, ours: float, *, within: float, remark: str = "", origin: str,
 ) -> Compared:
-    """A number beside one of the source: it stands where their difference is at most `within`.
+    """Comparison of a computed number with a number of the source. The two numbers agree where they differ by at most
+    `within`.
 
     Args:
         quantity: name of the number.
         published: number of the source.
         ours: computed number.
-        within: allowed difference, in the number's own unit; 0 where they have to be equal.
+        within: allowed difference, in the number's own unit; 0 where the numbers have to be equal.
         remark: reason why they differ, or why they may differ by this much.
         origin: origin of the number; see `Compared`.
 
@@ -254,14 +262,15 @@ def near(
 
 
 def printed_digits(quantity: str, printed: str, ours: float, remark: str = "", *, origin: str) -> Compared:
-    """A number beside one that was printed with some digits: it stands where it rounds to the printed one.
+    """Comparison of a computed number with a number that the source prints with a few digits. The two numbers agree
+    where the computed one rounds to the printed one.
 
     Args:
         quantity: name of the number.
-        printed: number as it stands in the source.
+        printed: number as text, exactly as the source prints it.
         ours: computed number.
-        remark: reason why it differs.
-        origin: place where it is printed; see `Compared`.
+        remark: reason why they differ.
+        origin: place where the number is printed; see `Compared`.
 
     Example:
         >>> printed_digits("e", "2.7", 2.71828, origin=as_printed("a book, page 1")).stated

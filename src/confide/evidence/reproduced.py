@@ -1,4 +1,4 @@
-"""Studies computed, or found where they were kept, one after the other."""
+"""Running studies one after the other. Stored findings are used where the cache contains them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ class Reproduced:
         study: study that was run.
         quick: whether the run was a quick one.
         findings: findings of the run.
-        seconds: duration of the computation, in seconds; for kept findings, that of their computation.
-        processor: processor time of all threads, in seconds, which says more where other work runs too.
-        cached: whether they were kept.
+        seconds: duration of the computation, in seconds; for stored findings, the duration of their original
+            computation.
+        processor: processor time of all threads, in seconds. Processor time is more informative than `seconds` on a
+            machine with other work.
+        cached: whether the findings came from the cache.
     """
 
     study: Study
@@ -39,11 +41,15 @@ class Reproduced:
 
     @property
     def name(self) -> str:
-        """The name of its folder: a quick run never takes the place of a full one."""
+        """The name of the study's folder. A quick run has a folder name of its own, so its files never overwrite those
+        of a full run.
+        """
         return f"{self.study.name}-quick" if self.quick else self.study.name
 
     def section(self) -> Section:
-        """The findings as a section of a page; the title, and those of the pictures, say that a run was quick."""
+        """The findings as a section of a page. The titles of the section and of its pictures say whether the run was
+        quick.
+        """
         section = self.findings.section(self.study.title)
         if not self.quick:
             return section
@@ -54,11 +60,11 @@ class Reproduced:
 
 @dataclass(frozen=True, kw_only=True)
 class NotReproduced:
-    """A study that could not be computed here.
+    """A study that could not be computed on this machine.
 
     Args:
-        study: study that was asked for.
-        error: error that names what is missing, such as a data set of an extra.
+        study: study that was requested.
+        error: error that names the missing part, such as a data set of an extra.
     """
 
     study: Study
@@ -88,16 +94,16 @@ def marked_quick(spec: dict[str, Any]) -> dict[str, Any]:
 def reproduce(
     name: str, *, quick: bool = False, cache: StudyCache | None = None, progress: Progress | None = None
 ) -> Reproduced:
-    """Compute a study, or take its kept findings.
+    """Compute a study, or read its stored findings from the cache.
 
     Args:
         name: name of the study.
-        quick: smaller sizes, fewer repetitions.
-        cache: cache in which findings are looked up and kept; without one the study is computed.
-        progress: function that is called with steps done and steps in all.
+        quick: whether to use smaller sizes and fewer repetitions.
+        cache: cache in which findings are looked up and stored. Without a cache the study is always computed.
+        progress: function that is called with the number of finished steps and the number of all steps.
 
     Raises:
-        InvalidInput: no such study, or it needs an extra that is not installed.
+        InvalidInput: no study has this name, or the study needs an extra that is not installed.
 
     Example:
         >>> reproduce("regression-threshold", quick=True).findings.headline.published
@@ -122,16 +128,17 @@ def reproduce_all(
     names: Sequence[str], *, quick: bool | Callable[[str], bool] = False, cache: StudyCache | None = None,
     progress: Callable[[str], Progress | None] | None = None,
 ) -> Iterator[Reproduced | NotReproduced]:
-    """Studies in turn. A study that lacks something does not stop the others.
+    """Run several studies in turn. A study with a missing requirement does not stop the others.
 
     Args:
         names: names of the studies.
         quick: whether studies are quick, with smaller sizes and fewer repetitions; or a function of a study's name.
-        cache: cache in which findings are looked up and kept.
-        progress: function of a study's name that gives the function to call; called as each study begins.
+        cache: cache in which findings are looked up and stored.
+        progress: function from a study's name to the progress function of that study. The function is called when each
+            study begins.
 
     Raises:
-        InvalidInput: no such study; before any is computed.
+        InvalidInput: a name is not that of a study. All names are checked before the first study is computed.
     """
     for chosen in [study(name) for name in names]:
         name = chosen.name

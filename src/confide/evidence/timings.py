@@ -1,4 +1,6 @@
-"""The duration of full runs: measured once, kept in `timings.toml`, and shown before anybody waits for one."""
+"""The durations of full runs of all studies. The durations are measured once, stored in `timings.toml`, and shown to a
+user before a full run starts.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,13 @@ __all__ = ["FullTimes", "full_times", "this_machine", "times_toml"]
 
 @dataclass(frozen=True, kw_only=True)
 class FullTimes:
-    """Seconds of processor time of full runs: what they take where nothing else runs, at most.
+    """Measured processor time of full runs, in seconds. On an otherwise idle machine, a run takes at most the measured
+    time.
 
     Args:
-        machine: where they were measured, in words.
-        day: when.
-        seconds: name of a study -> seconds. A study that is not there was not measured.
+        machine: description of the machine on which the times were measured.
+        day: day of the measurement.
+        seconds: mapping from the name of a study to its time in seconds. Studies that were not measured are missing.
     """
 
     machine: str
@@ -31,7 +34,7 @@ class FullTimes:
 
 @cache
 def full_times() -> FullTimes:
-    """The stored figures.
+    """The stored times of full runs.
 
     Example:
         >>> full_times().seconds["regression-threshold"] < 60
@@ -41,12 +44,12 @@ def full_times() -> FullTimes:
 
 
 def this_machine() -> str:
-    """The machine of a run, as text that names nobody."""
+    """A description of the machine of a run, without the name of a host or a user."""
     return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
 
 
 def times_toml(times: FullTimes) -> str:
-    """The text of the file that holds these times.
+    """The text of the file that stores the given times.
 
     Args:
         times: measured times.

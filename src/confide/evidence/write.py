@@ -1,4 +1,6 @@
-"""A study's folder: its page, its pictures as SVG, PNG and Vega-Lite, its tables and what is drawn as CSV."""
+"""Writing a study into a folder: its page, its pictures as SVG, PNG and Vega-Lite, and its tables and plotted points as
+CSV.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,14 @@ def write_section(folder: Path, section: Section) -> dict[str, Path]:
     """Write every table and picture of a section.
 
     Args:
-        folder: made if it does not exist; files of the same name are replaced.
-        section: its first table becomes numbers.csv, the others table-1.csv and so on, pictures figure-1.svg ...,
-            the points of a picture figure-1.csv, under the names of its axes.
+        folder: folder to write to. The folder is created if it does not exist, and files of the same name are replaced.
+        section: section to write. The first table of the section becomes numbers.csv, and the others table-1.csv and so
+            on. Pictures become figure-1.svg and so on. The points of a picture become figure-1.csv, with the axes'
+            names as column names.
 
     Returns:
-        Name -> path of what was written. Without the extra `[plots]` nothing is drawn: each picture's
-            specification and its data are there.
+        Mapping from a name to the path of each written file. Without the extra `[plots]` no picture is drawn, but the
+        specification and the data of each picture are written.
 
     Raises:
         InvalidInput: the folder cannot be written.
@@ -60,7 +63,7 @@ def write_section(folder: Path, section: Section) -> dict[str, Path]:
 
 
 def _write_points(path: Path, spec: dict[str, Any]) -> None:
-    """What the first layer of a picture draws, one row a mark."""
+    """Write the points that the first layer of a picture draws, one row for each mark."""
     layer = spec | spec.get("layer", [{}])[0]
     channels = [each for each in layer["encoding"].values() if "field" in each]
     names = {each["field"]: each.get("title") or each["field"] for each in channels}

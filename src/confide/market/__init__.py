@@ -11,9 +11,9 @@ reports make randomised response at level epsilon each participant's best reply.
 among all ways to report, exactly.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "binomials": ("StateEstimate",),

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.market.binomials import StateEstimate as StateEstimate
 from confide.market.collection import BitBillboard as BitBillboard
 from confide.market.collection import BitCollection as BitCollection

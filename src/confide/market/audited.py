@@ -113,7 +113,7 @@ def pairs(collection: BitCollection, seed: int = 0, groups: Sequence[tuple[str, 
         seed: seed of the transcripts; all other rows of the audit are exact and use no randomness.
         groups: (name, people, ones) of each group that explains why bits are correlated, where such groups are known.
             One row for each group shows the gain from misreporting for a member who knows their own group. No guarantee
-            covers such members.
+            covers members who know their own group.
     """
     market: PairMarket = collection.market
 
@@ -191,7 +191,7 @@ def _audited(
         collection: mechanism that the campaign runs.
         seed: seed of the transcripts.
         worths: values of a nat of privacy to the people whose devices are tried; None where costs are known.
-        between: more such values; the device of a person with each of these values is tried once.
+        between: further values of a nat of privacy; the device of a person with each of these values is tried once.
         truth: rows of the gain from misreporting and of the utility of taking part.
         money: rows of the payments and of the accuracy of the answer.
         faults: mapping from the description of an injected fault to the rows of the gain from misreporting under that
@@ -288,8 +288,8 @@ class _Held:
 def _played(
     collection: BitCollection, worths: _Worths, run: Callable[[Any, Noise], Any], data: _Held, noise: Noise,
 ) -> Any:
-    """Draw a report from each bit on that person's device, then run the mechanism; the outcome is all that
-    others see.
+    """Draw a report from each bit on that person's device, then run the mechanism. The outcome is everything that other
+    people see.
     """
     who = np.array(list(data.bits), dtype=np.int64)
     sent = np.array([collection.submit((bit, worths[k % len(worths)]), noise=DeviceNoise(noise, k))
@@ -457,8 +457,8 @@ def _totals(collection: BitCollection, n: int, one: int, zero: int) -> NDArray[n
 def _in_coins(collection: BitCollection) -> tuple[NDArray[np.float64], float]:
     """The interim matrix of payments rounded to whole coins, and 0 as its rounding error.
 
-    With more than 300 people or several groups, an enumeration of all counts would take too long. In these cases the
-    result is the matrix of unrounded payments, and one coin as its rounding error.
+    With more than 300 people or several groups, an enumeration of all counts would take too long. For more than 300
+    people or several groups, the result is the matrix of unrounded payments, and one coin as its rounding error.
     """
     market: PairMarket = collection.market
     logs, n = market.prior.log_counts, market.people
@@ -492,7 +492,7 @@ def _pair_money(collection: BitCollection) -> tuple[float, float]:
 
 
 def _other_types(seed: int) -> list[float]:
-    """Random values of a nat of privacy, as shares of the threshold, in addition to the fixed ones that every audit
+    """Random values of a nat of privacy, as shares of the threshold, in addition to the fixed values that every audit
     tries.
     """
     draw = study_generator(seed, "types")

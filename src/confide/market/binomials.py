@@ -4,7 +4,8 @@ Each of the m reports equals the state with probability alpha = (1 + rho)/2. A m
 ones, and a tie counts as 0. Three numbers describe the majority of the reports:
 
 - `low` = b1 = P(majority says 0 | state 1) and `high` = b0 = P(majority says 1 | state 0), which are equal for odd m;
-- `kappa` = 1 - b1 - b0, the probability of a majority of ones in state 1 minus that in state 0.
+- `kappa` = 1 - b1 - b0, the probability of a majority of ones in state 1 minus the probability of a majority of ones in
+  state 0.
 
 Source: Wang 2016, section 3.3.2 (beta = 1 - b1, gamma = 1 - b1 + b0); the stable forms are ours, spec data_market 2.2.
 
@@ -219,9 +220,9 @@ def table_of_errors(largest: int, reporting: Reporting, least: int = 0) -> Major
     positive term.
 
     Let u_k = C(2k, k) (alpha (1-alpha))^k, where alpha is the probability that a report equals the state. From 2k-1 to
-    2k+1 reports kappa rises by rho u_k, and each error falls by half of that. With 2k reports kappa is the same as with
-    2k-1. With 2k reports the error in state 0 is the error with 2k+1 reports minus (1-alpha) u_k, and the error in
-    state 1 is larger than the error in state 0 by u_k.
+    2k+1 reports kappa rises by rho u_k, and each error probability falls by half of this amount. With 2k reports kappa
+    is the same as with 2k-1 reports. With 2k reports the error in state 0 is the error with 2k+1 reports minus
+    (1-alpha) u_k, and the error in state 1 is larger than the error in state 0 by u_k.
 
     Args:
         largest: number of reports m of the last entry.
@@ -320,9 +321,9 @@ def decision_threshold(people: ArrayLike, signal_model: SignalModel, reporting: 
     0.
     """
     n = np.asarray(people, dtype=np.float64)
-    lean = math.log(signal_model.prior_zero / signal_model.prior_one)
+    prior_odds = math.log(signal_model.prior_zero / signal_model.prior_one)
     with np.errstate(divide="ignore", invalid="ignore"):
-        exact = n / 2.0 + np.where(lean == 0, 0.0, lean / (2.0 * reporting.log_odds))
+        exact = n / 2.0 + np.where(prior_odds == 0, 0.0, prior_odds / (2.0 * reporting.log_odds))
     return np.clip(np.ceil(exact), 0, n + 1)
 
 

@@ -1,15 +1,14 @@
 """The gain of people who agree on one report, or of one person with many ids, and their effect on the answer.
 
-A market for bits pays a report according to the others' reports. A person who controls several reports gains when these
-reports meet each other, so all of them give the same report. Three ways to choose the common report are computed:
+A market for bits pays a report according to the others' reports. A person who controls several reports gains when those
+reports meet each other, so the person makes all of them equal. Three ways to choose the common report are computed:
 
 - the report that pays more on average without knowledge of any bit, which costs no privacy;
 - the report that pays more given one person's own bit, without the device's noise;
 - the report that one person's device draws by the randomiser, which costs the privacy of one report.
 
 All people outside the coalition keep to the equilibrium. Coalitions in which some members stay away or give the other
-report may be paid more; such coalitions are not computed. All results are exact and follow from the market's public
-parameters.
+report may be paid more, but are not computed. All results are exact and follow from the market's public parameters.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ def answer_coalition(market: MajorityMarket | ThresholdMarket, size: int) -> Ans
     m = _checked(market.people, size)
     theta, prior = market.signal_accuracy, (market.signal_model.prior_zero, market.signal_model.prior_one)
     given = np.array([_paid(market, m, x) for x in (0, 1)])  # [x, w]
-    states = np.diag(prior) @ [[theta, 1.0 - theta], [1.0 - theta, theta]]  # P(state, her bit)
+    states = np.diag(prior) @ [[theta, 1.0 - theta], [1.0 - theta, theta]]  # P(state, own bit)
     each, chosen, drawn = _routes(given @ states, _keep(market))
     return AnswerCoalition(
         size=m, each=each, chosen=chosen, drawn=drawn,
@@ -265,12 +264,12 @@ class Agreements:
         return people if self.peers is None else min(self.peers, people)
 
     def of(self, size: int) -> AnswerCoalition | ShareCoalition:
-        """The coalition of this number of identities, all of which give one report."""
+        """The coalition of a given number of identities, all of which give one report."""
         it = self.market
         return share_coalition(it, size, self.peers) if isinstance(it, PairMarket) else answer_coalition(it, size)
 
     def done(self, size: int) -> float:
-        """The effect of this number of identities on the result: shift of the estimated share, or probability of a
+        """The effect of a given number of identities on the result: shift of the estimated share, or probability of a
         wrong answer.
         """
         it = self.market
@@ -300,10 +299,11 @@ class Agreements:
     def smallest(self) -> dict[str, int | None]:
         """The smallest number of identities for each of four kinds of success; None where no number succeeds.
 
-        - "second": one person with this many ids is paid more in all than with one id.
-        - "group": each of this many people gains by an agreement, compared with an honest report.
-        - "fixed": each of this many people earns more by a fixed report, whatever is true, than by an honest one.
-        - "deciding": this many identities decide the result.
+        - "second": smallest number of ids with which one person is paid more in all than with one id.
+        - "group": smallest number of people each of whom gains by an agreement, compared with an honest report.
+        - "fixed": smallest number of people each of whom earns more by a fixed report, whatever is true, than by an
+          honest report.
+        - "deciding": smallest number of identities that decide the result.
         """
         truth, paid, one, among = self.truthful, self.paid, self.with_one, self.among
 

@@ -2,7 +2,7 @@
 runs.
 
 `submit` runs on a participant's device and draws the participant's report before anybody else sees anything. `run` is
-the operator's part. `run` takes reports, never bits. It publishes two counts for each group of peers, and pays each
+the operator's part. `run` takes reports, never bits. `run` publishes two counts for each group of peers, and pays each
 report an amount that these counts fix. All computations after the reports are post-processing.
 
 Source: Wang 2016, chapters 3 to 5; spec data_market sections 1 to 5.
@@ -92,7 +92,7 @@ class Reports:
     """The reports of some of the people.
 
     Args:
-        index: (k,) ranks of these people in the public list of ids; no rank occurs twice in a collection.
+        index: (k,) ranks of the people in the public list of ids; no rank occurs twice in a collection.
         report: (k,) uint8, each 0, 1, or 2 for taking no part.
         group: (k,) int64, the group of peers whose counts pay each report, in 0..groups-1.
     """
@@ -109,7 +109,7 @@ class BitBillboard(Billboard):
 
     Args:
         ones: (g,) int64, number of reports of 1 in each group.
-        zeros: (g,) int64, number of reports of 0 in each group. All other people took no part.
+        zeros: (g,) int64, number of reports of 0 in each group. People who are in neither count took no part.
         for_one: (g,) int64, payment of each report of 1, in the smallest coin.
         for_zero: (g,) int64, payment of each report of 0, in the smallest coin.
     """
@@ -236,11 +236,11 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
     def submit(self, private: Any, offer: Any = None, noise: NoiseSource | None = None) -> int:
         """Draw a participant's report on their own device. Each call draws a new report, so a `ReportBook` has to keep
-        the first one.
+        the first report.
 
         Args:
             private: bit of the participant, or (bit, value of a nat of privacy to the participant) where costs are
-                unknown. None takes no part, and taking part must not depend on the bit.
+                unknown. The value None stands for taking no part, and taking part must not depend on the bit.
             offer: not used, because the level is public.
             noise: source of the randomness, `Noise.secure()` on a real device.
 
@@ -275,8 +275,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
         trust. If the operator must not see the bits, each person calls `submit` on their own device.
 
         Args:
-            bits: (N,) true or false, or 1 or 0, for each person; nan or None takes no part. An array, a list, a column,
-                or a frame or a file with one column.
+            bits: (N,) true or false, or 1 or 0, for each person; nan or None takes no part. The bits may be an array, a
+                list, a column, or a frame or a file with one column.
             noise: source of the randomness: `Noise.secure()`, or `Noise.simulated(seed)` for a study.
             worth: (N,) value of a nat of privacy to each person, above 0, where costs are unknown; else left out.
 
@@ -319,7 +319,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
             data: N reports, each 0, 1 or 2 (no part), or batches of `Reports`; people in no batch took no part. A
                 column, frame (pandas, Polars, Arrow) or file with a row for each slot and one column of reports also
                 works. An empty cell takes no part. With several groups the columns are `report` and `group`.
-            noise: `Noise.secure()` for a release. Nothing is drawn from this source, because reports are already
+            noise: `Noise.secure()` for a release. Nothing is drawn from `noise`, because reports are already
                 randomised.
             progress: function that is called with (1, 2) after the reports are counted, and with (2, 2) after everybody
                 is paid.

@@ -1,8 +1,8 @@
 """Costs of privacy to a person: convex functions g of the privacy level, with g(0) = 0, their slopes, and their checks.
 
 Each cost function takes a number or an array of levels >= 0 and returns a result of the same shape. The guarantees of
-markets use two differences: x g'(x) - g(x) and g'(x) sinh x - g(x). Both differences are computed without cancellation
-near x = 0.
+markets use two differences: x g'(x) - g(x) and g'(x) sinh x - g(x). The functions that compute x g'(x) - g(x) and g'(x)
+sinh x - g(x) avoid cancellation near x = 0.
 
 `PlainNumbers` is the base class of markets, costs and laws whose fields are checked as declared and stored as Python
 numbers.
@@ -104,7 +104,8 @@ class Cost(ABC):
     def has_finite_optimum(self) -> bool:
         """Whether x^2/g'(x) -> 0 as x -> 0, so that money buys most information at some level above 0.
 
-        If the property is false, as for g = x^3, ever more people at ever smaller levels are ever cheaper (erratum E1).
+        If x^2/g'(x) does not tend to 0, as for g = x^3, buying from ever more people at ever smaller levels is ever
+        cheaper (erratum E1).
         """
 
     def surplus(self, level: ArrayLike) -> Any:
@@ -223,7 +224,7 @@ class ExponentialCost(PlainNumbers, Cost):
 @wire("SumCost", "parts")
 @dataclass(frozen=True)
 class SumCost(PlainNumbers, Cost):
-    """The sum of several costs; `a + b` makes such a sum.
+    """The sum of several cost functions, which `a + b` makes from the costs `a` and `b`.
 
     Example:
         >>> both = LinearCost(1.0) + PowerCost(0.5, 3.0)

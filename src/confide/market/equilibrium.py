@@ -1,8 +1,9 @@
 """Whether a profile of strategies is an equilibrium, under the design's signal model or another, and a search for all
 symmetric equilibria.
 
-A person's interim matrix is computed exactly from the law of the others' counts. `best_response` then finds the best
-replies over all channels. The search reports all equilibria that it finds, including the collusive ones.
+A person's interim matrix is computed exactly from the law of the others' counts. From the interim matrix
+`best_response` finds the best replies over all channels. The search reports all equilibria that it finds, including the
+collusive ones.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ def interim_matrix(market: CountMarket | GroupMarket, others: Others,
         others: strategies of the N - 1 other people: one common strategy, a strategy for each, or (number, strategy)
             pairs.
         signal_model: law of the state and the bits under which expectations are taken; by default the law that the
-            market is designed for. For a pair market this is a `PairPrior`.
+            market is designed for. For a pair market the signal model is a `PairPrior`.
 
     Returns:
         (3, 2) exact expectations, for the reports 0, 1, none (rows) and the person's bit 0, 1 (columns).
@@ -185,14 +186,14 @@ def interim_matrix(market: CountMarket | GroupMarket, others: Others,
 
 @dataclass(frozen=True)
 class PersonReport:
-    """The payoffs of one person in a profile, and of all `count` people with the same strategy.
+    """The payoffs of each of the `count` people of a profile who play one strategy.
 
     Args:
-        count: number of people with this strategy.
-        strategy: strategy that these people play.
-        interim: (3, 2) interim matrix of one of these people.
+        count: number of people with the strategy `strategy`.
+        strategy: strategy that all people of the entry play.
+        interim: (3, 2) interim matrix of one person with this strategy.
         utility: utility of the strategy: expected payment less the cost of its level.
-        best: best replies of one of these people.
+        best: best replies of one person with this strategy.
     """
 
     count: int
@@ -221,7 +222,9 @@ class EquilibriumReport:
 
     @property
     def regret(self) -> float:
-        """The largest regret of anybody: the profile is a delta-equilibrium for every delta at or above this number."""
+        """The largest regret of anybody. The profile is a delta-equilibrium for every delta at or above the largest
+        regret.
+        """
         return max(row.regret for row in self.rows)
 
     @property
@@ -301,7 +304,9 @@ class SymmetricEquilibrium:
 
     @property
     def informative(self) -> bool:
-        """Whether reports depend on the bits. If not, the collector pays for reports without information."""
+        """Whether reports depend on the bits. If reports do not depend on the bits, the collector pays for reports
+        without information.
+        """
         return self.strategy.informative
 
 
@@ -314,7 +319,7 @@ def symmetric_equilibria(market: Any, signal_model: SignalModel | PairPrior | No
     The eta-strategy is randomised response at level eta. The scan searches for fixed points of the map from eta to the
     level of the best reply, between `points` levels in [-largest, largest]. The search also tries the strategies always
     0, always 1, fair coins and no participation. Collusive equilibria usually pay more than the honest one, and a
-    second informative equilibrium may exist. The operator of a market should know both.
+    second informative equilibrium may exist. The operator of a market should know all of these equilibria.
 
     Args:
         market: market with an `epsilon`, as in `interim_matrix`.
@@ -377,15 +382,17 @@ def symmetric_equilibria(market: Any, signal_model: SignalModel | PairPrior | No
 
 @dataclass(frozen=True)
 class Robustness:
-    """The largest error in each number of the design, with the others exact, at which the best reply still depends on
-    the bit.
+    """The largest error in each number of the design, with all other numbers exact, at which the best reply still
+    depends on the bit.
 
     Args:
         prior_down: largest fall of the prior P(W = 1) such that it and every smaller fall keep an informative best
             reply.
-        prior_up: largest rise of the prior P(W = 1), in the same sense.
-        accuracy_down: largest fall of the signal accuracy theta, in the same sense.
-        accuracy_up: largest rise of the signal accuracy theta, in the same sense.
+        prior_up: largest rise of the prior P(W = 1) such that it and every smaller rise keep an informative best reply.
+        accuracy_down: largest fall of the signal accuracy theta such that it and every smaller fall keep an informative
+            best reply.
+        accuracy_up: largest rise of the signal accuracy theta such that it and every smaller rise keep an informative
+            best reply.
     """
 
     prior_down: float

@@ -84,7 +84,7 @@ def _below(n: int, p: float, k: int) -> float:
 class TotalPayment:
     """The law of the total payment T(n1) of a majority market with n participants, of whom n1 report 1.
 
-    The total is, with t = floor((n-1)/2) + 1:
+    With t = floor((n-1)/2) + 1, the total payment T(n1) is
 
         T(n1) = for_one n1          if n1 - 1 >= t,
                 for_zero (n - n1)   if n1 < t,
@@ -240,9 +240,9 @@ def proof_function(signal_model: SignalModel, beta: Any, gamma: float) -> Any:
 class MajorityMarket(PlainNumbers, KnownLevel):
     """A market that buys one randomised bit from each person, at a level epsilon that is worth its price to everybody.
 
-    If everybody plays the epsilon-strategy, that is a strict Nash equilibrium. The epsilon-strategy then earns
-    `quote().margin` more than every report that ignores the bit. Other equilibria exist: `symmetric_equilibria` also
-    lists the collusive ones.
+    The profile in which everybody plays the epsilon-strategy is a strict Nash equilibrium. In this equilibrium the
+    epsilon-strategy earns `quote().margin` more than every report that ignores the bit. Other equilibria exist:
+    `symmetric_equilibria` also lists the collusive ones.
 
     Raises:
         InvalidInput: a parameter is out of range, or payments overflow at this level. The message names the parameter.
@@ -374,8 +374,8 @@ class MajorityMarket(PlainNumbers, KnownLevel):
 
         Args:
             present: number of participants n >= 2 whose payments are quoted, with the expected payment given n. By
-                default the payments are those of full attendance, and the expected payment is over the random number of
-                participants.
+                default the payments are quoted for full attendance, and the expected payment is an average over the
+                random number of participants.
 
         Raises:
             InvalidInput: `present` is not in 2..people.
@@ -442,11 +442,11 @@ class MajorityMarket(PlainNumbers, KnownLevel):
         """The largest single payment over all numbers of participants, and the number of participants at which it is
         paid.
 
-        With m others, the payment of a matching 1 is proportional to P0 + b1/kappa, and that of a matching 0 is
+        With m others, the payment of a matching 1 is proportional to P0 + b1/kappa, and the payment of a matching 0 is
         proportional to P1 + b0/kappa. P0 and P1 are the prior probabilities of the states, and b1, b0 and kappa
         describe the majority of m reports. The ratios b1/kappa and b0/kappa fall from m to m + 2. From an odd m to m +
-        1, where a tie counts as 0, b1 grows and b0 falls while kappa stays the same. So the payment of a 1 is largest
-        among 3 participants, and that of a 0 is largest among 2 participants.
+        1, where a tie counts as 0, b1 grows and b0 falls while kappa stays the same. The payment of a matching 1 is
+        therefore largest among 3 participants, and the payment of a matching 0 is largest among 2 participants.
         """
         each = np.maximum(*self.tariff(2, min(self.people, 3)))
         best = int(np.argmax(each))

@@ -102,7 +102,8 @@ def price_floor(cost: Cost, epsilon: float, edge: float) -> float:
 
     Args:
         cost: cost function g of the person.
-        epsilon: privacy level, >= 0. At 0 nothing is paid, although the limit at 0 is 2 g'(0)/(2 theta - 1).
+        epsilon: privacy level, >= 0. At level 0 nothing is paid, although the limit of V_LB at 0 is 2 g'(0)/(2 theta -
+            1).
         edge: edge 2 theta - 1, where theta is the signal accuracy.
 
     Source: Wang 2016, Theorem 3, (3.5); spec data_market section 2.1.
@@ -191,8 +192,8 @@ class MatchingPayment:
 
     @property
     def utility(self) -> float:
-        """The utility of the epsilon-strategy: its margin over uninformative reports plus the payment K of such a
-        report.
+        """The utility of the epsilon-strategy: its margin over uninformative reports plus the payment K of an
+        uninformative report.
         """
         return self.margin + self.outside
 
@@ -313,7 +314,7 @@ class Quote:
             in nats.
         expected_payment: expected payment E[R] to one person.
         lower_bound: lower bound V_LB on the expected payment of any mechanism with nonnegative payments.
-        margin: utility of the epsilon-strategy, less that of the best report that ignores the bit.
+        margin: utility of the epsilon-strategy, less the utility of the best report that ignores the bit.
         unit: payment unit c(epsilon); `payments` equal `table` times this unit.
         payments: (2, 2) money for report x (row) when the peer statistic is m (column).
         participation: value of taking part to a person: expected payment less the cost of the level.

@@ -79,9 +79,9 @@ def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: C
         cost: cost function g.
         epsilon: privacy level that is bought, in (0, 700] nats.
         margin: amount by which the epsilon-strategy must beat every report that ignores the bit. The default 0 gives a
-            weak equilibrium, in which a constant report is as good; such a mechanism should not be deployed. The
-            largest value g' sinh epsilon - g is the margin of the majority mechanism, and gives a fair comparison with
-            that mechanism.
+            weak equilibrium, in which a constant report is as good. A mechanism with margin 0 should not be deployed.
+            The largest value g' sinh epsilon - g is the margin of the majority mechanism, and gives a fair comparison
+            with that mechanism.
 
     Source: spec data_market section 2.3 (ours). With a = (ln(P1/P0) + (N-1) ln(alpha/(1-alpha)))/2, b likewise with
     P0/P1, e1 = 1 - tanh a and e0 = 1 - tanh b, the printed form is V_LB + (max(e) (c - h (2 theta - 1)) + min(e) (c + h
@@ -97,8 +97,9 @@ def least_payment(people: int, signal_accuracy: float, prior_one: float, cost: C
     check_payable(level, [as_cost("cost", cost)], lambda _: signal_model.edge)
     full, wanted = checked_margin(cost, level, margin)
     h, unit = full - wanted, payment_unit(cost, level)
-    lean, evidence = math.log(signal_model.prior_one / signal_model.prior_zero), (n - 1) * float(reporting.log_odds)
-    one, zero = _half_excess((evidence + lean) / 2.0), _half_excess((evidence - lean) / 2.0)
+    prior_odds = math.log(signal_model.prior_one / signal_model.prior_zero)
+    evidence = (n - 1) * float(reporting.log_odds)
+    one, zero = _half_excess((evidence + prior_odds) / 2.0), _half_excess((evidence - prior_odds) / 2.0)
     # delta1 + delta0 = edge (tanh a + tanh b) = edge (-expm1(-2 evidence)) (1 + tanh a)(1 + tanh b)/2
     both = signal_model.edge * -math.expm1(-2.0 * evidence) * (2.0 - one) * (2.0 - zero) / 2.0
     most, least, share = max(one, zero), min(one, zero), h * signal_model.edge
@@ -131,7 +132,7 @@ class CapTooLow(Refused):
         cap: cap that was asked for.
         least: smallest cap at which some mechanism buys the level.
         attempt: function that solves the problem again with another cap.
-        seconds: approximate time of such an attempt, in seconds.
+        seconds: approximate time of another attempt, in seconds.
     """
 
     def __init__(
@@ -191,17 +192,17 @@ class OptimalCountMechanism(PlainNumbers):
         m, reporting = self.people - 1, Reporting.of(self.signal_accuracy, self.epsilon)
         given = np.array([binomial_pmf(m, p, 0, m) for p in (float(reporting.miss), float(reporting.agree))])
         k = np.arange(m + 1)
-        lean = math.log(self.signal_model.prior_one / self.signal_model.prior_zero)
-        believed = np.tanh((lean + (2 * k - m) * float(reporting.log_odds)) / 2.0)  # 2 P(W = 1 | k) - 1
+        prior_odds = math.log(self.signal_model.prior_one / self.signal_model.prior_zero)
+        believed = np.tanh((prior_odds + (2 * k - m) * float(reporting.log_odds)) / 2.0)  # 2 P(W = 1 | k) - 1
         bit = (1.0 + np.outer([-1.0, 1.0], believed) * self.signal_model.edge) / 2.0
         return np.array([self.signal_model.prior_zero, self.signal_model.prior_one]) @ given, bit
 
     def _program(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
         """The coefficients of the linear program over y = R(x, k) P(k)/c, with money in units of c = c(epsilon).
 
-        The four results are: the coefficients of the expected payment; those of the incentive K1 - K0, which must equal
-        2; those of the difference r1 - r0 of the constant reports' payments; and the largest size that this difference
-        may have.
+        The four results are the coefficients of the expected payment, the coefficients of the incentive K1 - K0, which
+        must equal 2, the coefficients of the difference r1 - r0 of the constant reports' payments, and the largest size
+        that this difference may have.
         """
         _, bit = self._law
         keep, flip = 1.0 / (1.0 + math.exp(-self.epsilon)), 1.0 / (1.0 + math.exp(self.epsilon))

@@ -59,7 +59,9 @@ _WIDEST = 4.0  # times the plan's number on the horizontal axis of a picture, an
 
 
 class Sentences(tuple[str, ...]):
-    """The warnings of a plan. Until 1.0.0 the tuple can also be called, because `warnings` was a method."""
+    """The warnings of a plan. Until version 1.0.0 the tuple of warnings can also be called like a function, because
+    `warnings` was a method.
+    """
 
     __slots__ = ()
 
@@ -100,7 +102,7 @@ class PlannedMarket(Plan[BitCollection]):
 
     @property
     def guarantees(self) -> Guarantees:
-        """The guarantees of the mechanism, or those of the market if its payments are too large for any
+        """The guarantees of the mechanism, or the guarantees of the market if its payments are too large for any
         smallest coin.
         """
         try:

@@ -1,11 +1,11 @@
 """The cheapest way to learn the state with a given error probability: how many people, at which level, for how much
 money.
 
-There are three criteria. `thesis` takes Wang's choice of level and number of people. `chernoff` takes the cheapest
-market that meets Wang's target e^(-N D) <= error, where N is the number of people and D the Chernoff information of one
-report. `exact` takes the cheapest market whose best guess has at most the given error probability. The criteria
-`thesis` and `chernoff` use loose bounds, so their plans cost more. `plan(...).compared` shows the plans by all three
-criteria.
+There are three criteria for the choice of people and level. `thesis` takes Wang's choice of level and number of people.
+`chernoff` takes the cheapest market that meets Wang's target e^(-N D) <= error, where N is the number of people and D
+the Chernoff information of one report. `exact` takes the cheapest market whose best guess has at most the given error
+probability. The criteria `thesis` and `chernoff` use loose bounds, so their plans cost more. `plan(...).compared` shows
+the plans by all three criteria.
 """
 
 from __future__ import annotations
@@ -66,12 +66,11 @@ class TargetUnreachable(InvalidInput):
     Args:
         error: error probability that was asked for.
         max_people: largest number of people that may be asked.
-        reachable: least error probability that this number of people can reach, if everybody reports their bit
-            unchanged.
+        reachable: least error probability that `max_people` people can reach, if everybody reports their bit unchanged.
         people: smallest number of people that would suffice; None where 2^40 people do not suffice.
         attempt: function that plans again with another number `people` or another `error`.
-        seconds: approximate time that such an attempt takes for each person, in seconds, where the time grows with the
-            number of people.
+        seconds: approximate time of another attempt, in seconds for each person, where the time grows with the number
+            of people.
     """
 
     def __init__(
@@ -100,8 +99,8 @@ class MarketPlan(PlannedMarket):
         error: exact probability that the best guess of the state is wrong.
         lower_bound: lower bound on the expected total of any market, of any size, that meets the criterion.
         searched: largest number N of people that the search examined.
-        complete: whether it is proved that no larger N is cheaper. For each N the level is the best one that was found.
-            From 10^5 people on the total is the least up to a relative 2e-5.
+        complete: whether it is proved that no larger N is cheaper. For each number N of people the level is the best
+            level that was found. From 10^5 people on the total is the least up to a relative 2e-5.
         market: market to run; None where nothing is bought.
         max_payment: the user's cap on single payments, if any.
     """
@@ -228,8 +227,8 @@ class _Search:
         return self.quality / most if most > 0 else math.inf
 
     def price_of(self, levels: Any, errors: MajorityErrors) -> Any:
-        """The expected payment E[R] to one person at these levels, given the error probabilities of the majority of the
-        others.
+        """The expected payment E[R] to one person at the given levels, given the error probabilities of the majority of
+        the others.
         """
         x = np.asarray(levels, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -238,12 +237,14 @@ class _Search:
         return np.where(np.isfinite(price), price, np.inf)
 
     def cost_of(self, people: Any, levels: Any) -> Any:
-        """The expected total N E[R] of markets of N = `people` people at these levels."""
+        """The expected total N E[R] of markets of N = `people` people at the given levels."""
         errors = majority_errors(people - 1, Reporting.of(self.signal_model.signal_accuracy, levels))
         return people * self.price_of(levels, errors)
 
     def level_of(self, information: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The levels with these Chernoff informations; infinite where even an unchanged bit has less information."""
+        """The levels with the given Chernoff informations; infinite where even an unchanged bit has less
+        information.
+        """
         ratio = np.sqrt(-np.expm1(-2.0 * information)) / self.signal_model.edge
         return np.where(ratio < 1.0, 2.0 * np.arctanh(np.minimum(ratio, 1.0 - 1e-16)), np.inf)
 
@@ -301,8 +302,8 @@ class _Search:
         return found[rows, best], levels[rows, best]
 
     def look(self, people: NDArray[np.int64]) -> None:
-        """Examine the markets of these sizes, and keep the best. The bound V_LB at the least level rules most sizes
-        out.
+        """Examine the markets of the given sizes, and keep the best market. The bound V_LB at the least level rules
+        most sizes out.
         """
         low, high = self.brackets(people)
         possible = np.isfinite(high)
@@ -323,7 +324,7 @@ class _Search:
         self.best = min([self.best, *zip(totals.tolist(), people.tolist(), at.tolist(), strict=True)])
 
     def least_of(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
-        """A lower bound on the expected total of every market of first, first + 2, ..., or last people, for many such
+        """A lower bound on the expected total of every market of first, first + 2,..., or last people, for many such
         ranges at once.
 
         Every market in the range needs at least the level that suffices for `last` people. At one level, each step by
@@ -425,7 +426,8 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
          cost: Cost | None = None, criterion: str = "exact", *, budget: float | None = None,
          epsilon: float | None = None, people: int | None = None, max_people: int = LARGEST_PLAN,
          max_payment: float | None = None) -> MarketPlan:
-    """The cheapest majority market for an error, the most accurate one for a budget, or the one of a given level.
+    """The cheapest majority market for an error, the most accurate majority market for a budget, or the majority market
+    of a given level.
 
     Give `error`, or `budget`, or `epsilon` with `people`. There is no delta, because every report is randomised alone
     and satisfies pure differential privacy at level epsilon.

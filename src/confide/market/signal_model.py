@@ -20,7 +20,7 @@ from confide.market.costs import PlainNumbers
 __all__ = ["LARGEST_LEVEL", "Reporting", "SignalModel", "as_level"]
 
 LARGEST_LEVEL = 700.0
-"""Largest privacy level, in nats. Above it cosh(epsilon) overflows a double."""
+"""Largest privacy level, in nats. Above the largest level, cosh(epsilon) overflows a double."""
 
 
 def as_level(field: str, value: object) -> float:

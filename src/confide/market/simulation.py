@@ -1,7 +1,7 @@
 """Simulated rounds of a market with fictitious people: the counts of reports are drawn directly, or person by person.
 
 A simulation can only validate a market. A simulation cannot decide whether a strategy is an equilibrium, because a
-regret of 1e-4 is invisible in its noise. `check_equilibrium` decides this question exactly.
+regret of 1e-4 is invisible in its noise. `check_equilibrium` decides exactly whether a strategy is an equilibrium.
 """
 
 from __future__ import annotations
@@ -47,9 +47,10 @@ class Simulation:
         for_one: (R,) payment of each report 1 of the round.
         for_zero: (R,) payment of each report 0 of the round.
         wrong: (R,) bool, whether the guess of the state from the counts was wrong; empty where there is no state.
-        types: (10, 3) table with one row for each tenth of the participants by cost, the cheapest first. Columns:
-            number of people, mean payment, and mean payment less the cost of the level. The table is empty where costs
-            are known, people were not drawn one by one, or all were given one strategy.
+        types: (10, 3) table with one row for each tenth of the participants by cost, the cheapest first. The columns of
+            `types` are the number of people, the mean payment, and the mean payment less the cost of the level. The
+            table `types` is empty where costs are known, people were not drawn one by one, or all were given one
+            strategy.
     """
 
     state: NDArray[np.uint8]
@@ -111,7 +112,7 @@ class Simulation:
     def payments(self) -> NDArray[np.float64]:
         """The (2, 2, 2) table of payments by report 0 or 1 (first axis) and by unpaid or paid (second axis).
 
-        The last axis holds two numbers: the share of such reports among all reports, and their mean payment. In a
+        The last axis holds two numbers: the share of the cell's reports among all reports, and their mean payment. In a
         majority market a report is paid if it equals the majority of the others.
         """
         found = np.zeros((2, 2, 2))
@@ -133,12 +134,12 @@ def simulate(market: Market, rounds: int, *, seed: int, level: str = "aggregate"
         market: `MajorityMarket`, `ThresholdMarket` or `PairMarket`.
         rounds: number R of rounds, >= 1.
         seed: seed of all draws; the same seed gives the same rounds.
-        level: "aggregate" draws the counts alone, in a time that does not grow with the number of people. "individual"
-            draws each person, their bit, their cost where costs are unknown, and their report, some hundred thousand
-            people at a time.
+        level: detail of the draws. With "aggregate" the counts alone are drawn, in a time that does not grow with the
+            number of people. With "individual" each person is drawn with their bit, their cost where costs are unknown,
+            and their report, some hundred thousand people at a time.
         strategy: common strategy of everybody, absence included; by default the market's equilibrium.
         signal_model: law of the state and the bits of the rounds; by default the law that the market is designed for.
-            For a pair market this is a `PairPrior`.
+            For a pair market the signal model is a `PairPrior`.
 
     Raises:
         InvalidInput: a parameter is out of range, or a `PairPrior` has no law of the number of ones.
@@ -304,7 +305,7 @@ class _Types:
         return one, here
 
     def settle(self, for_one: NDArray[np.float64], for_zero: NDArray[np.float64]) -> None:
-        """Book the payments of the rounds for which all reports have been drawn."""
+        """Record the payments of the rounds for which all reports have been drawn."""
         if self.counts is not None:
             self.people += self.counts.sum(axis=(0, 2))
             self.paid += for_zero @ self.counts[:, :, 0] + for_one @ self.counts[:, :, 1]

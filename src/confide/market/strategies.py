@@ -1,8 +1,8 @@
 """The strategies of a person with a bit: every 3x2 channel from the bit to a report 0, 1 or none, its privacy level,
 and the best reply.
 
-The best reply is over all channels, including asymmetric and randomised ones and those that are sometimes absent, for
-payments of any sign.
+The best reply is over all channels, including asymmetric and randomised channels and channels that are sometimes
+absent, for payments of any sign.
 
 A person's choice depends on their interim matrix alone: a[x, s] = P(S = s) E[R | X = x, S = s], where S is the bit, X
 the report and R the payment. At a fixed privacy level the channels form a polytope whose extreme points use at most two
@@ -191,7 +191,8 @@ class Strategy(Declared):
         otherwise.
 
         Args:
-            epsilon: level in [-700, 700] nats. Below 0 the two reports change places, and 0 is a fair coin.
+            epsilon: level in [-700, 700] nats. A level below 0 exchanges the two reports, and a level of 0 is a fair
+                coin.
         """
         return cls.on_pair(1, 0, epsilon)
 
@@ -238,8 +239,8 @@ class Strategy(Declared):
         return found
 
     def thinned(self, presence: float) -> Strategy:
-        """The strategy of a person who takes part only with probability `presence`, independently of their bit, and
-        then plays this strategy.
+        """The strategy that plays this strategy with probability `presence`, independently of the bit, and otherwise
+        takes no part.
         """
         if not 0 <= presence <= 1:
             raise InvalidInput("presence", f"{presence!r} is out of range", "must be in [0, 1]")
@@ -304,8 +305,8 @@ class BestReply:
 
     Args:
         replies: every maximising pair of reports; mixtures of replies of one level are best replies too.
-        margin: utility of the best informative reply less that of the best uninformative one. Minus infinity where no
-            informative reply can be as good as some uninformative one.
+        margin: utility of the best informative reply less the utility of the best uninformative reply. Minus infinity
+            where no informative reply can be as good as some uninformative one.
     """
 
     replies: tuple[Reply, ...]
@@ -384,13 +385,13 @@ def best_response(interim: ArrayLike, cost: Cost, *, ceiling: float = math.inf) 
         interim: (3, 2) a[x, s] = P(S = s) E[R | X = x, S = s] for the reports 0, 1, none (rows) and the bit 0, 1
             (columns), of any sign. A (2, 2) table means that taking no part pays nothing.
         cost: cost of a privacy level to this person.
-        ceiling: largest level that the person can choose, where something enforces such a limit.
+        ceiling: largest level that the person can choose; infinity where no limit is enforced.
 
     Returns:
         All pairs of reports with the largest utility, up to 1e-13 of the largest payment.
 
     Raises:
-        InvalidInput: the interim matrix is not such a table.
+        InvalidInput: the interim matrix is not a (3, 2) or (2, 2) table.
 
     Source: spec data_market section 1 (ours); contains Wang 2016, Lemma 1.
 

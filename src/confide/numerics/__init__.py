@@ -1,8 +1,8 @@
 """Numerical tools that several families of mechanisms share: solvers, exact sums, and map-reduce over records."""
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "map_reduce": ("accumulate", "block_rows", "map_blocks", "threads"),

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.numerics.map_reduce import accumulate as accumulate
 from confide.numerics.map_reduce import block_rows as block_rows
 from confide.numerics.map_reduce import map_blocks as map_blocks

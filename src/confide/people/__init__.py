@@ -2,9 +2,9 @@
 them now.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(__name__, {}, moved={
+__all__, __getattr__, __dir__ = exports(__name__, {}, moved={
     "campaign.kinds": ("CellCodec", "DataTable", "DeviceKind", "MechanismPlan", "PeopleTable", "PeoplesKind",
                        "PeoplesTables", "RehearsalTable", "SlotRows", "Submissions"),
 })

@@ -1,2 +1,2 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 __all__: list[str] = []

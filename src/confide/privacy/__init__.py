@@ -1,8 +1,8 @@
 """Privacy losses and their conversions, noise, spend events, the accountant and the ledger."""
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "accounting": ("Accountant",),

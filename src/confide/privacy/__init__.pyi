@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.privacy.accounting import Accountant as Accountant
 from confide.privacy.clamping import clamped_discrete_laplace as clamped_discrete_laplace
 from confide.privacy.clamping import clamping_bound as clamping_bound

@@ -92,7 +92,7 @@ class DrawCost:
         return DrawCost(pure, rho, mu_squared)
 
     def within(self, event: Event) -> bool:
-        """Whether the cost of the draw is at most that of an event."""
+        """Whether the cost of the draw is at most the cost of an event."""
         match event:
             case BoundedRangeEvent():
                 return self.bounded_range and self.pure is not None and self.pure <= written(event.epsilon)
@@ -166,8 +166,8 @@ class _OneEvent(Line):
 
 @dataclass(frozen=True, kw_only=True)
 class Allowance(_OneEvent):
-    """A line that pays for any number of draws, chosen as the run goes on, while the sum of their costs is at most that
-    of one event.
+    """A line that pays for any number of draws, chosen as the run goes on, while the sum of their costs is at most the
+    cost of one event.
 
     Args:
         event: the event charged: pure, of bounded range, concentrated, Gaussian or approximate.
@@ -312,7 +312,7 @@ def _check_bundle(bundle: Bundle) -> None:
 
 _ROUNDING = Fraction(1, 10**9)
 """Relative tolerance in comparisons of costs, for rounding in sums and conversions of doubles.
-`confide.privacy.required_charge` allows the same.
+`confide.privacy.required_charge` allows the same tolerance.
 """
 
 
@@ -321,8 +321,8 @@ def lines_of(events: Iterable[Event]) -> tuple[Line, ...]:
     one.
 
     Args:
-        events: the events of one run. A line takes its name from the label of its event. Where the label is missing or
-            already taken, the number of the event is added.
+        events: the events of one run. A line takes its name from the label of its event. If the label of an event is
+            missing or already taken, the number of the event is added to the line's name.
 
     Example:
         >>> from confide.contract import Relation
@@ -434,8 +434,8 @@ class _SumOfAll(OpenLine):
 
 
 def _limit(event: Event) -> tuple[str, Fraction] | None:
-    """Name of the `DrawCost` number whose sum over the draws an event limits, and the limit. None for an event that
-    limits no single sum.
+    """A pair: the name of the number in `DrawCost` whose sum over all draws the event limits, and this limit. None for
+    an event that limits no single sum.
     """
     match event:
         case PureEvent():

@@ -2,13 +2,14 @@
 costs.
 
 Clamping changes the law only where the noise is beyond the bound. Let t bound the probability that any of the noise
-draws of a run is beyond it, in each of two neighbouring worlds. Under that bound an epsilon-DP mechanism becomes
-(epsilon, (1 + e^epsilon) t)-DP by clamping. With P and P_2 the laws without clamping and P' and P'_2 those with
-clamping:
+draws of a run is beyond the bound, in each of two neighbouring worlds. If some noise of a run is beyond the bound with
+probability at most t, clamping makes an epsilon-DP mechanism (epsilon, (1 + e^epsilon) t)-DP. Let P and P_2 be the laws
+without clamping, and P' and P'_2 the laws with clamping:
 
     P'[S] <= P[S] + t <= e^epsilon P_2[S] + t <= e^epsilon (P'_2[S] + t) + t
 
-So t must be as small as a delta. At a failure probability of one in a hundred nothing would be private.
+The probability t that noise is beyond the bound must therefore be as small as a delta. If the probability t were one in
+a hundred, nothing would be private.
 
 Source: spec allocation 3.2, convex_programs section 5.
 """

@@ -2,11 +2,12 @@
 define.
 
 The probabilities are computed from `LocalKind.device` alone, which holds all instructions of the participant's device.
-The program in the browser follows the same instructions. The words for the participant are chosen elsewhere.
+The program in the browser follows the same instructions as the participant's device. The words for the participant are
+chosen elsewhere.
 
-The answer may influence nothing but the law of the drawn report. So instructions are refused if the very sending of a
-report would reveal something about the answer. Examples are an answer that cannot be typed, and an answer that is
-itself the participant's value of privacy.
+The answer may influence nothing but the law of the drawn report. Instructions are refused if the very sending of a
+report would reveal something about the answer. Examples of refused instructions are instructions with an answer that
+cannot be typed, or with an answer that is itself the participant's value of privacy.
 """
 
 from __future__ import annotations

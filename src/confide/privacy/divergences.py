@@ -98,7 +98,7 @@ def hockey_stick(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
         epsilon: the loss in nats, any real number or +-infinity; 0 gives the total variation distance.
 
     Returns:
-        delta in [0, 1].
+        The least delta, in [0, 1].
 
     Raises:
         InvalidInput: not two laws over the same outcomes, or epsilon is not a number.
@@ -122,9 +122,9 @@ def hockey_stick(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
 def approx_max_divergence(p: ArrayLike, q: ArrayLike, delta: float) -> float:
     """The least epsilon at this delta: the maximum over events S with P(S) > delta of ln((P(S) - delta) / Q(S)).
 
-    The maximum is attained where the likelihood ratio is above a threshold. So only the prefixes of the outcomes,
-    sorted by that ratio, are examined. The function is the inverse of `hockey_stick` in epsilon. The value may be
-    negative: for equal laws it is ln(1 - delta).
+    The maximum is attained where the likelihood ratio is above a threshold. Only the prefixes of the outcomes, sorted
+    by likelihood ratio, are therefore examined. The function is the inverse of `hockey_stick` in epsilon. The value may
+    be negative: for equal laws it is ln(1 - delta).
 
     Args:
         p: probabilities under one data set, shape (outcomes,), summing to 1.
@@ -165,7 +165,7 @@ def exact_epsilon(p: ArrayLike, q: ArrayLike) -> float:
         q: probabilities under a neighbour, same shape.
 
     Returns:
-        nats, in [0, inf].
+        The divergence in nats, in [0, inf].
 
     Raises:
         InvalidInput: not two laws over the same outcomes.
@@ -223,14 +223,15 @@ def exact_mu(p: ArrayLike, q: ArrayLike) -> float:
 
     The pair is mu-Gaussian DP if and only if every likelihood-ratio test between the two laws is no stronger than the
     test of N(0,1) against N(mu,1). The exact trade-off is piecewise linear between the prefixes of the outcomes, sorted
-    by likelihood ratio, and the Gaussian trade-off is convex. So it suffices to examine the prefixes.
+    by likelihood ratio, and the Gaussian trade-off is convex. To find mu, it therefore suffices to examine the prefixes
+    of the outcomes.
 
     Args:
         p: probabilities under one data set, shape (outcomes,), summing to 1.
         q: probabilities under a neighbour, same shape.
 
     Returns:
-        mu in [0, inf].
+        The loss mu, in [0, inf].
 
     Raises:
         InvalidInput: not two laws over the same outcomes.

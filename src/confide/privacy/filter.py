@@ -3,7 +3,7 @@ filter.
 
 Unlike an accountant, a filter stays valid when a spend is chosen after earlier outputs were seen (spec query_release
 A2). Advanced, per-round and optimal composition are proved only for epsilons that are fixed before the first release,
-so no filter rule uses them.
+so no rule of a filter uses them.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
         events: a list that was fixed before the release.
         delta: under the rule "basic", the delta at which the concentrated events of the list, zCDP and Gaussian, are
             converted to an epsilon. Pure events are converted together with the concentrated ones if that makes the
-            list cheaper, as for many draws of bounded range. The conversion with or without the pure events is valid
-            for a list fixed before the release.
+            list cheaper, as for many draws of bounded range. For a list that was fixed before the release, the
+            conversion is valid both with and without the pure events.
 
     Raises:
         InvalidInput: an event that the rule cannot add, or a delta that the rule does not accept.
@@ -99,7 +99,7 @@ class Filter:
             sum once, which is better for many small charges. The rule "zcdp" needs a delta in the budget and admits no
             approximate events. While all events are pure, "zcdp" also admits a charge if the sum of all epsilons is
             within the budget's epsilon. Outputs admitted only by the sum of epsilons lose at most epsilon and add
-            nothing to delta; all other outputs are those of a zCDP filter.
+            nothing to delta; all other outputs are outputs of a zCDP filter.
         total: the cost spent so far.
 
     Raises:
@@ -161,7 +161,7 @@ class Filter:
         return text
 
     def lowered(self, budget: PureDP | ApproxDP, rule: Rule | None = None) -> Filter:
-        """The filter with another budget, whose epsilon and delta are at most those of the present one.
+        """The filter with another budget, whose epsilon and delta are at most the present epsilon and delta.
 
         Raises:
             InvalidInput: a larger budget, or another rule.
@@ -222,5 +222,7 @@ class Filter:
 
 
 def _shown(rest: Fraction, of: Fraction) -> float:
-    """The rest of a budget's part as a reader sees it: 0 where the rest is below `_ROUNDING` times the part."""
+    """The rest of a budget's part in the form that a reader sees: 0 where the rest is below `_ROUNDING` times the
+    part.
+    """
     return float(rest) if rest >= _ROUNDING * of and rest > 0 else 0.0

@@ -1,20 +1,22 @@
 """Group privacy: the privacy loss of several neighbour steps at once, computed from the mechanism's own loss.
 
 A privacy promise is about one step, such as one record. The members of a household, or one person with several rows,
-take several steps together. The loss of such a group is computed from the mechanism's own loss in its own notion. A
-pair (epsilon, delta) that was derived for display would give a far larger figure.
+take several steps together. The loss of a group is computed from the mechanism's own loss in its own notion. A pair
+(epsilon, delta) that was derived for display would give a far larger figure.
 
-For k steps, along any path of k neighbours:
+Along any path of k neighbours, k steps have the following loss:
 
-- epsilon-DP gives k epsilon. A log ratio within a range of epsilon becomes one within a range of k epsilon.
+- epsilon-DP gives k epsilon. A log ratio that varies by at most epsilon becomes a log ratio that varies by at most k
+  epsilon.
 - rho-zCDP gives k^2 rho (Bun and Steinke 2016, Proposition 1.9).
 - mu-GDP gives k mu (Dong, Roth and Su 2022, Theorem 2).
 - (epsilon, delta)-DP gives (k epsilon, delta (e^(k epsilon) - 1)/(e^epsilon - 1)) (Vadhan 2017, Lemma 2.2).
 - A bound epsilon on the Rényi divergence of order alpha gives 3^c epsilon at the order alpha/2^c, for k <= 2^c and
   alpha >= 2^(c+1) (Mironov 2017, Proposition 2). For other k and alpha a Rényi bound gives nothing.
 
-Reports that devices draw independently have a product law. So k people with one report each lose the composition of k
-reports: rho-zCDP gives k rho, mu-GDP gives sqrt(k) mu, and (epsilon, delta)-DP gives (k epsilon, k delta).
+Reports that devices draw independently have a product law. If each of k people sends one report, the people lose the
+composition of k reports: rho-zCDP gives k rho, mu-GDP gives sqrt(k) mu, and (epsilon, delta)-DP gives (k epsilon, k
+delta).
 """
 
 from __future__ import annotations
@@ -95,7 +97,8 @@ def group_loss(loss: Any, steps: int, *, alone: bool = False) -> Any:
             law.
 
     Returns:
-        A loss of the same notion. Where nothing is proved, the loss is infinite or its delta is 1.
+        The loss of the group, in the notion of the given loss. Where nothing is proved, the loss is infinite or its
+        delta is 1.
 
     Example:
         >>> group_loss(ZCDP(0.125), 4), group_loss(ZCDP(0.125), 4, alone=True)
@@ -150,13 +153,13 @@ def _root_times(k: int, mu: float) -> float:
 
 
 def group_event(event: Event, steps: int, *, alone: bool = False) -> Event:
-    """The event of a release for several neighbour steps at once. The event keeps the relation's name, although it
-    counts several steps of it.
+    """The event of a release for several neighbour steps at once. The event keeps the name of the neighbouring
+    relation, although the event counts several steps of this relation.
 
     Args:
         event: the event of one step, not a list of events.
         steps: the number k of steps, >= 1.
-        alone: whether each step is the report of another device, as in `group_loss`.
+        alone: whether each step is the report of a different device, as in `group_loss`.
 
     Example:
         >>> group_event(GDPEvent(mu=0.5, neighbours=Relation.REPLACE), 4).mu
@@ -210,8 +213,8 @@ def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: A
 
     Returns:
         A probability in [1/2, 1]: the guess that `group_losses` states for one person. If a step adds or removes a
-        record, the guess is that for a group of two, because one record is removed and another one added. The result is
-        1 if no promise covers all that the audience sees.
+        record, the guess is computed for a group of two, because one record is removed and another one added. The
+        result is 1 if no promise covers all that the audience sees.
     """
     made = tuple(promises)
     return min((_right(mechanism, made, audience, unit, 2 if unit is Relation.ADD_OR_REMOVE else 1)
@@ -254,7 +257,8 @@ def guess_in_words(
 
 def _compared(promises: Sequence[Privacy]) -> tuple[Relation, ...]:
     """The neighbouring relations between whose two sides a guess about one person chooses. Relations on whole records
-    come first; if none is promised, one bit; if that is not promised either, the contacts of one person.
+    come first; if nothing is promised about them, the relation on one bit counts; if nothing is promised about one bit,
+    the relation on one person's contacts counts.
     """
     there = {each.neighbours for each in _of_the_whole(promises)}
     return next((found for units in ((Relation.REPLACE, Relation.ADD_OR_REMOVE), (Relation.BIT,),

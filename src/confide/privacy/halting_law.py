@@ -2,13 +2,13 @@
 threshold's noise.
 
 Let q_j be the answers, T the threshold, and W the independent noise of each answer. Given the threshold's noise z, the
-noisy answers are independent, and the probability that one exceeds the noisy threshold has a closed form. So only a sum
-over z is left:
+noisy answers are independent, and the probability that one exceeds the noisy threshold has a closed form. The
+probability of halting at answer i is therefore a sum over z alone:
 
     P[halt at i] = sum over z of P(z) prod_{j<i} P[q_j + W <= T + z] P[q_i + W > T + z]
 
-All probabilities are kept as logarithms. So the ratio of two such probabilities is as exact as the probabilities
-themselves, however small they are.
+All probabilities are kept as logarithms. Because probabilities are kept as logarithms, the ratio of two probabilities
+is as exact as the probabilities themselves, however small they are.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class LaplaceLaw:
         scale: noise scale, > 0.
         lattice: True for noise on the integers, with P(k) proportional to exp(-|k|/scale); False for noise on the real
             line.
-        clamp: bound to which the noise is clamped: values beyond it move to the nearest point of [-clamp, clamp].
-            Infinity leaves the noise unchanged.
+        clamp: bound to which the noise is clamped: values beyond it move to the nearest point of [-clamp, clamp]. An
+            infinite clamp leaves the noise unchanged.
     """
 
     scale: float

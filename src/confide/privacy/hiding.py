@@ -1,9 +1,9 @@
 """Warnings about privacy promises that hide next to nothing: they are finite, so not vacuous, but of no practical use.
 
 A loss is judged by the probability of a right guess between two neighbours, such as two records of the participant,
-that are equally likely before. A warning is given if that probability may exceed 99.995 %, its value at epsilon = 10.
-The limit is a choice: at epsilon = 10 the odds change by a factor of 22,026. The value 10 is also the largest epsilon
-at which devices draw reports (`confide.privacy.device_odds.LARGEST_LEVEL`).
+that are equally likely before. A warning is given if the probability of a right guess may exceed 99.995 %, its value at
+epsilon = 10. The limit is a choice: at epsilon = 10 the odds change by a factor of 22,026. The value 10 is also the
+largest epsilon at which devices draw reports (`confide.privacy.device_odds.LARGEST_LEVEL`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["NEXT_TO_NOTHING", "guess_at", "hides_next_to_nothing"]
 
 NEXT_TO_NOTHING = 10.0
-"""The epsilon, in nats, above which a privacy promise gets a warning. A loss in another notion gets one if it allows a
-right guess with a larger probability than this epsilon does.
+"""The epsilon, in nats, above which a privacy promise gets a warning. A loss in another notion gets a warning if it
+allows a right guess with a larger probability than this epsilon does.
 """
 
 
@@ -79,10 +79,10 @@ def hides_next_to_nothing(
     Args:
         promises: the promises of privacy.
         right: function from an audience to the largest probability of its right guess by the mechanism's own loss, such
-            as `groups.right_at_most`. That loss may be smaller than the promised one.
+            as `groups.right_at_most`. The mechanism's own loss may be smaller than the promised loss.
 
     Returns:
-        Sentences without a full stop.
+        The warnings, each a sentence without a full stop.
 
     Example:
         >>> from confide.contract import Audience, Privacy, Relation, Source

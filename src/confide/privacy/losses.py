@@ -2,9 +2,9 @@
 losses.
 
 Every conversion rounds towards less privacy: a returned epsilon, rho or delta is an upper bound of the exact number,
-tight to one or two ulps. The exact number is that of the doubles given. Doubles are used only to guess the result, and
-ball arithmetic (python-flint's `arb`) certifies it. A positive delta below the smallest double is returned as that
-double.
+tight to one or two ulps. The exact number is the result of the conversion at exactly the given doubles. Doubles are
+used only to guess the result, and ball arithmetic (python-flint's `arb`) certifies it. A positive delta below the
+smallest double is returned as that double.
 """
 
 from __future__ import annotations
@@ -183,8 +183,8 @@ class PureDP:
 
         Binary randomised response dominates every epsilon-DP pair of laws. The trade-off curve of binary randomised
         response has one corner, on the diagonal, where both error probabilities are 1/(1 + e^epsilon). A Gaussian
-        trade-off curve that passes below that corner is convex. So the Gaussian curve stays below the straight lines
-        from the corner to (0, 1) and (1, 0).
+        trade-off curve that passes below the corner of binary randomised response is convex. The Gaussian curve
+        therefore stays below the straight lines from the corner to (0, 1) and (1, 0).
         """
         if self.epsilon == 0 or math.isinf(self.epsilon):
             return GDP(self.epsilon)
@@ -371,11 +371,11 @@ def trade_off(epsilon: float, mu: float) -> tuple[Any, Any, Any]:
     """Three balls: the delta of a Gaussian mechanism (`gaussian_delta`), its derivative in mu, and minus its derivative
     in epsilon.
 
-    Let t = epsilon/mu - mu/2 and x = t + mu; then e^epsilon phi(x) = phi(t). So delta = phi(t) (R(t) - R(x)), where R
-    is the ratio of Mills, and the derivatives are phi(t) and phi(t) R(x). Where t and x are close, the difference is
-    computed as mu (1 - s R(s)) for an s between t and x (mean value theorem). The relative width of a ball is at most
-    2^-80, unless delta or 1 - delta is below 2^-1150. If delta or 1 - delta is so small, the balls of the derivatives
-    are 0, which bounds nothing. `trade_off` must be called within `precision(BITS)`.
+    Let t = epsilon/mu - mu/2 and x = t + mu; then e^epsilon phi(x) = phi(t). It follows that delta = phi(t) (R(t) -
+    R(x)), where R is the ratio of Mills, and that the derivatives are phi(t) and phi(t) R(x). Where t and x are close,
+    the difference is computed as mu (1 - s R(s)) for an s between t and x (mean value theorem). The relative width of a
+    ball is at most 2^-80, unless delta or 1 - delta is below 2^-1150. If delta or 1 - delta is below 2^-1150, the balls
+    of the derivatives are 0, which bounds nothing. `trade_off` must be called within `precision(BITS)`.
 
     Args:
         epsilon: the loss in nats, >= 0.
@@ -527,7 +527,7 @@ class RenyiDP:
 
     def delta_at(self, epsilon: float) -> float:
         """The delta proved at epsilon: exp((a-1)(D - epsilon)) (1-1/a)^a / (a-1), where a is the order and D the loss's
-        own epsilon, rounded up. The function is the inverse of `epsilon_at`.
+        own epsilon, rounded up. `delta_at` is the inverse of `epsilon_at`.
         """
         epsilon = non_negative("epsilon", epsilon)
         if self.epsilon == 0:

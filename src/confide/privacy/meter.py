@@ -1,9 +1,9 @@
 """The meter of a run, which ensures that the cost of all noise drawn in the run was charged.
 
 A mechanism's charge is a list of named lines (`confide.privacy.charge`). A primitive that draws noise knows the scale
-of the noise, and how far one neighbour step moves the number to which the noise is added. So the primitive knows the
-exact cost of the draw, and deducts it from a line before it draws. A draw that exceeds its line raises `Overspent`, and
-nothing is published.
+of the noise, and how far one neighbour step moves the number to which the noise is added. A primitive therefore knows
+the exact cost of its draw, and deducts the cost from a line before it draws. A draw that exceeds its line raises
+`Overspent`, and nothing is published.
 
 The meter proves that the draws together cost no more than the charge. The meter does not prove that a center moves by
 at most the declared sensitivity; the audit checks that. A meter serves one attempt of one run.
@@ -54,7 +54,7 @@ class PaidDraws(NamedTuple):
 
     @property
     def free(self) -> bool:
-        """Whether nothing was paid, which requires that the center of the noise is the same for all records."""
+        """Whether the draws cost nothing, which requires that the center of the noise is the same for all records."""
         return 0 in (self.cost.pure, self.cost.rho, self.cost.mu_squared)
 
 
@@ -124,7 +124,7 @@ epsilon 1 spent before
             group: for a line of parallel groups, the group of people whose records the draws are about.
 
         Raises:
-            InvalidInput: no such line.
+            InvalidInput: the charge has no line of the given name.
             Overspent: the draws cost more than the line has left.
         """
         with self._lock:
@@ -140,8 +140,8 @@ epsilon 1 spent before
         """Register a draw that was paid for when its session was opened.
 
         Args:
-            opening: the name of the stream under which the session was paid for. If nothing was paid under that name,
-                the draw is public.
+            opening: the name of the stream under which the session was paid for. If nothing was paid under the name
+                `opening`, the draw is public.
             stream: the name of the stream of the draw.
         """
         with self._lock:

@@ -6,8 +6,8 @@ randomness to protect somebody would fail its audit, because its published numbe
 although all draws are the same.
 
 A public seed is drawn after all reports have arrived, and gives each participant a whole number. If more participants
-ask for an item than there are units, these numbers decide who gets none. So no participant may know their number before
-they report. Afterwards everybody can check everybody's number.
+ask for an item than there are units, these numbers decide who gets none. No participant may know their public number
+before they report. Once the seed is published, everybody can check everybody's public number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["PUBLIC_RANGE", "draw_public_seed", "is_public_seed", "key_of", "publ
            "public_numbers", "public_split"]
 
 PUBLIC_RANGE = 1 << 32
-"""Number of possible public numbers of a participant: each is at least 0 and below it."""
+"""Number of possible public numbers of a participant: each public number is at least 0 and below this bound."""
 
 _BYTES = 32  # of a seed
 _EACH = 8  # numbers of one digest

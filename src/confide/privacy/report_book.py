@@ -2,9 +2,9 @@
 stays with the participant.
 
 The privacy level of a question is written down before a report is drawn, and the report is written down before anybody
-sees it. So an attempt that breaks off still costs its level. A retry returns the stored report and never a fresh draw.
-A second question about the same bit is refused, unless the participant agrees to the sum of the levels. The book needs
-neither the operator nor the operator's software.
+sees it. An attempt to report that breaks off still costs the privacy level of its question. A retry returns the stored
+report and never a fresh draw. A second question about the same bit is refused, unless the participant agrees to the sum
+of the levels. The book needs neither the operator nor the operator's software.
 
 Source: spec data_market section 1 (ledger).
 """
@@ -70,7 +70,7 @@ class Spent:
     """The loss that several reports together may cause.
 
     Args:
-        level: the sum of the levels.
+        level: the sum of the privacy levels of the reports.
         notion: "epsilon" if all reports are pure, otherwise "rho", in which a pure report counts as epsilon^2/2.
     """
 

@@ -1,22 +1,22 @@
 """A check that the ledger's charge covers the privacy promises of a mechanism. A mechanism states both its charge and
 its promises, and the two must agree.
 
-A mechanism that promises epsilon = 50 and is charged for 10^-9 would let a budget of 1 be spent fifty times over. So
-before a charge, the price of the events by the filter's own rules is compared with each promise.
+A mechanism that promises epsilon = 50 and is charged for 10^-9 would let a budget of 1 be spent fifty times over.
+Before a charge, the price of the events by the filter's own rules is therefore compared with each promise.
 
 For an account with the rule "basic" the check shows: a mechanism that keeps its promises loses no more than it is
 charged for. For a promise (epsilon, delta), the price of the events at that delta is at least as large in both numbers.
 A charge without any delta needs a pure promise beside each other promise. The pure promise must be about the same part
-or the whole, and hold for an audience that sees at least as much. The reason is that a mechanism that promises (1,
-0.05), or a rho alone, may fail with a probability for which nothing is charged.
+or the whole, and hold for an audience that sees at least as much. A pure promise is needed because a mechanism that
+promises (1, 0.05), or a rho alone, may fail with a probability for which nothing is charged.
 
-For an account with the rule "zcdp" the check shows that the charged rho is at least that of each concentrated promise.
-A promise (epsilon, delta) implies no bound on rho; for such promises the rho of the events is trusted. A Rényi promise
-is compared at its one order only, which says less than the rho that is charged for it.
+For an account with the rule "zcdp" the check shows that the charged rho is at least the rho of each concentrated
+promise. A promise (epsilon, delta) implies no bound on rho; for such promises the rho of the events is trusted. A Rényi
+promise is compared at its one order only, which says less than the rho that is charged for it.
 
-A promise about a part of an outcome requires only its own price. But two parts that each keep epsilon = 1 may lose 2
-together, and the rest of the outcome has no bound. So every audience for which the ledger is charged must have a
-promise about the whole outcome (`Privacy.whole`), and the charge must cover that promise too.
+A promise about a part of an outcome requires only its own price. Two parts that each keep epsilon = 1 may lose 2
+together, and the rest of the outcome has no bound. Every audience for which the ledger is charged must have a promise
+about the whole outcome (`Privacy.whole`), and the charge must cover that promise too.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
 
     The ledger guards against the public and the other participants. If nothing is promised towards the public or the
     other participants, the ledger guards against all audiences with a promise. Each audience must itself have a promise
-    about the whole outcome, or be covered by one to an audience that sees at least as much. Each promise is compared
-    with the price in the promise's own notion. The check refuses a notion in which the events have no price. It refuses
-    events of another neighbouring relation, too, because relations are converted only by proved rules. A charge without
-    a delta needs a pure promise that it covers. A charge larger than the promises is allowed. Published claims that are
-    known to be false, and vacuous promises, are ignored.
+    about the whole outcome, or be covered by such a promise to an audience that sees at least as much. Each promise is
+    compared with the price in the promise's own notion. The check refuses a notion in which the events have no price.
+    The check refuses events of another neighbouring relation, too, because relations are converted only by proved
+    rules. A charge without a delta needs a pure promise that it covers. A charge larger than the promises is allowed.
+    Published claims that are known to be false, and vacuous promises, are ignored.
 
     Args:
         events: the events of one run, as the ledger is charged for them.
@@ -123,8 +123,8 @@ def charged_for(promises: Iterable[Privacy]) -> tuple[Audience, ...]:
         promises: the promises of the run.
 
     Returns:
-        Of the public and the other participants, the audiences with a promise. If neither has a promise, all other
-        audiences with a promise.
+        The audiences with a promise among the public and the other participants. If neither the public nor the other
+        participants have a promise, all other audiences with a promise.
 
     Example:
         >>> from confide.contract.guarantees import Source, Relation
@@ -178,7 +178,7 @@ def _check_whole(compared: Sequence[Privacy]) -> None:
 
 def _check_delta(events: tuple[Event, ...], promises: Sequence[Privacy]) -> None:
     """Check that a charge without a delta comes with promises without a delta. Other functions compare each promise
-    with the price in its own notion.
+    with the price in the promise's own notion.
     """
     if not all(map(_has_epsilon, events)) or price("basic", events, largest_delta(promises)).delta:
         return

@@ -74,9 +74,10 @@ class ResponseTable:
 def response_table(epsilon: float, categories: int = 2) -> ResponseTable:
     """The table over 2^62 that reports the truth with the largest probability that epsilon allows.
 
-    The weight of each other answer is ceil(2^62 / (e^epsilon + k - 1)), the ceiling of an exact number, and that of the
-    truth is 2^62 - (k - 1) other. At an epsilon near 0 these weights could make the truth less likely than another
-    answer. If so, all answers get the weight floor(2^62 / k).
+    The weight of each other answer is ceil(2^62 / (e^epsilon + k - 1)), the ceiling of an exact number. The weight of
+    the truth is 2^62 - (k - 1) other, where `other` is the weight of each other answer. At an epsilon near 0 the
+    rounded weights could make the truth less likely than another answer. If the truth would be less likely than another
+    answer, all answers get the weight floor(2^62 / k).
 
     Args:
         epsilon: the loss in nats, >= 0.
@@ -147,8 +148,8 @@ def estimated_shares(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Unbiased estimates of the shares of the true answers, from the reports alone.
 
-    With p the probability of reporting the truth and q that of each other answer, share = (frequency - q) / (p - q).
-    For other designs, and for errors as shares of a population, see `confide.channels.survey_shares`.
+    If p is the probability of reporting the truth and q the probability of each other answer, then share = (frequency -
+    q) / (p - q). For other designs, and for errors as shares of a population, see `confide.channels.survey_shares`.
 
     Args:
         reports: (n,) reports in 0..k-1, n >= 1.
@@ -156,8 +157,8 @@ def estimated_shares(
         categories: the number k of categories.
 
     Returns:
-        Two arrays of shape (k,). The estimates sum to 1 and may lie outside [0, 1]. The standard errors are those of
-        the randomisation alone, at the estimated shares.
+        Two arrays of shape (k,). The estimates sum to 1 and may lie outside [0, 1]. The standard errors count the
+        randomisation alone, at the estimated shares.
 
     Raises:
         InvalidInput: no reports, a report out of range, or an epsilon at which reports carry no information.

@@ -59,8 +59,8 @@ class RunningCounter:
         """Feed one step to all counters, and publish their counts.
 
         Args:
-            increments: private whole numbers that this step adds to each counter, zeros included, shape (k,). Each is
-                clipped at `largest_increment` in both directions.
+            increments: private whole numbers that this step adds to each counter, zeros included, shape (k,). Each
+                increment is clipped at `largest_increment` in both directions.
 
         Returns:
             The public counts, shape (k,).

@@ -48,8 +48,8 @@ def exponential_mechanism(
     sensitivity)).
 
     Each draw is epsilon-DP, and also (epsilon^2/8)-zCDP because it is of bounded range. All draws together cost `size`
-    times that. Secure draws are exact for the weights, which are doubles, and epsilon keeps a margin of 2^-37 for the
-    rounding of the weights.
+    times as much as one draw. Secure draws are exact for the weights, which are doubles, and epsilon keeps a margin of
+    2^-37 for the rounding of the weights.
 
     Args:
         scores: (k,) finite numbers, private; larger is better.
@@ -59,7 +59,8 @@ def exponential_mechanism(
         stream: the name of the draw.
         size: number of independent draws from the same scores.
         monotone: True if every neighbour step moves all scores in one direction (counts, when a record is added or
-            removed). The exponent is then epsilon score / sensitivity, twice as sharp at the same epsilon.
+            removed). For monotone scores the exponent is epsilon score / sensitivity, twice as sharp at the same
+            epsilon.
         line: the line of the run's charge that pays.
 
     Returns:
@@ -133,8 +134,8 @@ def selection_error(
     """A bound on the distance of the selected score below the best score, which holds except with the failure
     probability.
 
-    The bound is (2 sensitivity / epsilon) ln(k / beta), with k items and failure probability beta, and half of that for
-    monotone scores.
+    The bound is (2 sensitivity / epsilon) ln(k / beta), with k items and failure probability beta, and half as large
+    for monotone scores.
 
     Args:
         items: the number k of items, >= 1.
@@ -180,8 +181,8 @@ def report_noisy_max(
     score.
 
     The mechanism is epsilon-DP, and no better than (epsilon^2/2)-zCDP. If many selections are composed, the exponential
-    mechanism costs a quarter of that. The smallest position wins a tie. On the integers ties have positive probability,
-    so the rule is part of the law.
+    mechanism costs a quarter as much: epsilon^2/8 instead of epsilon^2/2 in zCDP. The smallest position wins a tie. On
+    the integers ties have positive probability, so the rule for ties is part of the law.
 
     Args:
         scores: (k,) whole numbers, private.

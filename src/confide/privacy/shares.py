@@ -6,7 +6,8 @@ T A = 1. The decoder turns the frequencies f of n reports into unbiased shares f
 exactly, as long as reports are independent, each person sends one, and n is fixed:
 
     n cov(f A) = A' diag(q) A - p p'     for people drawn at random from a population with shares p, q = p T,
-    n var(f A) = diag(A' diag(q) A) - p  for the shares p of the people who answered: the randomisation alone.
+    n var(f A) = diag(A' diag(q) A) - p for the shares p of the people who answered, so that only the randomisation
+    counts.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ class ShareEstimate:
         """The distance of the estimated shares from [0, 1]: the largest number of randomisation errors by which an
         estimate is below 0, or 0 if none is.
 
-        The errors are computed at the nearest possible shares. A distance above 4 is no chance: either people did not
-        follow the design, or the design was another one.
+        The randomisation errors are computed at the nearest possible shares. A distance above 4 is not due to chance:
+        either people did not follow the design, or the design was another one.
         """
         below = np.maximum(-self.shares, 0.0)
         some = below > _ROUNDING
@@ -87,7 +88,7 @@ class ShareEstimate:
 
 def report_squares(table: _Array, decoder: _Array, law: _Array) -> _Array:
     """The mean square of the contribution of one report to each estimated share, shape (m,): diag(A' diag(q) A), where
-    `law` is the law of the true answers and q that of the reports.
+    `law` is the law of the true answers and q the law of the reports.
     """
     return np.asarray((law @ table) @ decoder**2)
 

@@ -49,13 +49,15 @@ class SparseVector:
     query, and halts.
 
     Let Delta be the sensitivity, and split epsilon = e1 + e2. Laplace noise of scale Delta/e1 is added to the threshold
-    once, and of scale 2 Delta/e2 to each answer. With the default halves these scales are 2 Delta/epsilon and 4
-    Delta/epsilon. The result is TOP where the noisy answer is strictly above the noisy threshold.
+    once, and of scale 2 Delta/e2 to each answer. With the default e1 = e2 = epsilon/2, the noise scales are 2
+    Delta/epsilon for the threshold and 4 Delta/epsilon for an answer. The result is TOP where the noisy answer is
+    strictly above the noisy threshold.
 
     Proof of privacy for neighbours D and D'. Fix the index at which the mechanism halts, and map the threshold's noise
-    z under D to z + Delta under D'. Answers under D' are higher by at most Delta. So each BOT under D is at least as
-    likely under D'. The gap between answer and threshold moves by at most 2 Delta, so the TOP costs the factor e^(2
-    Delta/scale) = e^e2. The density of z costs e^(Delta/scale) = e^e1.
+    z under D to z + Delta under D'. Answers under D' are higher by at most Delta. Each answer BOT under D is therefore
+    at least as likely under D'. The gap between answer and threshold moves by at most 2 Delta, so the TOP costs the
+    factor e^(2 Delta/scale) = e^e2. The shift of z by Delta changes the density of z by at most the factor
+    e^(Delta/scale) = e^e1.
 
     For `monotone` answers the gap moves by at most Delta, so noise of scale Delta/e2 suffices for each answer. If
     answers rise from D to D', the gap moves by Delta - (rise) <= Delta. If answers fall, z is not shifted: each BOT
@@ -63,9 +65,9 @@ class SparseVector:
 
     On the integers the same proof holds with sums in place of integrals. "continuous" noise is added and rounded on one
     grid, and Delta is rounded up to that grid. The threshold's rounded noise shifts by a multiple of the grid, and the
-    answer's noise by any real number. So the same proof holds for every threshold and all answers, as long as sums stay
-    below 2^53 units of the grid, where doubles are exact. Scales are limited such that larger noise has probability
-    below 2^-184. Only the index at which the mechanism halts may be published.
+    answer's noise by any real number. The proof of privacy therefore holds for every threshold and all answers, as long
+    as sums stay below 2^53 units of the grid, where doubles are exact. Scales of the noise are limited such that larger
+    noise has probability below 2^-184. Only the index at which the mechanism halts may be published.
 
     Args:
         threshold: public threshold T; a whole number with |T| <= 2^62 in the discrete law, and |T| <= 2^(52 - grid) in
@@ -319,8 +321,8 @@ class SparseVector:
     def halting_law(self, answers: ArrayLike) -> NDArray[np.float64]:
         """The probabilities of halting at each answer, and of never halting.
 
-        The probabilities are exact to about 1e-12. For the continuous law the probabilities are those before rounding
-        to the grid. The rounding changes a probability by less than 2^(1 - grid)/scale for each answer.
+        The probabilities are exact to about 1e-12. For the continuous law the probabilities are the probabilities
+        before rounding to the grid. The rounding changes a probability by less than 2^(1 - grid)/scale for each answer.
 
         Args:
             answers: the answers, shape (k,); whole numbers in the discrete law.
@@ -330,7 +332,7 @@ class SparseVector:
 
         Raises:
             InvalidInput: the answers are so many, or spread so widely, that the law would take more than ten seconds or
-                half a GiB. The check is made before any computation.
+                half a GiB. The size is checked before any computation.
         """
         law: NDArray[np.float64] = np.exp(self._logs(answers))
         return law
@@ -384,16 +386,16 @@ class SparseVector:
         baseline: float = math.inf,
     ) -> Accuracy:
         """The accuracy alpha as a guarantee that holds with probability 1 - beta. Every answer of at most T - alpha
-        before the halt gets BOT, and TOP comes no later than at the first answer above T + alpha. In between, either
-        result is possible.
+        before the halt gets BOT, and TOP comes no later than at the first answer above T + alpha. For an answer between
+        T - alpha and T + alpha, either result is possible.
 
         Args:
             queries: the largest number k of answers that are examined, >= 1.
             failure_probability: the probability beta that the guarantee fails, in (0, 1).
             bound: "exact" for the least alpha on the worst stream of answers; "tails" for the sum of the quantiles of
                 both noises; "lemma" for the printed 8 Delta (ln k + ln(2/beta))/epsilon.
-            baseline: an alpha that is known without the release; the guarantee is vacuous if its alpha is at least
-                that.
+            baseline: an alpha that is known without the release; the guarantee is vacuous if its own alpha is at least
+                `baseline`.
 
         Raises:
             NotGuaranteed: the lemma for a split of epsilon other than halves.
@@ -467,8 +469,8 @@ class ArmedSparseVector:
         """Whether an answer is, noisily, above the threshold. The first True halts the mechanism.
 
         Args:
-            answer: private answer. The caller ensures its type: a whole number in the discrete law, a finite number in
-                the continuous law.
+            answer: private answer. The caller ensures the type of the answer: a whole number in the discrete law, a
+                finite number in the continuous law.
 
         Raises:
             Refused: the mechanism has halted, or has examined as many answers as were declared.
@@ -485,8 +487,8 @@ class ArmedSparseVector:
         return self._halted
 
     def _noisy(self, value: object, which: int, part: str, stream: StreamName) -> float | Fraction:
-        """A value with its noise. The value is first clipped to the range of the type, which never increases the
-        distance of two values.
+        """A private value plus its noise. The value is first clipped to the range of the type, which never increases
+        the distance of two values.
         """
         mechanism = self._mechanism
         largest = mechanism._largest
@@ -508,7 +510,9 @@ class ArmedSparseVector:
 
 
 def _number(field: str, value: object) -> float | Fraction:
-    """A finite number, exactly. The error message does not quote the number, because it may be private."""
+    """A finite number: a fraction or a double, without rounding. The error message does not quote the number, because
+    it may be private.
+    """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(field, "is not a finite number")
     if isinstance(value, Rational):

@@ -117,8 +117,8 @@ def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remov
         add_remove: True if neighbours differ by the participant's presence, instead of by their record.
 
     Returns:
-        Twice the maximum of the memberships of the used steps, over slots and choices of C rounds; once that maximum
-        with `add_remove`.
+        Let the membership of a step be the number of finished blocks that contain the step. The result is twice the
+        largest sum of memberships, over all slots and choices of C rounds, and once this sum with `add_remove`.
 
     Source: spec allocation 2 (optional free gain).
 
@@ -138,7 +138,7 @@ def participation_squared(horizon: int, arity: int, *, rounds: int, bids: int, a
     """The squared l2 distance by which one participant, with one slot in each round, can move all finished block sums
     together, for Gaussian noise.
 
-    With C bids, depth h, and N/R slots in a round:
+    For C bids, a tree of depth h, and N/R slots in each round, the squared distance Delta2^2 is:
 
         Delta2^2 = 2C sum over levels l < h of min(C, ceil(r^l / slots))
 

@@ -1,7 +1,7 @@
 """Bounds on the largest error of a tree counter's counts, over all counters and all steps.
 
-All bounds are functions of public numbers, because the noise does not depend on the data. All but the published ones
-are rounded up.
+All bounds are functions of public numbers, because the noise does not depend on the data. All bounds except the
+published ones are rounded up.
 
 Source: spec allocation 2, bounds 1 to 4.
 """
@@ -85,9 +85,9 @@ def single_sum_bound(scale: float, most_terms: int, horizon: int, counters: int,
 def chernoff_bound(scale: float, most_terms: int, horizon: int, counters: int, gamma: float) -> float:
     """The Chernoff bound, which is the minimum over 0 < theta < 1/b of (ln(2 N k/gamma) - M ln(1 - b^2 theta^2))/theta.
 
-    The bound holds for Laplace noise on the real line. The bound also holds on the integers, where the
-    moment-generating function is no larger. Any theta gives a valid bound, so an inexact minimum cannot make the result
-    wrong.
+    The bound holds for Laplace noise on the real line. The Chernoff bound also holds for noise on the integers, where
+    the moment-generating function is no larger. Any theta gives a valid Chernoff bound, so an inexact minimum cannot
+    make the result wrong.
 
     Args:
         scale: scale b of the Laplace noise of each block.

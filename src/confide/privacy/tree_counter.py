@@ -1,7 +1,8 @@
 """Tree counter: running counts of streams, published at every step, for one epsilon however many steps there are.
 
-The clock is public. All counters are fed together at every step, zeros included, and each step draws exactly one noise
-per counter. A step that was skipped because nothing happened would reveal that nothing happened.
+The clock that counts the steps is public. All counters are fed together at every step, zeros included, and each step
+draws exactly one noise per counter. A step that was skipped because nothing happened would reveal that nothing
+happened.
 """
 
 from __future__ import annotations
@@ -61,11 +62,13 @@ class TreeCounter:
     is released with noise. A count is the sum of the released blocks that make up the stream so far.
 
     Privacy: the published counts are computed from the released block sums, so it is enough to bound the loss of these
-    sums. Along any history of releases, each true block sum is a function of the data. So the log density ratio of the
-    history is a sum of terms |difference of block sums|/scale, and these differences sum to at most `exposure`. Streams
-    may therefore be chosen adaptively from what was published, and their number k does not matter. A step lies in at
-    most h blocks, where h is the depth of the tree. So the exposure is at most h times the sensitivity. For Gaussian
-    noise the squared differences add up instead. Running maxima and rounding are post-processing.
+    sums. Along any history of releases, each true block sum is a function of the data. The log density ratio of the
+    history is therefore a sum of terms |difference of block sums|/scale, and these differences sum to at most
+    `exposure`. The streams may be chosen adaptively from the published counts, and their number k does not matter for
+    privacy. A step lies in at most h blocks, where h is the depth of the tree. The exposure, which is the largest total
+    difference of block sums between neighbours, is therefore at most h times the sensitivity. For Gaussian noise the
+    squared differences of block sums add up, instead of the absolute differences. Running maxima and rounding are
+    post-processing.
 
     `for_epsilon`, `for_rho` and `for_mu` compute the scale from a privacy loss.
 
@@ -73,8 +76,8 @@ class TreeCounter:
         horizon: the number N of steps, >= 1; further steps are refused.
         scale: scale of Laplace noise, or standard deviation of Gaussian noise, of every block, > 0.
         counters: the number k of counters, >= 1.
-        arity: the arity r of the tree, >= 2. Between 12 and 48 the noise is half of a binary tree's. `for_epsilon`,
-            `for_rho` and `for_mu` choose an arity.
+        arity: the arity r of the tree, >= 2. With an arity between 12 and 48 the noise is half of the noise of a binary
+            tree. `for_epsilon`, `for_rho` and `for_mu` choose an arity.
         law: the law of the noise. "discrete_laplace" (pure DP) and "discrete_gaussian" (zCDP) are on the integers;
             "laplace" and "gaussian" (GDP) are on the real line, rounded to a grid.
         l1_sensitivity: the largest l1 distance by which one neighbour step moves all streams together, along any
@@ -201,8 +204,8 @@ class TreeCounter:
 
     @property
     def levels(self) -> int:
-        """The depth h of the tree, the smallest with r^h > N for arity r and N steps. A step lies in at
-        most h blocks.
+        """The depth h of the tree, the smallest with r^h > N for arity r and N steps. A step lies in at most h blocks
+        of the tree.
         """
         return levels(self.horizon, self.arity)
 
@@ -528,8 +531,9 @@ class TreeCounter:
     @renamed(gamma="failure_probability")
     def simulated_bound(self, failure_probability: float, noise: Noise, *, runs: int, miss_share: float = 0.1,
                         stream: Stream = "bound") -> float:
-        """An error bound from simulated noise: an upper confidence bound of a quantile. It fails, through the
-        simulation or the run, with probability at most gamma. `error_bound(gamma, "exact")` needs no simulation.
+        """An error bound from simulated noise: an upper confidence bound of a quantile. The simulated bound fails,
+        through the simulation or the run, with probability at most gamma. `error_bound(gamma, "exact")` needs no
+        simulation.
 
         Args:
             failure_probability: probability gamma that the bound fails, in (0, 1).

@@ -1,12 +1,12 @@
 """The exact law of a tree counter's largest error for noise on the integers, computed through the tree level by level.
 
 All block noises are independent. Let I_l(x) be the probability that every estimate strictly inside a block of level l
-stays within [-E, E], given that the blocks before it have contributed noise x. The block contains r blocks of level l -
-1. After each of these blocks but the last, its own noise is added:
+stays within [-E, E], given that the blocks before it have contributed noise x. The block contains r smaller
+blocks, of level l-1. After each of the r smaller blocks except the last, the noise of this smaller block is added:
 
     I_l = S^(r-1) I_{l-1},   (S v)(x) = I_{l-1}(x) sum over y of P(y) v(x + y) 1[|x + y| <= E],   I_0 = 1.
 
-The digits of the horizon are processed in the same way. Each sum is a convolution on 2E + 1 points.
+The same recursion goes through the base-r digits of the horizon. Each sum over y is a convolution on 2E + 1 points.
 
 Source: ours; it replaces the simulated quantile of spec allocation 2 (bound 4) where noise is on the integers.
 """
@@ -30,7 +30,7 @@ __all__ = ["largest_error", "log_within", "variance"]
 _Array = NDArray[np.float64]
 _Step = Callable[[_Array], _Array]
 _ROOM = 1e-12  # more than the rounding of the convolutions
-_RATE = {"discrete_laplace": 8e7, "discrete_gaussian": 1.5e7}  # points a second that a walk's step takes, roughly
+_RATE = {"discrete_laplace": 8e7, "discrete_gaussian": 1.5e7}  # points a second that a step takes, roughly
 _SECONDS = 10.0
 _BYTES = {"discrete_laplace": 64, "discrete_gaussian": 400}  # of a point: its arrays, and what a convolution makes
 _MOST_BYTES = 2**30

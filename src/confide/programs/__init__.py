@@ -10,9 +10,9 @@ of prices.
 True
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "billboards": ("PathBillboard",),

@@ -6,8 +6,8 @@ about shares, are checked with as many simulated people as the campaign has, or 
 
 Fixed-transcript audit: a tiny mechanism runs on two neighbouring data sets with the same noisy answers. Both runs must
 publish the same to all others, bit for bit. The privacy loss along the transcript is computed from the numbers that
-noise was added to in both runs. For each part of the noise, this loss must be within the charge of that part. No
-sampling is involved.
+noise was added to in both runs. For each part of the noise, the privacy loss along the transcript must be within the
+charge of that part. The fixed-transcript audit involves no sampling.
 
 Full-size run: the mechanism runs on simulated people, and runs again where one of them hands in a different record.
 
@@ -97,7 +97,7 @@ __all__ = [
     "truth",
 ]
 
-# ---- audited walks
+# ---- audited replays
 
 _PAIRS = 16  # all there are
 
@@ -260,10 +260,10 @@ def draws_publicly(mechanism: Dude) -> bool:
 _NAME = "privacy: at its own size, everything that others see, jointly"
 _PATH = "privacy: at its own size, the path of prices"
 _FLAGS = 64  # times at which a flag may rise, up to which the law of when it does is computed
-_INJECTED = (0.05, 0.002)  # of the noise: each is one more walk
+_INJECTED = (0.05, 0.002)  # of the noise: each is one more replay
 
 
-class _Walk(NamedTuple):
+class _Replay(NamedTuple):
     """Results of one fixed-transcript audit of a pair of neighbouring data sets.
 
     Args:
@@ -354,7 +354,7 @@ def _risen(own: RoundDude) -> dict[int, int]:
 
 def _replayed(
     own: Dude, pair: tuple[ProgramRecords, ProgramRecords, int], seed: int, bent: _Bent = lambda noise: noise,
-) -> _Walk:
+) -> _Replay:
     first, second, index = pair
     observed = dict[str, Any]()
 
@@ -377,11 +377,11 @@ def _replayed(
         flags = pattern_loss(own, observed["board"], observed["draws"], first, second) if few else None
     leaks = [*audit.leaks, *(["a part of the flags' noise was not asked for"] if flags == math.inf else [])]
     share = audit.measured / audit.promised
-    return _Walk(audit.measured, flags, leaks[0] if leaks else "", share,
-                 share if isinstance(claim, GDP) else math.sqrt(share))
+    return _Replay(audit.measured, flags, leaks[0] if leaks else "", share,
+                   share if isinstance(claim, GDP) else math.sqrt(share))
 
 
-def _rows(mechanism: Dude, own: Dude, found: _Walk) -> list[AuditRow]:
+def _rows(mechanism: Dude, own: Dude, found: _Replay) -> list[AuditRow]:
     fewer = "" if own.program.people == mechanism.program.people else f"{own.program.people:,} people"
     stops = own.flags.stop_delta if isinstance(own, RoundDude) and own.truncate else 0.0
     evidence = found.leak or (f"{own.program.people:,} made-up people, and one hands in something else: published "
@@ -404,9 +404,9 @@ def _rows(mechanism: Dude, own: Dude, found: _Walk) -> list[AuditRow]:
     return rows
 
 
-def _cost(promise: Privacy, own: Dude, found: _Walk, stops: float) -> float:
-    """Measured loss of the release in the number that a promise states. The delta of the stops is subtracted from the
-    promise's delta first.
+def _cost(promise: Privacy, own: Dude, found: _Replay, stops: float) -> float:
+    """Measured loss of the release in the number that a promise states. Before the comparison, the delta of the stops
+    is subtracted from the promise's delta.
     """
     events = list[Event]()
     if found.gaussian:
@@ -454,26 +454,26 @@ def program(mechanism: Dude, seed: int = 0, *, records: Sequence[Any] | None = N
     pool = tiny_pool(mechanism.program, seed, records)
     twin, promised = tiny(mechanism, pool), mechanism.guarantees()
     small = Pool.of(twin.program, study_generator(seed, "tiny"), 0, pool.records)
-    walked, own = jointly(twin, small, seed), scaled(mechanism)
+    replayed, own = jointly(twin, small, seed), scaled(mechanism)
     people = Pool.of(own.program, study_generator(seed, "people"), _POOL, records)
     fewer = "" if own.program.people == mechanism.program.people else f"{own.program.people:,} people"
     return Audited(promises=promised, events=mechanism.events, charged=mechanism.loss, measured=[
         Examined(named="the price of a promise", rows=lambda it: promise_rows(promised, it.events)[0] if it else [],
                  faults={"twice the squared budget": inject_fault(mechanism, ChargesTwice)}),
         sensitivity(mechanism, pool, seed),
-        walked,
+        replayed,
         answers(twin, small, seed),
         *(flags(mechanism, twin, small, seed) if isinstance(mechanism, RoundDude) and isinstance(twin, RoundDude)
           else ()),
-        *((truth(twin, small, walked, promised.of(Truthfulness), seed),)
+        *((truth(twin, small, replayed, promised.of(Truthfulness), seed),)
           if isinstance(twin, Charging) and twin.alpha is not None else ()),
-        laws(twin, small, walked, seed),
+        laws(twin, small, replayed, seed),
         full_size(mechanism, own, people, seed),
         *behaviour(own, people, seed, (*promised.of(Accuracy), *promised.of(Participation)), fewer)])
 
 
 def truth(
-    twin: Charging, pool: Pool, walked: Transcripts, promises: Sequence[Truthfulness], seed: int
+    twin: Charging, pool: Pool, replayed: Transcripts, promises: Sequence[Truthfulness], seed: int
 ) -> Examined:
     """Check of the gain of lies, computed from the privacy loss that the mechanism's own run showed, with an injected
     fault in which nobody receives their favourite.
@@ -481,13 +481,13 @@ def truth(
     Args:
         twin: a tiny mechanism that charges.
         pool: pool of its program's records.
-        walked: fixed-transcript audit of the tiny mechanism.
+        replayed: fixed-transcript audit of the tiny mechanism.
         promises: promises of the campaign's own mechanism.
         seed: seed of the simulated people and of the noise.
     """
 
     def sound() -> Iterable[AuditRow]:
-        path, audit = (_number(walked, part) for part in ("slack", "audit"))
+        path, audit = (_number(replayed, part) for part in ("slack", "audit"))
         path_row, gain_row = lie_rows(twin, pool, path, seed, audit=audit)
         return path_row.smaller(SIX), gain_row.smaller(SIX).holding(*promises)
 
@@ -495,21 +495,21 @@ def truth(
                     faults={"nobody is reassigned": lambda: [vain_row(twin, seed)]})
 
 
-def _number(walked: Transcripts, part: str) -> float:
+def _number(replayed: Transcripts, part: str) -> float:
     """Measured loss of one part of the noise; 0 where nothing is charged for the part, or where the loss is unknown."""
-    measured = walked.sound[part].row().measured if part in walked.sound else 0.0
+    measured = replayed.sound[part].row().measured if part in replayed.sound else 0.0
     return float(measured) if isinstance(measured, float) else 0.0
 
 
-def laws(twin: Dude, pool: Pool, walked: Transcripts, seed: int) -> Laws:
+def laws(twin: Dude, pool: Pool, replayed: Transcripts, seed: int) -> Laws:
     """Statistical test of the probability laws of the noise that a run draws.
 
     Args:
         twin: a tiny mechanism.
         pool: pool of its program's records.
-        walked: fixed-transcript audit of the tiny mechanism.
+        replayed: fixed-transcript audit of the tiny mechanism.
         seed: seed of the run.
     """
     step = next(iter(steps(twin, pool, seed)))
-    return Laws(draws=lambda: observed(walked.run, joined(twin.program, step.records), seed), samples=_DRAWS,
+    return Laws(draws=lambda: observed(replayed.run, joined(twin.program, step.records), seed), samples=_DRAWS,
                 false_alarm=FALSE_ALARM, seed=seed)

@@ -1,8 +1,8 @@
 """Checks of a mechanism's run at a campaign's own size: shares, certificate, supplies, and independence of order and
 threads.
 
-The run is on simulated people. Its results are compared with the promises that the mechanism makes before a run about
-value, averages and participation.
+The run is on simulated people. The results of the run are compared with the promises that the mechanism makes before a
+run about value, averages and participation.
 """
 
 from __future__ import annotations
@@ -273,7 +273,7 @@ def behaviour(
 
     Args:
         mechanism: mechanism as it will run, or `scaled`.
-        pool: pool of its program's records.
+        pool: records of the mechanism's program from which the simulated data are drawn.
         seed: seed of the simulated people and of the noise.
         promised: promises of the campaign's own mechanism, where `mechanism` is a smaller copy.
         among: description of the smaller copy, such as its number of people; empty where the sizes are the campaign's.
@@ -425,15 +425,15 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
 
 
 def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """Check that the delivered load does not exceed a supply more often than promised. Mechanisms that give averages
-    have no such rows.
+    """Check that the delivered load does not exceed a supply more often than promised. There are no rows for mechanisms
+    that give averages.
 
     Where the failure probability affects only the reserve, the audit makes it so small that no run may show any excess.
-    In other cases the audit makes as many runs as it needs.
+    In all other cases the audit makes as many runs as the statistics need.
 
     Args:
         mechanism: mechanism as it will run, or `scaled`.
-        pool: pool of its program's records.
+        pool: records of the mechanism's program from which the simulated data are drawn.
         seed: seed of the simulated people and of the noise.
     """
     if not isinstance(mechanism, _INTEGRAL):
@@ -511,19 +511,19 @@ def order_row(run: Run) -> AuditRow:
     parts = inject_fault(mechanism, _SmallShards).run(run.records, Noise.simulated(seed))
     wrong = int(not parts.shares.equals(outcome.shares)) + int(_board(parts) != _board(outcome))
     order = study_generator(seed, "order").permutation(mechanism.program.people)
-    mixed_up = mechanism.run(run.records.take(order), Noise.simulated(seed))
+    permuted = mechanism.run(run.records.take(order), Noise.simulated(seed))
     for name in ("prices", "slacks"):
-        wrong += not np.array_equal(getattr(mixed_up.billboard, name), getattr(outcome.billboard, name))
+        wrong += not np.array_equal(getattr(permuted.billboard, name), getattr(outcome.billboard, name))
     if isinstance(mechanism, PrivDude):
-        wrong += not mixed_up.shares.equals(outcome.shares.take(order))
+        wrong += not permuted.shares.equals(outcome.shares.take(order))
     return AuditRow.at_most("billboard: changes with the order of people, or with threads", 0.0, float(wrong),
                             "the same run with people in another order, and in other parts",
                             unit="outcomes", concern=Concern.ACCURACY)
 
 
 def _board(outcome: Any) -> bytes:
-    """All numbers of the billboard as bytes. The field `plan` is left out, since it names the class, which is another
-    one in a mechanism with an injected fault.
+    """All numbers of the billboard as bytes. The field `plan` is left out, because it depends on the class of the
+    mechanism, and an injected fault changes the class.
     """
     return repr([(name, part.tolist() if isinstance(part, np.ndarray) else part)
                  for name, part in sorted(vars(outcome.billboard).items()) if name != "plan"]).encode()

@@ -1,10 +1,10 @@
 """Exact privacy loss from the times at which flags rise.
 
-A flag of a row rises when the load of the row comes near its supply. The pattern of all flags is published. Given
-prices, draws and the pattern, the rows are independent and everybody else's part is fixed. So the log ratio of a
-pattern's probabilities on two neighbouring data sets is a sum over rows of integrals over the noise of one level. The
-module computes this log ratio along a tiny mechanism's own runs, with the noise that they drew, and over all patterns
-for a few people and rows.
+A flag of a row rises when the load of the row comes near its supply. The pattern of all flags is published. Given the
+prices, the public draws and the pattern of flags, the rows are independent, and the part of every unchanged participant
+is fixed. So the log ratio of a pattern's probabilities on two neighbouring data sets is a sum over rows of integrals
+over the noise of one level. The module computes this log ratio along a tiny mechanism's own runs, with the noise that
+they drew, and over all patterns for a few people and rows.
 
 The class `FlagLaw` has the exact law of the times at which flags rise, for programs that are small enough to list all
 transcripts.
@@ -221,7 +221,7 @@ def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: 
     for number, step in enumerate(steps(mechanism, pool, seed)):
         for turn in range(history_kinds(mechanism)):
             source = histories(mechanism, seed)(number * history_kinds(mechanism) + turn)
-            if turn == 0:  # a flag that rises as soon as she has been served
+            if turn == 0:  # a flag that rises as soon as the person has been served
                 source = FlagAnswers(source, lambda _, at=step.index // mechanism.flags.batch: at)  # type: ignore[misc]
             history = RecordingNoise(source)
             outcome = mechanism.run(joined(mechanism.program, step.records), history)
@@ -280,7 +280,8 @@ def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> l
     people and rows. Cinf is the largest entry of a contribution.
 
     Args:
-        mechanism: mechanism as it will run, sound or with an injected fault. The check uses its noise and its bounds.
+        mechanism: mechanism as it will run, sound or with an injected fault. The check uses the mechanism's noise and
+            bounds.
         sound: sound mechanism with the promise to compare with, where `mechanism` has a fault.
     """
     own, out = mechanism.flags, []
@@ -317,8 +318,8 @@ def stop_delta_row(mechanism: RoundDude, sound: RoundDude | None = None) -> Audi
 
     A stop raises a flag before noise does only if a query's noise is below its level's noise by more than the room
     between the level and the stop. Where the level's noise is z, the noise of one of q queries is below z - room with
-    probability 1 - (1 - P[noise < z - room])^q. The delta of stops is an integral of that probability over z for all
-    rows, computed by adaptive quadrature.
+    probability 1 - (1 - P[noise < z - room])^q. The delta of stops is an integral of the probability 1 - (1 - P[noise <
+    z - room])^q over z for all rows, computed by adaptive quadrature.
 
     Args:
         mechanism: mechanism with stops, sound or with an injected fault.

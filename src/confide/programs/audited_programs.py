@@ -275,9 +275,9 @@ def history_kinds(mechanism: Dude) -> int:
 
 def histories(mechanism: Dude, seed: int) -> Callable[[int], Noise]:
     """Function from the number of a history to its noise source. The privacy loss must be bounded on every possible
-    noise history, so several kinds take turns. One kind of history is noise as it is drawn. Another kind is much
-    smaller noise, so that prices follow the responses closely. With flags or with an audit of the load, there are
-    histories of either outcome.
+    noise history, so several kinds take turns. One kind of history is noise as it is drawn. In a second kind of history
+    the noise is much smaller, so that prices follow the responses closely. With flags or with an audit of the load,
+    there are histories of either outcome.
 
     Args:
         mechanism: a tiny mechanism.
@@ -381,8 +381,8 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
 
 
 def _beyond_rows(mechanism: Dude, pool: Pool, prices: list[NDArray[np.int64]]) -> list[AuditRow]:
-    """Check of records with numbers out of range, read as in a release. The contributions of such records must be
-    within the bounds for which noise is planned.
+    """Check of records with numbers out of range, read as in a release. The contributions of records with numbers out
+    of range must be within the bounds for which noise is planned.
     """
     table, one, worst = beyond(pool.program, pool.records), mechanism.program.constants, 0.0
     if table is None:

@@ -88,8 +88,9 @@ def apart(_program: Program) -> list[Any]:
 def beyond(program: Program, records: Sequence[Any], most: int = 400) -> ProgramRecords | None:
     """Table of records with a number out of range, read as in a release: each counts as a slot without a record.
 
-    In each record a single number is too large, by a little or by a lot, or below 0. In other records all numbers
-    except the first are out of range, or all numbers are. Faulty bundles name a good twice, or one good too many.
+    In each record a single number is too large, by a little or by a lot, or below 0. There are also records in which
+    all numbers except the first, or all numbers, are out of range. Faulty bundles name a good twice, or one good too
+    many.
 
     Args:
         program: program that the records are for.
@@ -98,7 +99,7 @@ def beyond(program: Program, records: Sequence[Any], most: int = 400) -> Program
         most: largest number of records made.
 
     Returns:
-        The table, or None where no such record can be made.
+        The table, or None where no record of the program can have a number out of range.
     """
     made = [wrong for record in records if record is not None for wrong in _wrong(record)]
     kinds = {type(one) for one in made}

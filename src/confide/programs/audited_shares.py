@@ -117,15 +117,15 @@ def standing(mechanism: Dude, record: Any, board: Any) -> Standing:
         record: the participant's true record.
         board: billboard of the run.
     """
-    her = _Own(mechanism.program, mechanism.program.one(record))
+    own = _Own(mechanism.program, mechanism.program.one(record))
     charged, _ = _charged(board, mechanism.burn_in)
-    played = tuple(her.best(row) for row in board.prices[mechanism.burn_in :])
+    played = tuple(own.best(row) for row in board.prices[mechanism.burn_in :])
     prices = np.array(charged, dtype=np.int64)
-    favourite = her.best(prices)
+    favourite = own.best(prices)
     counts = {action: played.count(action) for action in set(played)}
-    return Standing(played, favourite, sum(often * her.value(action) for action, often in counts.items()),
-                    sum(often * her.paid(action, charged) for action, often in counts.items()),
-                    her.value(favourite) - her.paid(favourite, charged))
+    return Standing(played, favourite, sum(often * own.value(action) for action, often in counts.items()),
+                    sum(often * own.paid(action, charged) for action, often in counts.items()),
+                    own.value(favourite) - own.paid(favourite, charged))
 
 
 def own_share(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def own_share(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str,
         board: billboard of the run.
     """
     program, rounds = mechanism.program, mechanism.rounds
-    her = _Own(program, program.one(record))
+    own = _Own(program, program.one(record))
     if isinstance(mechanism, TightenAndAudit) and not board.accepted:
         nothing = {"action": _described(program, (-1,) * program.width)}
         return nothing if mechanism.alpha is None else {**nothing, "price": 0.0}
@@ -148,15 +148,15 @@ def own_share(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str,
         alpha = math.floor(Fraction(mechanism.alpha) * PRICE_UNIT * program.scale)
         unsatisfied = rounds * found.most - (found.value - found.paid) > rounds * alpha
         if not isinstance(mechanism, TrueDude):
-            return _whole(mechanism, her, index, board, found, unsatisfied=unsatisfied)
+            return _whole(mechanism, own, index, board, found, unsatisfied=unsatisfied)
         played = (found.favourite,) * rounds if unsatisfied else found.played
-        paid = rounds * her.paid(found.favourite, charged) if unsatisfied else found.paid
+        paid = rounds * own.paid(found.favourite, charged) if unsatisfied else found.paid
         return {**_tallied(played), "price": paid / float(PRICE_UNIT * program.scale * rounds)}
     if not isinstance(mechanism, RoundDude | TightenAndAudit):
-        return _tallied(tuple(her.best(row) for row in board.prices[mechanism.burn_in :]))
-    action = her.best(board.prices[mechanism.burn_in + (public_number_of(board.public_seed, index) * rounds >> 32)])
+        return _tallied(tuple(own.best(row) for row in board.prices[mechanism.burn_in :]))
+    action = own.best(board.prices[mechanism.burn_in + (public_number_of(board.public_seed, index) * rounds >> 32)])
     kept = isinstance(mechanism, TightenAndAudit) or not any(
-        load > 0 and raised <= index for load, raised in zip(her.added(action), board.raised.tolist(), strict=True))
+        load > 0 and raised <= index for load, raised in zip(own.added(action), board.raised.tolist(), strict=True))
     return {"action": _described(program, action if kept else (-1,) * program.width)}
 
 
@@ -168,18 +168,18 @@ def _tallied(played: tuple[_Action, ...]) -> dict[str, Any]:
 
 
 def _whole(
-    mechanism: TightDude | TightenAndAudit, her: _Own, index: int, board: Any, found: Standing, *, unsatisfied: bool,
+    mechanism: TightDude | TightenAndAudit, own: _Own, index: int, board: Any, found: Standing, *, unsatisfied: bool,
 ) -> dict[str, Any]:
     """Share with a single action, and its price."""
     program, rounds = mechanism.program, mechanism.rounds
     charged, _ = _charged(board, mechanism.burn_in)
     action = found.favourite if unsatisfied else found.played[public_number_of(board.public_seed, index) * rounds >> 32]
-    price = her.paid(action, charged)
+    price = own.paid(action, charged)
     if mechanism.payments == "scaled" and not unsatisfied:
         if found.paid > found.value or found.value == 0:
             action, price = (-1,) * program.width, 0
         else:
-            price = her.value(action) // program.scale * found.paid // (found.value // program.scale)
+            price = own.value(action) // program.scale * found.paid // (found.value // program.scale)
     return {"action": _described(program, action), "price": price / float(PRICE_UNIT * program.scale)}
 
 
@@ -208,7 +208,7 @@ def action_in(program: Any, described: Any) -> np.ndarray:
 # ---- audited lies
 
 Charging = TrueDude | TightDude | TightenAndAudit
-"""Mechanisms that can charge prices. A `TightenAndAudit` counts only if it charges."""
+"""Mechanisms that can charge prices. A `TightenAndAudit` is among them only if it charges prices."""
 
 _PATHS, _PEOPLE, _LIES = 4, 4, 5
 _LOW = 4.0
@@ -300,7 +300,7 @@ def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
             lies = (lie(mechanism.program, truth, present[int(one)])
                     for one in draw.integers(0, len(present), _LIES))
             gains = [worth(mechanism, truth, board, said) - honest for said in lies]
-            # No report gives more than her favourite at the charged prices, so that bounds all lies there are.
+            # No report gives more than the favourite at the charged prices, so that bounds all lies there are.
             most = standing(mechanism, truth, board).most / (PRICE_UNIT * mechanism.program.scale)
             worst, asked = max(worst, most - honest, *gains), asked + len(gains)
     return AuditRow.at_most("truthfulness: the best lie on a path that stays as it is, against alpha",
@@ -324,18 +324,18 @@ def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> 
         reported: the participant's report; the truth by default.
     """
     program, said = mechanism.program, truth if reported is None else reported
-    her, rounds = program.one(truth), mechanism.rounds
+    own, rounds = program.one(truth), mechanism.rounds
     if isinstance(mechanism, TrueDude):
         share = mechanism.decode(said, 0, board)
         actions = np.array(share["actions"], dtype=np.int32).reshape(-1, program.width)
-        value = sum(int(program.values(her, row[None])[0]) * often
+        value = sum(int(program.values(own, row[None])[0]) * often
                     for row, often in zip(actions, share["times"], strict=True))
         return float(value / (PRICE_UNIT * rounds) - float(share["price"]))
     total = 0.0
     for seed in _seeds(rounds):
         share = mechanism.decode(said, 0, replace(board, public_seed=seed))
         action = action_in(program, share["action"])[None]
-        total += int(program.values(her, action)[0]) / PRICE_UNIT - float(share["price"])
+        total += int(program.values(own, action)[0]) / PRICE_UNIT - float(share["price"])
     return total / rounds
 
 

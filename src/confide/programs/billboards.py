@@ -33,9 +33,9 @@ __all__ = ["BOARD_WORDS", "PathBillboard", "Tally", "numbers_of", "tally_of", "v
 _CELLS = 1 << 19  # of responses that are held at once
 
 Tally = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
-"""Distinct actions of each participant over the main rounds, as three arrays. The first array, of shape (m + 1,), has
-the place where each participant's part begins. The second array, of shape (z, width), has the actions. The third array,
-of shape (z,), has the number of rounds with each action.
+"""Distinct actions of each participant over the main rounds, as three arrays. Of the three arrays, the first, of shape
+(m + 1,), has the place where each participant's part begins. Of the three arrays, the second, of shape (z, width), has
+the actions. Of the three arrays, the third, of shape (z,), has the number of rounds with each action.
 """
 
 
@@ -61,7 +61,7 @@ def tally_of(records: Any, program: Program, prices: NDArray[np.int64]) -> Tally
 
 
 def value_and_load(program: Program, records: Any, tally: Tally) -> tuple[int, NDArray[np.int64]]:
-    """Total value and load of a tally, summed over its rounds, in units. Both numbers are private.
+    """Total value and load of a tally, summed over its rounds, in units. Value and load are private.
 
     Args:
         program: program of the records.
@@ -167,7 +167,7 @@ class PathBillboard(Billboard):
         source.
 
         Raises:
-            InvalidInput: a field has another type or shape. The error names the field.
+            InvalidInput: a field has another type or shape. The error message names the field.
         """
         if not isinstance(self.prices, np.ndarray) or self.prices.ndim != 2 or 0 in self.prices.shape:
             raise InvalidInput("prices", "are no table", "must be (burn_in + T, k) int64")
@@ -214,8 +214,8 @@ class PathBillboard(Billboard):
 
     @property
     def charged_prices(self) -> NDArray[np.int64]:
-        """Average prices of the main rounds, rounded to whole units, shape (k,). Payments use these prices, and so does
-        the search for a participant's favourite.
+        """Average prices of the main rounds, rounded to whole units, shape (k,). The average prices of the main rounds
+        are charged, and a participant's favourite is the best response to them.
         """
         return np.rint(self.price_sums / self.rounds).astype(np.int64)
 
@@ -231,11 +231,11 @@ def numbers_of(board: PathBillboard, name: str, shape: tuple[int, ...], kind: ty
     Args:
         board: billboard that has the field.
         name: name of the field.
-        shape: shape that it must have.
-        kind: type of its numbers.
+        shape: required shape.
+        kind: type of the field's numbers.
 
     Raises:
-        InvalidInput: the field has another shape or type. The error names the field.
+        InvalidInput: the field has another shape or type. The error message names the field.
     """
     found = getattr(board, name)
     if not isinstance(found, np.ndarray) or found.dtype != kind or found.shape != shape \

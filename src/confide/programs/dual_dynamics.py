@@ -20,13 +20,13 @@ Source: spec convex_programs 2 (calibrated setting).
 The numbers of rounds follow from public sizes alone. Prices need a burn-in to reach their level, and main rounds to
 average out the noise.
 
-Consider a row with a load of twice its supply b. The price of this row rises by 2 tau b/(scale sqrt(B)) in each of B
-rounds of the burn-in, so the price reaches tau if B is (scale/(2b))^2. The main rounds, which average out the noise,
-are half as many as the burn-in. Suppose that total demand exceeds the total supply of all rows by a share f only. With
-such a small excess, prices rise f times as fast, and the burn-in takes (scale/(2 f b))^2 rounds. The following table
-has measurements with unit demand, n = 20,000, epsilon = 1, tastes around popularities of .3 to 1, and three draws of
-them. The entries are the largest excess as a share of supply. The last column is the planned excess, which the
-certificate adds for noise alone:
+Consider a row with a load of twice its supply b. The price of a row with twice its supply b as load rises by 2 tau
+b/(scale sqrt(B)) in each of B rounds of the burn-in, so the price reaches tau if B is (scale/(2b))^2. The main rounds,
+which average out the noise, are half as many as the burn-in. If total demand exceeds the total supply of all rows by a
+small share f only, prices rise f times as fast, and the burn-in takes (scale/(2 f b))^2 rounds. The following table has
+measurements with unit demand, n = 20,000, epsilon = 1, and three draws of tastes around popularities of .3 to 1. The
+entries of the table are the largest excess of a row as a share of its supply. The last column is the planned excess,
+which the certificate adds for noise alone:
 
     goods  supply    burn-in + main rounds: excess                               planned
     2      n/(2k)    4 + 2: 6.4%, 8 + 4: 12%, 16 + 8: .1%                        .3%
@@ -46,8 +46,8 @@ rounds of burn-in and 16 main rounds.
 With unit demand, n = 20,000, b = n/(2k), epsilon = 1 and a step scale of n, 200 + 100 rounds met the plan at k = 10
 goods (certificate 1.7% against 1.8%). At k = 30 goods, 200 + 100 rounds left an excess of 55%, while 900 + 900 rounds
 left .5% (certificate 5.8% against 5.9%). So families of goods take larger steps where there are many goods
-(`sets_of_goods`): at k = 30 such steps leave 4.7% excess in the worst row after 200 + 100 rounds. AdaGrad converged in
-300 rounds at 10, 30 and 100 goods, but lost 1.4%, 3.5% and 12.5% of the optimum.
+(`sets_of_goods`): at k = 30 larger steps leave 4.7% excess in the worst row after 200 + 100 rounds. AdaGrad converged
+in 300 rounds at 10, 30 and 100 goods, but lost 1.4%, 3.5% and 12.5% of the optimum.
 
 Source: spec convex_programs 2 and 9.2.
 """
@@ -243,7 +243,7 @@ def noisy(
         law: law of the noise.
         stream: name of the draw.
         squared_l2_sensitivity: squared l2 sensitivity of the numbers, in loads.
-        line: line of the charge that pays.
+        line: name of the line of the charge that pays for the noise.
     """
     if law == "discrete_gaussian":
         return add_discrete_gaussian(noise, exact, noise_std=Fraction(noise_std) * LOAD_UNIT, stream=stream,

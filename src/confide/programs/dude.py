@@ -229,9 +229,10 @@ class Dude(Mechanism[P_co, PathCertificate]):
         """Largest possible gap between the value and the optimum, for any records.
 
         In a packing program no value is below 0, so an upper bound on the optimum is enough. One bound on the optimum
-        is the number of participants times the largest value V. Where supply is scarce, another bound is V times the
-        total supply over `least_sum`. The second bound holds because, on average over a mixture of actions, no
-        participant's value exceeds V times their contribution over `least_sum`, and all contributions fit the supplies.
+        is the number of participants times the largest value V. Where supply is scarce, another bound on the optimum is
+        V times the total supply over `least_sum`. The bound by the total supply holds because, on average over a
+        mixture of actions, no participant's value exceeds V times their contribution over `least_sum`, and the
+        contributions fit the supplies.
         """
         one, served = self.program.constants, float(self.program.people)
         if one.packing and one.least_sum > 0.0:
@@ -334,15 +335,15 @@ class Dude(Mechanism[P_co, PathCertificate]):
         """Digest of all settings except the failure probability, since certificates may use another failure
         probability.
 
-        The other facts on the billboard are not the whole plan: permuted supplies, another network or another alpha may
-        leave each of them unchanged.
+        The other facts on the billboard do not determine the whole plan. Permuted supplies, another network or another
+        alpha may leave each of these facts unchanged.
         """
         found = encode(self, {})
         return digest(canonical(_unsigned({name: one for name, one in found.items() if name != "beta"})))
 
     @property
     def _inexact(self) -> float:
-        """Largest total loss of all responses against the best ones."""
+        """Largest value that all responses together lose against best responses."""
         return self.program.people * self.program.oracle_error
 
     @abstractmethod
@@ -359,8 +360,8 @@ class Dude(Mechanism[P_co, PathCertificate]):
         return index
 
     def _own(self, billboard: AnyBillboard, *, but: str = "") -> Any:
-        """The billboard, if it repeats the public facts of the mechanism's plan. The method `check` verifies the prices
-        themselves.
+        """The billboard, if it repeats the public facts of the mechanism's plan. The method `check` of a mechanism
+        verifies the prices of a billboard.
         """
         board = self._shaped(billboard)
         for name, wanted in (("burn_in", self.burn_in), *self._facts.items()):

@@ -2,9 +2,9 @@
 privacy protection.
 
 HiGHS solves the program of all records and proposes prices. Where that program would be too large, prices come from
-rounds without noise. Neither source is trusted. The actions that are best near those prices are mixed. The mixture's
-exact value is a lower bound of the optimum, and the exact dual value of the prices is an upper bound. New prices are
-tried until both bounds meet.
+rounds without noise. Neither source is trusted. The lower bound comes from a mixture of the actions that are best near
+the proposed prices. The mixture's exact value is a lower bound of the optimum, and the exact dual value of the prices
+is an upper bound. New prices are tried until both bounds meet.
 
 Source: spec convex_programs 8 (`Exact.solve`).
 
@@ -21,10 +21,10 @@ Source: spec convex_programs 1 (Lagrangian) and 8.
 The lower bound of the optimum is the best mixture of a few actions of each participant: a restricted program with a
 solution that is checked in whole numbers.
 
-Actions are best responses to prices that were tried. Most participants have the same best response at all of these
-prices, so the remaining program is small. Weights are whole multiples of 2^-30, and the value and load of a mixture are
-summed exactly. The restricted program allows excess at a price of twice tau, at which no optimum has any excess. So its
-duals lie in the price box, and they are the next prices to try.
+Actions are best responses to prices that were tried. Most participants have the same best response at all tried prices,
+so the remaining program is small. Weights are whole multiples of 2^-30, and the value and load of a mixture are summed
+exactly. The restricted program allows excess at a price of twice tau, at which no optimum has any excess. The duals of
+the restricted program therefore lie in the price box, and they are the next prices to try.
 
 Source: Dantzig and Wolfe 1960; spec convex_programs 1 (tau as the weight of an exact penalty).
 """
@@ -97,7 +97,7 @@ def as_prices(program: Program, prices: ArrayLike) -> NDArray[np.int64]:
     """Natural prices converted to units, shape (k,).
 
     Args:
-        program: program with the box that they must lie in.
+        program: program with the box in which the prices must lie.
         prices: (k,) natural prices.
 
     Raises:
@@ -177,7 +177,7 @@ class Mixture:
 
     @property
     def feasible(self) -> bool:
-        """Whether no row exceeds its supply, exactly."""
+        """Whether no load exceeds its supply, by exact arithmetic."""
         return not any(self.excess)
 
 
@@ -210,8 +210,9 @@ class _Restricted:
     """The restricted program: the sum over participants with a single action, the actions of the others, and the
     answers of the public block's parts.
 
-    Each part of the public block is mixed separately. If the block were a single part with answers that each buy more
-    of one good, no mixture could buy a little more of every good, as the correction of rounding requires.
+    Each part of the public block is mixed separately. If the public block were a single part with answers that each buy
+    more of one good, no mixture could buy a little more of every good. The correction of rounding requires a mixture
+    that buys a little more of every good.
 
     Args:
         program: program of the records.
@@ -347,11 +348,12 @@ _SHARD = 1 << 15
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ExactOptimum:
-    """The optimum between two bounds, and a solution. It is not private: for studies, and for an operator's own eyes.
+    """The optimum between two bounds, and a solution. The optimum is not private: it is for studies, and for an
+    operator's own eyes.
 
     Args:
-        value: exact value of the solution, rounded down. The optimum is at least this value.
-        upper: exact dual value of the prices, rounded up. The optimum is at most this value.
+        value: exact value of the solution, rounded down. The optimum of the program is at least `value`.
+        upper: exact dual value of the prices, rounded up. The optimum of the program is at most `upper`.
         gap: upper - value, rounded up.
         prices: (k,) duals of the coupling rows, on the grid.
         load: (k,) load of the solution.
@@ -401,7 +403,7 @@ def exact(
         start: source of the first prices. "linear_program" takes the duals of HiGHS and is the default for linear
             programs up to 4 million people x rows. "rounds" takes the prices of rounds without noise.
         progress: called with the number of restricted programs solved and the largest possible number of them. The
-            steps before them, HiGHS on the whole program or the rounds without noise, report nothing.
+            steps before the restricted programs report nothing.
         tries: largest number of restricted programs.
 
     Raises:

@@ -6,26 +6,25 @@ raised flag: whether its delivered load plus noise exceeds a noisy level below i
 rose is published.
 
 Privacy. Fix prices, public draws and the times at which all flags rise. With prices, draws and times fixed, everybody
-else's part is fixed too, so a neighbour's record moves all queries of row j from the changed participant's batch on by
-one constant D_j, and none before. A row's probability is a sum over its level's noise z of three factors: P(z), the
-probability of "below" for each earlier query, and the probability of "above" for the last query. If D_j > 0, keep z as
-it is: each "below" becomes less likely, and the one "above" costs a factor e^(D_j/scale of the queries). If D_j < 0,
-substitute z +
-|D_j| for z: "above" is unchanged, each "below" only becomes more likely, and the law of z costs a factor e^(|D_j|/scale
-of the level). So a row costs its query part or its level part, never both. The positive D_j add up to at most C1, the
-negative ones add up to at least -C1, and no |D_j| exceeds Cinf, where C1 and Cinf bound the sum and the entries of a
-contribution. These bounds give the loss in `flag_loss`. Loads, levels and noise are whole multiples of 2^-20, so z +
-|D_j| is on the lattice of discrete Laplace noise. On the lattice every step of the proof holds with sums in place of
-integrals.
+else's part is fixed too. So a neighbour's record moves all queries of row j from the changed participant's batch on by
+one constant D_j, and no earlier query. A row's probability is a sum over its level's noise z of three factors: P(z),
+the probability of "below" for each earlier query, and the probability of "above" for the last query. If D_j > 0, keep z
+as it is. Each "below" becomes less likely on the neighbour, and the one "above" costs a factor e^(D_j/scale of the
+queries). If D_j < 0, substitute z - D_j for z: "above" is unchanged, each "below" only becomes more likely, and the law
+of z costs a factor e^(|D_j|/scale of the level). So a row costs its query part or its level part, never both. The
+positive D_j add up to at most C1, the negative ones add up to at least -C1, and no |D_j| exceeds Cinf, where C1 and
+Cinf bound the sum and the entries of a contribution. These bounds give the loss in `flag_loss`. Loads, levels and noise
+are whole multiples of 2^-20, so z - D_j lies on the lattice of discrete Laplace noise. On the lattice every step of the
+proof holds with sums in place of integrals.
 
 Margin. Let M, the room, be the distance between the level and the supply less a batch. A row ends above its supply only
-if the noise of one of its queries is below its level's noise by more than M. The exact law of the difference of the two
-noises needs a quarter less room than B_q + B_t, the sum of the bounds of the two noises.
+if the noise of one of its queries is below the noise of its level by more than the room M. The exact law of the
+difference of the two noises needs a quarter less room than B_q + B_t, the sum of the bounds of the two noises.
 
 Stops. With stops, a flag also rises for any noise as soon as the next batch could exceed the supply, so the supply is
-certainly kept. A stop acts only if two noises differ by more than M, which has the same small probability of at most t
-on every data set. If no stop acts, the mechanism is the one without stops. So stops cost (1 + e^epsilon) t in delta,
-like clamped noise, which however needs a third more room.
+certainly kept. A stop acts only if the noises of a query and its level differ by more than the room M. The probability
+of that event is at most t, a small number that is the same for every data set. If no stop acts, the mechanism is the
+one without stops. So stops cost (1 + e^epsilon) t in delta, like clamped noise, which however needs a third more room.
 
 Source: Wu 2017, Algorithm 9; spec convex_programs 5 (corrected: threshold, split, and l1 accounting over rows).
 Batches, the exact room and stops are ours.
@@ -102,7 +101,9 @@ def flag_loss(
 
 
 def _filled(entries: _Loss, rows: int, neighbours: Neighbours) -> tuple[_Loss, _Loss]:
-    """Number of rows that cost the larger part, and number of rows that cost the smaller one."""
+    """Number of rows that are charged the larger of two privacy losses, and number of rows that are charged the smaller
+    one.
+    """
     kind = type(entries)
     first = min(kind(rows), entries)
     return first, kind(0) if neighbours == "add_or_remove" else min(kind(rows) - first, entries)
@@ -115,8 +116,8 @@ def flag_split(
     """Split of epsilon into (level, query) parts with the smallest margin below the supply.
 
     The margin is A/query + B/level, where A = ln(k queries/beta) is above B = ln(k/beta) and beta is the failure
-    probability. If as many rows cost the `level` part as the larger `query` part, the best ratio is query : level =
-    sqrt(A) : sqrt(B). If fewer rows cost the `level` part, the best ratio is lower, but at least 1.
+    probability. If the larger `query` part and the `level` part are charged for equally many rows, the best ratio of
+    query to level is sqrt(A/B). If fewer rows cost the `level` part, the best ratio is lower, but at least 1.
 
     Args:
         epsilon: privacy loss of all flags, > 0, in nats.
@@ -146,9 +147,9 @@ def flag_split(
 def usual_batch(people: int, epsilon: float, entries: float, rows: int) -> int:
     """Default number of people between two queries. Rarer queries have less noise.
 
-    A larger batch lowers the level by batch x Cinf and leaves fewer queries in the union bound. The sum of both effects
-    on the margin is smallest near a batch of 1/query, where query is the epsilon of a query. By default, each row has
-    at most 2^13 queries.
+    A larger batch lowers the level by batch x Cinf and leaves fewer queries in the union bound. Together the two
+    effects on the margin are smallest near a batch of 1/query, where query is the epsilon of a query. By default, each
+    row has at most 2^13 queries.
 
     Args:
         people: number of people n.
@@ -280,16 +281,16 @@ class Flags:
 
     @property
     def _failure(self) -> float:
-        """Largest probability that noise alone would break a supply. Without stops this probability is the failure
-        probability beta. With stops it is chosen such that the stops cost their delta.
+        """Largest probability that noise alone would break a supply. Without stops the largest probability is the
+        failure probability beta. With stops it is the probability at which the stops cost their delta.
         """
         return self.stop_delta / (1.0 + math.exp(self.epsilon)) if self.stop_delta else self.failure_probability
 
     def room_at(self, failure_probability: float) -> int:
-        """Room M in units of load. With at most the given probability, some query's noise is below its level's noise by
-        more than M.
+        """Room M in units of load. The noise of some query is below the noise of its level by more than M with at most
+        the given probability.
 
-        With at most the same probability, some query's noise is above its level's noise by more than M.
+        The noise of some query is above the noise of its level by more than M with at most the same probability.
 
         Args:
             failure_probability: failure probability in (0, 1), for all rows together.
@@ -413,10 +414,10 @@ def _apart(level: float, query: float, queries: int, failure: float) -> int:
 def _fails(apart: float, level: float, query: float, queries: int) -> float:
     """Upper bound on the probability that one of the queries' noises is below the level's noise by more than `apart`.
 
-    Given the level's noise z, the probability is 1 - (1 - P[noise < z - apart])^queries, which grows with z. Sums over
-    cells of z with the value at their upper ends are therefore above the integral. The computed integral is for
-    continuous Laplace noise. Discrete Laplace noise is, in law, below continuous Laplace noise of the same scale plus
-    1, on either side, so the discrete law needs 2 units more.
+    Given the noise z of the level, the probability of a failure is 1 - (1 - P[noise < z - apart])^queries, which grows
+    with z. Sums over cells of z with the value at their upper ends are therefore above the integral. The computed
+    integral is for continuous Laplace noise. Discrete Laplace noise is, in law, below continuous Laplace noise of the
+    same scale plus 1, on either side, so the discrete law needs 2 units more.
 
     Args:
         apart: difference of the noises, >= 0.
@@ -453,12 +454,12 @@ def _pass(
         served: (n,) bool output.
     """
     for i in range(first, last):
-        open_to_her = True
+        is_open = True
         for e in range(starts[i], starts[i + 1]):
             if raised[rows[e]] <= i:
-                open_to_her = False
-        served[i] = open_to_her
-        if open_to_her:
+                is_open = False
+        served[i] = is_open
+        if is_open:
             for e in range(starts[i], starts[i + 1]):
                 counted[rows[e]] += loads[e]
         q = (i - first) // batch

@@ -53,7 +53,7 @@ NEIGHBOUR_WORDS: Mapping[Neighbours, str] = {"replace": "substitution", "add_or_
 
 
 def neighbours_today(value: Any) -> Any:
-    """Present name of a neighbouring relation. Former names work until 1.0.0, with a warning.
+    """Present name of a neighbouring relation. Former names of the relations work until 1.0.0, with a warning.
 
     Args:
         value: name of the relation, present or former.

@@ -160,8 +160,8 @@ def _log(failure_probability: float) -> float:
 
 
 def _squares(weights: Sequence[float], width: float, s: float, rounds: float, x: float) -> float:
-    """Upper bound on the mean over rounds of sum_j weight_j g_j^2, where g_j is the gradient. The bound is called G2
-    where all weights are 1.
+    """Upper bound on the mean over rounds of sum_j weight_j g_j^2, where g_j is the gradient. The upper bound is called
+    G2 where all weights are 1.
     """
     total, square, largest = math.fsum(weights), math.fsum(one * one for one in weights), max(weights)
     noise = total + 2.0 * math.sqrt(square * x / rounds) + 2.0 * largest * x / rounds
@@ -199,15 +199,15 @@ def game_accuracy(
         raise InvalidInput("regret", f"{regret} is negative, or no number")
     if not positive("box", box) > 1:
         raise InvalidInput("box", f"{box} is too small", "must be above 1")
-    all_told = regret + non_negative("errors", errors)
-    return all_told, all_told / ((box - 1.0) * min(positive("taus", one) for one in taus))
+    total = regret + non_negative("errors", errors)
+    return total, total / ((box - 1.0) * min(positive("taus", one) for one in taus))
 
 
 def certified_excess(rows: int, noise_std: float, failure_probability: float) -> float:
     """The certificate's bound z s on the excess of a row with an average released slack of 0, where z is a normal
     quantile and s is the standard deviation of the noise.
 
-    The average slack is 0 where prices are not at the ends of their box (`planning`), so a plan uses this bound.
+    The average slack is 0 where prices are not at the ends of their box (`planning`), so a plan uses the bound z s.
 
     Args:
         rows: number of rows, k.
@@ -263,11 +263,11 @@ class PathCertificate(Certificate):
             are equations.
         gap: upper bound on the optimum less the value of the averages.
         sharp_gap: another upper bound on the optimum less the value of the averages, measured from the first main
-            prices. This bound is often half of `gap` where prices hardly move.
+            prices. The bound `sharp_gap` is often half of `gap` where prices hardly move.
         regret: regret that replaces R in statements that are made after the run.
         complaint: number such that at most complaint/alpha participants are not alpha-satisfied by their averages.
-        vacuous: whether the gap is no better than the trivial bound. Where nothing has a value, whether the excess is
-            no better than its trivial bound.
+        vacuous: whether the gap is no better than the trivial bound. In programs in which nothing has a value: whether
+            the excess is no better than its trivial bound.
     """
 
     failure_probability: float

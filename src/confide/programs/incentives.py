@@ -82,7 +82,8 @@ def alpha_units(program: Program, alpha: float) -> int:
 
 def exact_alpha(program: Program, alpha: float) -> float:
     """Alpha less the rounding of prices, by which a regret is divided to bound the number of reassigned participants. A
-    reassigned participant's utility at the exact average prices is below their favourite's by more than this number.
+    reassigned participant's utility at the exact average prices is below their favourite's by more than alpha less that
+    rounding.
 
     Args:
         program: program with the bound C1 and the units.
@@ -191,8 +192,8 @@ class Relative(NamedTuple):
 def loss_of_a_lie(constants: Constants, neighbours: Neighbours, squared: Fraction) -> Fraction:
     """Largest sum of (sigma/deviation)^2 by which a path can distinguish two records of one participant.
 
-    A lie replaces one record by another. Where neighbours are a record and nothing, the two records lie further apart
-    than neighbours.
+    A lie replaces one record by another. If neighbouring data sets differ by a record that is left out, two different
+    records of one participant lie further apart than neighbours.
 
     Args:
         constants: constants of the program.
@@ -221,7 +222,7 @@ def additive_gain(alpha: float, most_value: float, variation: float) -> float:
 
 def relative_gain(law: Law, squared: Fraction, alpha: float, most_value: float, epsilon: float = 0.0) -> Relative:
     """Bound on the mean utility of a lie for a given epsilon >= 0. The bounds for all epsilon hold together. At epsilon
-    = 0 the bound is the additive one.
+    = 0 the factor is 1, and the bound is an additive bound on the gain.
 
     Args:
         law: law of the noise.

@@ -1,10 +1,11 @@
 """`plan`: cost and promises of a program at the given sizes, computed before any record is read. Programs without a
 useful outcome are refused.
 
-The noise of a row's average is N(0, s^2), and prices make the average load follow it. For a row with a price that is
-never clipped, mean load - b = mean noise + (last price - first price)/(eta T), where b is the supply, eta the step size
-and T the number of rounds. So the total excess over k rows is about k s/sqrt(2 pi), and the certificate states about z
-s for each row, where z is a normal quantile. Modes that are feasible by design have a reserve instead.
+The noise of a row's average is N(0, s^2), and prices make the average load follow it. If the price of a row is never
+clipped, then mean load - b = mean noise + (last price - first price)/(eta T). In the equation b is the supply, eta the
+step size and T the number of rounds. With noise of standard deviation s in each row, the total excess over k rows is
+about k s/sqrt(2 pi). The certificate states about z s for each row, where z is a normal quantile. Modes that are
+feasible by design have no excess, but hold a reserve.
 
 The needed number of rounds is in `dual_dynamics`.
 
@@ -199,14 +200,16 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def limits(self) -> bool:
-        """Whether the load of any row can exceed its supply at all. If no row's load can, each supply covers the
-        largest possible total demand.
+        """Whether the load of any row can exceed its supply at all. If no load can exceed its supply, each supply
+        covers the largest possible total demand.
         """
         return bool(limited(self.program).any())
 
     @property
     def expected_excess(self) -> float:
-        """Expected total excess of the averages over all rows: k s/sqrt(2 pi), or twice that for equations."""
+        """Expected total excess of the averages over all rows: k s/sqrt(2 pi), or twice as much if the rows are
+        equations.
+        """
         sides = 2.0 if self.program.two_sided else 1.0
         return float(limited(self.program).sum()) * sides * self.noise_std / math.sqrt(2.0 * math.pi)
 
@@ -229,8 +232,8 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def settles(self) -> bool:
-        """Whether the plan has the needed rounds. With fewer rounds, the excess may be far above the planned one, and
-        the certificate will show it.
+        """Whether the number of rounds of the plan is at least the needed number. With fewer rounds, the excess may be
+        far above the planned one, and the certificate will show it.
         """
         burn_in, rounds = self.needed_rounds
         return self.path.burn_in >= burn_in and self.path.rounds >= rounds
@@ -242,8 +245,8 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def unused_share(self) -> float:
-        """Total reserve as a share of the total supply. This share is about the share of welfare that feasibility
-        costs.
+        """Total reserve as a share of the total supply. The unused share of the supply is about the share of welfare
+        that feasibility costs.
         """
         return float(self.reserve.sum() / self.holds.sum())
 
@@ -344,16 +347,16 @@ def plan(
 
     If no mode is requested, one is recommended. PrivDude gives averages, which are feasible up to noise. TrueDude
     charges for the averages, so that lies hardly pay. Where every row must be within its supply, the recommendation is
-    TightenAndAudit or RoundDude, whichever has the smaller reserve. If lies must not pay either, the recommendation is
-    TightenAndAudit. TightDude is never recommended: its reserve is known before the run, and is larger than any supply
-    of a feasible size.
+    TightenAndAudit or RoundDude, whichever has the smaller reserve. If lies must not pay and every row must be within
+    its supply, the recommendation is TightenAndAudit. TightDude is never recommended: its reserve is known before the
+    run, and is larger than any supply of a feasible size.
 
     Args:
         program: program of any family.
-        epsilon: privacy loss in nats, > 0. Give this or `error`.
+        epsilon: privacy loss in nats, > 0. Exactly one of `epsilon` and `error` is given.
         delta: failure probability of privacy in (0, 1/2), far below 1/people; the noise is Gaussian and needs one.
-        error: in (0, 1), largest share of the total supply that may be excess or reserve. The plan then has about the
-            smallest epsilon that achieves it.
+        error: in (0, 1), largest share of the total supply that may be excess or reserve. If `error` is given, the plan
+            has about the smallest epsilon that achieves it.
         mode: name of a mechanism, which is then not chosen by the plan.
         feasible: whether every row must be within its supply, except with the failure probability.
         truthful: whether lies must not pay.
@@ -365,7 +368,7 @@ def plan(
         most_unused: for modes that are feasible, the largest share of the total supply that may be in reserve.
         timed: whether responses of artificial records are timed on this machine.
         load_units: (k,) size of a contribution of 1 in the units of refusals, where supplies are given in other units.
-        mode_names: name of each mode in refusals and errors; by default its mechanism's.
+        mode_names: name of each mode in refusals and errors; by default the name of the mode's mechanism.
         row_names: (k,) name of each row in refusals; by default `program.row_names`.
         options: settings of all modes, such as rounds, burn_in, step, law or neighbours; and those of the requested or
             recommended mode, such as `audit_share`. Numbers of rounds that are not given are as large as prices need,
@@ -374,8 +377,8 @@ def plan(
     Raises:
         InvalidInput: a number out of range; no such option, or one of another mode; a mode that does not support the
             program.
-        Refused: no useful outcome at the given sizes. The error names a sufficient epsilon, or a sufficient supply with
-            proportionally more people.
+        Refused: no useful outcome at the given sizes. The error message names an epsilon that would suffice, or a
+            supply that would suffice with proportionally more people.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -541,8 +544,8 @@ def _share(path: PrivDude, mode: Mode, made: _Made) -> float:
 
 
 def _least_epsilon(path: PrivDude, does: Callable[[PrivDude], bool]) -> float:
-    """About the smallest epsilon for which `does` holds; the largest epsilon of the search where none does, which is
-    then refused.
+    """About the smallest epsilon for which `does` holds. If no tried epsilon suffices, the result is the largest tried
+    epsilon, which the caller refuses.
     """
     found = first_that(lambda epsilon: does(replace(path, epsilon=epsilon)), _LEAST_EPSILON, close=2e-4,
                        farthest=_MOST_TIMES)

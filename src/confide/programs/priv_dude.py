@@ -46,9 +46,9 @@ __all__ = ["PrivDude", "costs"]
 class PrivDude(Dude[PathBillboard]):
     """Averages of best responses: fractions of goods, flows or times.
 
-    Shares have two columns. The column "actions" is a list of the actions that occur, one after the other,
-    `program.width` numbers each. The column "times" has the number of the T main rounds in which each action was the
-    participant's best response.
+    The table of shares has two columns, "actions" and "times". The column "actions" is a list of the actions that
+    occur, one after the other, `program.width` numbers each. The column "times" has the number of the T main rounds in
+    which each action was the participant's best response.
 
     Example:
         >>> from confide.programs import UnitDemand

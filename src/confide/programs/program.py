@@ -10,8 +10,8 @@ are -1. The null action is all -1 and contributes nothing.
 
 Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 2.
 
-The module also builds a program with another supply, or for another number of people. Refusals of a mechanism of this
-family propose such changes.
+The module also builds a program with another supply, or for another number of people. The message of a refused
+mechanism proposes another supply, or another number of people.
 """
 
 from __future__ import annotations
@@ -234,8 +234,8 @@ class Program(Declared, ABC):
 
     @property
     def always_answered(self) -> bool:
-        """Whether each response is within `oracle_error` of the best one. If false, a response may be null where a
-        solver proves none.
+        """Whether each response is within `oracle_error` of the best one. If false, a response is null where the solver
+        proves no response to be that good.
 
         Promises about the gain of a single participant need responses within `oracle_error`; privacy and supplies do
         not.
@@ -256,7 +256,9 @@ class Program(Declared, ABC):
 
     @property
     def most_responses(self) -> float:
-        """Largest supported number of people times rounds. The number is lower where each response needs a solver."""
+        """Largest supported number of people times rounds. The supported number is lower where each response needs a
+        solver.
+        """
         return math.inf
 
     @property
@@ -303,8 +305,8 @@ class Program(Declared, ABC):
         return 0.0
 
     def public_parts(self, prices: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
-        """Value and (k,) load of each independently chosen part of the public block. Together the parts are the whole
-        block.
+        """Value and (k,) load of each independently chosen part of the public block. The sum of all parts is the whole
+        public block.
 
         Args:
             prices: (k,) prices in units of price.
@@ -347,7 +349,7 @@ class Program(Declared, ABC):
 
     @abstractmethod
     def one(self, record: Any) -> ProgramRecords:
-        """One participant's record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: the record as the family describes it; None for a slot without one.
@@ -429,7 +431,8 @@ class Program(Declared, ABC):
         return total
 
     def load_at(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Total load of all best responses at given prices, in units, shape (k,). Each round computes this load.
+        """Total load of all best responses at given prices, in units, shape (k,). Each round of a run computes the load
+        at its prices.
 
         Args:
             records: records of m participants.

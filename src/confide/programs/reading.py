@@ -208,8 +208,8 @@ def read_wide(
         roster: the public list of ids.
         id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list. If an id has
             several rows, the first row counts.
-        rejected: dictionary that receives a reason for each rejected id. Only the operator may see these reasons.
-        rows: largest number of rows of a batch. The number affects only the speed.
+        rejected: dictionary that receives a reason for each rejected id. Only the operator may see the dictionary.
+        rows: largest number of rows of a batch, which affects only the speed.
 
     Raises:
         InvalidInput: a column is missing, or its type cannot hold the required values. A wrong value in a single cell
@@ -259,7 +259,7 @@ def typed_wide(
         limit: description of the rule for a row.
 
     Raises:
-        InvalidInput: no such column, or a row that cannot be used. The message is for the person alone.
+        InvalidInput: no such column, or a row that cannot be used. The error message is for the person alone.
     """
     names = [each.name for each in columns]
     for name in given:
@@ -332,7 +332,7 @@ class Bids:
         return tuple(sorted(known))
 
     def check(self, source: TableSource, id: str) -> None:  # noqa: A002
-        """Check that all columns exist and have suitable types. No value is checked.
+        """Check that all columns exist and have suitable types. The check reads no value of the columns.
 
         Args:
             source: the table.
@@ -363,7 +363,7 @@ class Bids:
             source: the table.
             roster: the public list of ids.
             id: name of the column of ids.
-            rejected: dictionary that receives a reason for each rejected id. Only the operator may see these reasons.
+            rejected: dictionary that receives a reason for each rejected id. Only the operator may see the dictionary.
             counted: list that receives the number of lines.
         """
         reported, lines, before = dict[str, str](), defaultdict[int, list[tuple[tuple[int, ...], float]]](list), 0
@@ -406,7 +406,7 @@ class Bids:
             given: mapping from a bundle to its value to the person.
 
         Raises:
-            InvalidInput: no bundle, or bids that cannot be used. The message is for the person alone.
+            InvalidInput: no bundle, or bids that cannot be used. The error message is for the person alone.
         """
         bids = []
         for text, worth in given.items():

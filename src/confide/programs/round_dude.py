@@ -66,8 +66,8 @@ class RoundDude(Dude[FlagBillboard]):
 
     Participants are served in the order of their places, in batches. A row's flag rises once its delivered load plus
     noise is near its supply. A participant in a later batch who would add to a row with a raised flag receives nothing.
-    No row ends above its supply, with probability 1 - beta, or with certainty if there are stops. Shares have one
-    column, "action", as `program.describe` has it.
+    No row ends above its supply, with probability 1 - beta, or with certainty if there are stops. The table of shares
+    has one column, "action", in the form of `program.describe`.
 
     A participant with a late place is more likely to receive nothing. Places are public, and must not depend on the
     records.
@@ -192,8 +192,9 @@ class RoundDude(Dude[FlagBillboard]):
         return slip + bernstein(mean + slip, largest, log)
 
     def _unserved(self, excess: float, raised: NDArray[np.bool_], failure: float) -> float:
-        """Upper bound on the number of participants who receive nothing because of a flag. Each such participant would
-        add at least Lmin, the smallest nonzero entry of a contribution, to a row whose flag had room left.
+        """Upper bound on the number of participants who receive nothing because of a flag. Each participant who
+        receives nothing because of a flag would add at least Lmin to a row whose flag had room left. Lmin is the
+        smallest nonzero entry of a contribution.
 
         Args:
             excess: total excess of the drawn actions over all rows.

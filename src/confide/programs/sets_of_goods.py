@@ -1,4 +1,4 @@
-"""Programs where each participant takes a set of goods: the common part of such families, for any values of sets.
+"""Programs where each participant takes a set of goods: the common part of the families, for any values of sets.
 
 The goods of a set fill an action in ascending order. One copy of each good is taken, so a set of d goods contributes 1
 to each of d rows.
@@ -33,7 +33,7 @@ __all__ = ["SetsOfGoods", "WorthRecords", "one_worth", "read_worth", "two"]
 # ---- sets of goods
 
 _MOST_TAU = 32.0  # prices and values stay inside 32 bits
-_STEADY = 16.0  # what a good's load is expected to be, when everybody takes as much as she may, so many times over
+_STEADY = 16.0  # what a good's load is expected to be, when everybody takes as much as allowed, so many times over
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ class WorthRecords(ProgramRecords):
 
     @cached_property
     def columns(self) -> NDArray[np.int32]:
-        """The values transposed, shape (choices, n), so that all values of one choice are contiguous. The array is
-        cached, since every round uses it.
+        """The values transposed, shape (choices, n), so that all values of one choice are contiguous. The transposed
+        array is cached, since every round uses it.
         """
         return np.ascontiguousarray(self.worth.T)
 
@@ -144,7 +144,7 @@ def read_worth(data: Any, people: int, choices: int, unusable: Unusable) -> Wort
 
 
 def one_worth(record: Any, choices: int) -> WorthRecords:
-    """One participant's record, checked alone.
+    """One participant's record, checked without any other record.
 
     Args:
         record: (choices,) values in [0, 1]; None for a slot without a record.
@@ -161,7 +161,7 @@ def one_worth(record: Any, choices: int) -> WorthRecords:
 
 
 def two(name: str, data: Any, first: str, second: str) -> tuple[Any, Any]:
-    """Both tables of a pair.
+    """Both tables of a pair, such as a tuple of goods and values.
 
     Args:
         name: name of the field.

@@ -62,8 +62,8 @@ class Layout:
 
 
 def layout(program: Program) -> Layout:
-    """Layout of a family's records in cells: their number, which is the same for everybody, and the conversion of a
-    table of cells to data that the program reads.
+    """Layout of a family's records in cells: number of cells, which is the same for everybody, and conversion of a
+    table of cells to the data that the program reads.
 
     Args:
         program: program of a family with records that are rows of numbers.
@@ -118,7 +118,8 @@ def _of_slots(program: Electricity) -> Layout:
 
 
 def own_records(program: Program, record: Any) -> ProgramRecords:
-    """One participant's record, checked alone, in a form that `program.one` accepts or in any form in which a run
+    """One participant's record, checked without any other record, in a form that `program.one` accepts or in any form
+    in which a run
     accepts rows.
 
     Args:
@@ -285,7 +286,7 @@ def named(field_name: str, names: tuple[str, ...], *, without: str = "") -> tupl
         without: characters that join names, so that no name may contain them.
 
     Raises:
-        InvalidInput: a name that occurs twice, has spaces around it, or contains such a character.
+        InvalidInput: a name that occurs twice, has spaces around it, or contains a character in `without`.
     """
     for place, name in enumerate(names):
         if name in names[:place]:
@@ -328,7 +329,7 @@ def table_lines(field_name: str, text: str, heading: tuple[str, ...]) -> list[tu
 
 
 def pairs(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of all pairs of a first and a second name. The second name changes faster.
+    """Names of all pairs of a first and a second name. The second name changes faster from one pair to the next.
 
     Args:
         first: first names.

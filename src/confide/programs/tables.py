@@ -1,10 +1,10 @@
 """Records from tables, with one row for each slot. Each row is judged alone.
 
-A row with a number outside its public range is bad. A row with another number of cells, or with cells that are no
-numbers, is also bad. For the holder of the table a bad row is refused, by its number. In a release a bad row counts as
-the null record, since no output that others see may reveal that the row is bad. The number of rows is public, and so
-are the shape and the type of an array, which are the same for all rows. Rows of a list are read one after the other,
-for any content, so that an unusual row is treated like the rest.
+A row with a number outside its public range is bad. A row of a table is also bad if it has a wrong number of cells, or
+cells that are no numbers. For the holder of the table a bad row is refused, by its number. In a release a bad row
+counts as the null record, since no output that others see may reveal that the row is bad. The number of rows is public,
+and so are the shape and the type of an array, which are the same for all rows. Rows of a list are read one after the
+other, for any content, so that an unusual row is treated like the rest.
 
 The module also calls methods of objects that come from participants. An error that an object raises is contained and
 stops nobody else.
@@ -126,7 +126,7 @@ def numbers(name: str, data: Any, shape: tuple[int, ...], unusable: Unusable) ->
     Args:
         name: name of the field.
         data: an array, or a list of rows.
-        shape: shape that it must have, its rows first.
+        shape: required shape, with the number of rows first.
         unusable: treatment of a row without the required numbers.
 
     Raises:
@@ -170,7 +170,7 @@ def cells(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
 
     Args:
         given: an array, or nested lists of numbers.
-        shape: shape that they must have.
+        shape: required shape.
 
     Raises:
         BaseException: another kind of value; or any error that the object raises.
@@ -238,7 +238,7 @@ def row(name: str, record: Any, shape: tuple[int, ...], low: float, high: float)
     Args:
         name: name of the field.
         record: a row in a form that `numbers` accepts.
-        shape: shape that it must have.
+        shape: required shape.
         low: smallest allowed number.
         high: largest allowed number.
 
@@ -258,10 +258,10 @@ def one_row(name: str, record: Any, shape: tuple[int, ...]) -> NDArray[np.float6
     Args:
         name: name of the field.
         record: a row in a form that `numbers` accepts.
-        shape: shape that it must have.
+        shape: required shape.
 
     Raises:
-        InvalidInput: the values are no numbers, or their shape is another one.
+        InvalidInput: the values are no numbers, or their shape is wrong.
     """
     with np.errstate(all="ignore"):
         [found] = each_aside(lambda one: answered(lambda: cells(one, shape), None), [record])

@@ -2,9 +2,9 @@
 
 A part of every row is kept in reserve before the prices are computed. The reserve covers the excess of the averages,
 the additional load of participants who receive their favourite instead, and the additional load from drawing one whole
-response for everybody else. The reserve is known before the run, because it follows from the regret bound. Therefore
-the reserve is large, and the mechanism is refused wherever the reserve is the whole supply of a row. `TightDude` needs
-many rounds, and many people for each row.
+response for everybody else. The reserve is known before the run, because it follows from the regret bound. The reserve
+that follows from the regret bound is large, and the mechanism is refused wherever the reserve is the whole supply of a
+row. `TightDude` needs many rounds, and many people for each row.
 
 Source: Wu 2017, Algorithm 11; spec convex_programs 6.2.
 """
@@ -118,7 +118,7 @@ class TightDude(Dude[PathBillboard]):
     Shares have two columns: "action", as the program describes it, and "price".
 
     Raises:
-        InvalidInput: a program that has no payments, or an alpha within the rounding of prices.
+        InvalidInput: a program that has no payments, or an alpha that is no larger than the rounding of prices.
         Refused: reserves that are the whole supply; or AdaGrad, whose regret is not known before the run.
 
     Example:

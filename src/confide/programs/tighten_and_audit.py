@@ -78,15 +78,15 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     Prices are those of a program whose supplies are smaller by the reserve xi_j = 2 z s_a + z s + slack_j. Here s_a is
     the noise scale of the audit, s the noise scale of a row's average, and z a normal quantile. The reserve covers the
     audit's own noise and margin, the prices' noise, and the draw. After everybody's action is drawn, the load of all
-    actions is released once, with noise of standard deviation s_a. The run is accepted if that load plus z s_a fits the
-    whole supply in every row. If it is not accepted, "not certified" is published and everybody receives nothing. A
-    second try would be another release, with its own privacy loss.
+    actions is released once, with noise of standard deviation s_a. The run is accepted if the released load plus z s_a
+    fits the whole supply in every row. If the run is not accepted, "not certified" is published and everybody receives
+    nothing. A second try would be another release, with its own privacy loss.
 
-    No delivered row is above its supply, with probability 1 - beta, for any prices: a row above its supply is accepted
+    With probability 1 - beta no delivered row is above its supply, for any prices. A row above its supply is accepted
     only if its noise is below -z s_a, which has probability beta/k. The reserve is designed so that most runs are
     accepted. Prices and audit share one squared budget. Given prices and draws, the load on a neighbouring data set
-    differs by the difference of two contributions, so the l2 sensitivity is a bound for any two contributions. Shares
-    have the column "action", as `program.describe` has it.
+    differs by the difference of two contributions, so the l2 sensitivity is a bound for any two contributions. The
+    table of shares has the column "action", in the form of `program.describe`.
 
     With an alpha, the average prices are charged, in the column "price". Participants who would gain more than alpha by
     another choice at these prices receive their favourite, and a bound on the gain of lies is promised. A participant's
@@ -172,8 +172,8 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @cached_property
     def reserve_units(self) -> NDArray[np.int64]:
-        """Reserve xi of each row, in units of load, shape (k,). Prices are computed for the supply without this
-        reserve.
+        """Reserve xi of each row, in units of load, shape (k,). Prices are computed for the supply less the reserve
+        xi.
         """
         one, z = self.program.constants, self.quantile
         room = z * self.noise_std + self.slack * z * np.sqrt(
@@ -223,7 +223,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         # OPT is at most `trivial`; why it may stand for the averages' value, `RoundDude` says.
         rounding = coin_slip(self.rounds) * self.baseline_gap + math.sqrt(
             2.0 * most * self.baseline_gap * math.log(1.0 / half))
-        # Whoever gets her favourite instead may have nothing, where prices are her value but for alpha.
+        # A participant who gets the favourite instead may have nothing, where prices are its value but for alpha.
         reassigned = 0.0 if self.alpha is None else most * min(
             float(self.program.people), regret / exact_alpha(self.program, self.alpha))
         return (

@@ -68,7 +68,7 @@ class TrueDude(PrivDude):
     the average at the average prices, each rounded to 2^-24, as the nearest double.
 
     Raises:
-        InvalidInput: a program that has no payments, or an alpha within the rounding of prices.
+        InvalidInput: a program that has no payments, or an alpha that is no larger than the rounding of prices.
 
     Example:
         >>> from confide.programs import UnitDemand

@@ -15,7 +15,8 @@ values, so a round's probability differs from 1/T by at most 2^-32.
 
 Source: Wu 2017, Algorithm 9; spec convex_programs 2 and 5.
 
-The module also has the billboards of such runs, with the public seed and the numbers that ensure the supplies.
+The module also has the billboards of runs with whole shares, with the public seed and the numbers that ensure the
+supplies.
 """
 
 from __future__ import annotations
@@ -270,7 +271,7 @@ class FlagBillboard(PathBillboard):
 
     Args:
         raised: (k,) int64, number of places counted when the flag of a row rose; n where it never did. A participant
-            with a later place who would add to that row has nothing.
+            whose place is not among those counted, and who would add to the row, has nothing.
     """
 
     raised: NDArray[np.int64]
@@ -316,7 +317,8 @@ class AuditedBillboard(PathBillboard):
 
 
 def packing_only(program: Program, what: str) -> None:
-    """Refuse a program in which a participant cannot receive nothing, or in which that may violate another row.
+    """Refuse a program in which a participant cannot receive nothing, or in which a participant with nothing may
+    violate another row.
 
     Args:
         program: program to check.

@@ -1,8 +1,8 @@
 """Truthful linear regression: buying answers from people who care about privacy and may lie."""
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "bernoulli_peers": ("BernoulliBillboard", "BernoulliPeers", "BetaPrior", "FinitePrior"),

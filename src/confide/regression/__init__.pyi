@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.regression.bernoulli_peers import BernoulliBillboard as BernoulliBillboard
 from confide.regression.bernoulli_peers import BernoulliPeers as BernoulliPeers
 from confide.regression.bernoulli_peers import BetaPrior as BetaPrior

@@ -1,29 +1,30 @@
 """Posterior means of x'theta for a parameter theta in a ball, with a uniform or a Gaussian prior, by one fixed
 quadrature rule for every record.
 
-The first case is theta uniform in a ball, with truncated Gaussian noise. Let d be the dimension, y the response, sigma
-the noise's standard deviation, and bound its truncation point.
+In the first case theta is uniform in a ball, with truncated Gaussian noise. Let d be the dimension, y the response,
+sigma the noise's standard deviation, and bound its truncation point.
 
 In units of the reach r = radius ||x||, the variable s = x'theta / r lies in [low, high], the part of [-1, 1] with |y -
-r s| <= bound. On this interval s has a density proportional to w(s) = exp h(s),
+r s| <= bound. On the interval [low, high] the variable s has a density proportional to w(s) = exp h(s),
 
     h(s) = k log(1 - s^2) + tilt s - pull s^2 / 2,   k = (d - 1) / 2,  tilt = r y / sigma^2,  pull = (r / sigma)^2.
 
 The method takes y >= 0, because the posterior mean is odd in y. The method has two steps without any branch or loop
 that depends on the data.
 
-1. A window [left, right] around the peak m of w, outside which w < exp(-32) w(m). The function h is concave, so it lies
-   above its chords inside the window and below them outside. Therefore the mass outside the window is at most 1.3e-14
-   of the mass inside.
-2. A rule of 52 Gauss-Legendre nodes on that window after the substitution s = u (3 - u^2) / 2. For even d the density
-   has square roots at s = -1 and s = 1, and the substitution turns them into polynomials: 1 - s^2 = (1 - u^2)^2 (4 -
-   u^2) / 4 and ds = 3 (1 - u^2) / 2 du. So the integrand is analytic in the disk |u| < 2 for every d, and edges of the
-   support cost no accuracy.
+1. The first step finds a window [left, right] around the peak m of w, outside which w < exp(-32) w(m). The function h
+   is concave, so it lies above its chords inside the window and below them outside. Therefore the mass outside the
+   window is at most 1.3e-14 of the mass inside.
+2. The second step applies a rule of 52 Gauss-Legendre nodes on the window after the substitution s = u (3 - u^2) / 2.
+   For even d the density has square roots at s = -1 and s = 1, and the substitution turns them into polynomials: 1 -
+   s^2 = (1 - u^2)^2 (4 - u^2) / 4 and ds = 3 (1 - u^2) / 2 du. The integrand is therefore analytic in the disk |u| < 2
+   for every d, and edges of the support cost no accuracy.
 
-The result is within 1e-13 of the reach. The hardest integrand is a bell that fills the window [-1, 1], exp(-32 s^2). On
-the ellipse around [-1, 1] that passes through u = i / 2, with sum of semi-axes 1.618, this integrand stays below
-exp(21.2). So the rule's classical error bound, 64/15 max|f| 1.618^-104 / (1 - 1.618^-2), is 3e-12 of the integrand's
-peak; the actual error there is 6e-14. For all other integrands the tests compare the rule with rigorous integration.
+The error of the result is at most 1e-13 times the reach. The hardest integrand is a bell that fills the window [-1, 1],
+exp(-32 s^2). On the ellipse around [-1, 1] that passes through u = i / 2, with sum of semi-axes 1.618, this integrand
+stays below exp(21.2). The rule's classical error bound, 64/15 max|f| 1.618^-104 / (1 - 1.618^-2), is therefore 3e-12 of
+the integrand's peak. The actual error for this integrand is 6e-14 of the peak. For all other integrands the tests
+compare the rule with rigorous integration.
 
 The second case is a Gaussian theta that is truncated to a ball, with uniform or truncated Gaussian noise. Let tau be
 the standard deviation of theta before truncation.
@@ -31,15 +32,16 @@ the standard deviation of theta before truncation.
 In units of the reach r = radius ||x||, the variable s = x'theta / r has on [low, high] a density proportional to exp
 h(s),
 
-    h(s) = log P(k, c (1 - s^2) / 2) + tilt s - pull s^2 / 2,   k = (d - 1) / 2,
+    h(s) = log P(k, c (1 - s^2) / 2) + tilt s - pull s^2 / 2, k = (d - 1) / 2.
 
-where P is the regularised incomplete gamma function (the probability that the other d - 1 coordinates stay inside the
-ball), c = (radius / tau)^2, and the pull is c + (r / sigma)^2. The method has the same two steps as for the uniform
-prior: a window around the peak outside which the density is below exp(-32) of its peak, and Gauss-Legendre nodes on
-that window. The substitution s = u (3 - u^2)/2 again makes the half powers of 1 - s^2 at the ends analytic. The
-function h is concave, because a marginal of a log-concave density is log-concave. Its slope lies between the slope for
-the uniform prior with the same pull and the slope for a Gaussian prior without truncation. Newton's method therefore
-starts at the peak for the uniform prior. The result is within 1e-12 of the reach.
+The function P is the regularised incomplete gamma function, the probability that the other d - 1 coordinates stay
+inside the ball. The concentration c is (radius / tau)^2, and the pull is c + (r / sigma)^2. The method for the Gaussian
+prior has the two steps of the method for the uniform prior. A window around the peak is found outside which the density
+is below exp(-32) of its peak, and Gauss-Legendre nodes are used on that window. The substitution s = u (3 - u^2)/2
+again makes the half powers of 1 - s^2 at the ends analytic. The function h is concave, because a marginal of a
+log-concave density is log-concave. The slope of h lies between the slope for the uniform prior with the same pull and
+the slope for a Gaussian prior without truncation. Newton's method therefore starts at the peak for the uniform prior.
+The error of the result is at most 1e-12 times the reach.
 
 log P(k, z) = k log z + B(z), where B is smooth and decreasing. B and its derivative are tabulated once for each k, as
 cubics, within 1e-12.
@@ -143,10 +145,10 @@ def ball_peak(power: float, tilt: Array, pull: Array, low: Array, high: Array) -
 def _window(power: float, tilt: Array, pull: Array, peak: Array, low: Array, high: Array) -> tuple[Array, Array]:
     """An interval around the peak that contains all s of [low, high] with h(s) >= h(peak) - 32, and little more.
 
-    To the right of the peak the curvature grows, so Taylor's parabola at the peak is above h. To the left, the better
-    of two bounds on h gives a first point: the parabola of the least curvature, or a bound from the logarithm and the
-    tilt alone. One Newton step from any point ends outside the set, because the tangent of a concave function is above
-    the function.
+    To the right of the peak the curvature grows, so Taylor's parabola at the peak is above h. To the left of the peak,
+    the better of two bounds on h gives a first point: the parabola of the least curvature, or a bound from the
+    logarithm and the tilt alone. One Newton step from any point ends outside the set, because the tangent of a concave
+    function is above the function.
     """
     curvature, fall = _curvature(power, pull, peak), np.maximum(-_slope(power, tilt, pull, peak), 0.0)
     right = peak + 2 * DEPTH / (fall + np.sqrt(fall * fall + 2 * DEPTH * curvature))

@@ -2,24 +2,25 @@
 
 Two methods are used. The choice between the two methods depends only on the dimension d and the noise law.
 
-1. For uniform noise on [-M, M] and at most `EXACT` summands: piecewise polynomials. With F(x) = P[t > x] and G the
-   integral of F above x, E[t | y] = (y - M) + (G(y - M) - G(y + M) - 2 M F(y + M)) / (F(y - M) - F(y + M)). Both F and
-   G are averages of powers of a positive part, Phi_j^P(x) = E[max(x + S_j, 0)^P]/P!, where S_j is the sum of the j
-   smallest summands, and
+1. For uniform noise on [-M, M] and at most `EXACT` summands, the method uses piecewise polynomials. With F(x) = P[t >
+   x] and G the integral of F above x, E[t | y] = (y - M) + (G(y - M) - G(y + M) - 2 M F(y + M)) / (F(y - M) - F(y +
+   M)). Both F and G are averages of powers of a positive part, Phi_j^P(x) = E[max(x + S_j, 0)^P]/P!, where S_j is the
+   sum of the j smallest summands. The averages satisfy the recursion
 
        Phi_j^P(x) = (Phi_(j-1)^(P+1)(x + a_j) - Phi_(j-1)^(P+1)(x - a_j)) / (2 a_j).
 
    The plain alternating sum over 2^d corners loses all digits where some a_k are small. Therefore the recursion in this
    module runs from the smallest summand to the largest. Where x is beyond the reach of S_j, Phi_j^P is a polynomial
-   with positive terms. So no difference is taken over a step much shorter than the numbers in it. The result is within
-   1e-12 of the reach sum a_k.
+   with positive terms. Therefore no difference is taken over a step much shorter than the numbers in it. The error of
+   the result is at most 1e-12 times the reach sum a_k.
 
-2. In all other cases: the Fourier series of the density of y on a period [-L, L] that contains its support, with the
-   characteristic function as coefficients. The error is that of the omitted terms. Each record uses at most `TERMS`
-   terms, and as many as make a bound on the omitted ones 1e-8 where that suffices. For a single summand, and for two
-   summands against a noise density with jumps, the Fourier terms decay slowly, and the error is up to 1e-5 of the reach
-   near the kinks. Where the density of y is below 1e-6 of its average, a straight line to the end of the support
-   replaces the series. A truthful response falls there with probability about one in a million.
+2. In all other cases, the method uses the Fourier series of the density of y on a period [-L, L] that contains its
+   support, with the characteristic function as coefficients. The error of the Fourier series is the error of the
+   omitted terms. Each record uses as many terms as make a bound on the omitted terms 1e-8, but at most `TERMS` terms.
+   For a single summand, and for two summands against a noise density with jumps, the Fourier terms decay slowly, and
+   the error is up to 1e-5 of the reach near the kinks. Where the density of y is below 1e-6 of its average, a straight
+   line to the end of the support replaces the series. A truthful response falls into this region of low density with
+   probability about one in a million.
 """
 
 from __future__ import annotations
@@ -231,7 +232,7 @@ class _Series:
         self.terms = _noise_terms(_key(noise), octave, count)
 
     def factors(self, rows: NDArray[np.intp] | slice) -> Iterator[Array]:
-        """The characteristic function E[exp(i w t)] at w = step, 2 step, ..., for these records, in one array that is
+        """The characteristic function E[exp(i w t)] at w = step, 2 step,..., for some records, in one array that is
         overwritten.
         """
         angles = self.widths[:, rows] * self.step

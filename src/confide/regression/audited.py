@@ -52,7 +52,7 @@ from confide.regression.setting import Setting
 __all__ = [
     "CROWD",
     "FALSE_ALARM",
-    "PaidByHerOwnGroup",
+    "PaidByOwnGroup",
     "Unbounded",
     "Unclipped",
     "ball_matters",
@@ -117,7 +117,7 @@ class Unclipped(PrivateTruthfulRegression):
         return replace(sound, response_bound=16 * sound.response_bound, noise_bound=16 * sound.response_bound)
 
 
-class PaidByHerOwnGroup(PrivateTruthfulRegression):
+class PaidByOwnGroup(PrivateTruthfulRegression):
     """Injected fault: the estimate that predicts a participant includes the participant's own answer."""
 
     def exact_payments(self, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
@@ -191,8 +191,8 @@ _LENGTHS = 2.0 ** -np.arange(0.0, GRID_BITS - 4, 1 / 32)  # of records that push
 _BEYOND = math.sqrt(2.0)
 """Ratio of the lengths of successive test estimates beyond the ball.
 
-The shortest one exceeds a ball that is slightly too wide, and has no effect on a correct ball. The longest one exceeds
-any ball that does not constrain at all.
+The shortest test estimate exceeds a ball that is slightly too wide, and has no effect on a correct ball. The longest
+test estimate exceeds any ball that does not constrain at all.
 """
 
 
@@ -222,7 +222,7 @@ def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noi
     for group, ridge in targets:
         if not mechanism.held_in_ball and setting.features > 1:
             yield _furthest(mechanism, members(group), ridge)
-        yield _leaning(mechanism, members(group), ridge, 1.0, 1.0, huge=False)
+        yield _tilted(mechanism, members(group), ridge, 1.0, 1.0, huge=False)
     people = members(None)
     half = 0.5 if setting.features > 1 else 1.0  # the cosine at which one record moves (A, u/Y) furthest
     yield _pair([], people[0], _along(setting.features, 1.0), setting.response,
@@ -230,11 +230,11 @@ def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noi
     yield _weakest(setting.features, members(None), setting.response)
     yield _pair([], members(None)[0], _along(setting.features, 1.0), 0.0, _along(setting.features, 0.0), 0.0)
     for group, ridge in targets:
-        yield _leaning(mechanism, members(group), ridge, 1.0, 1.0, huge=True)
+        yield _tilted(mechanism, members(group), ridge, 1.0, 1.0, huge=True)
         for length, cosine in ((0.85, 0.8), (1.15, 1.2)):
-            yield _leaning(mechanism, members(group), ridge, length, cosine, huge=False)
+            yield _tilted(mechanism, members(group), ridge, length, cosine, huge=False)
         for length in _beyond(mechanism, setting.people if group is None else min(setting.groups), ridge):
-            yield _leaning(mechanism, members(group), ridge, length, 1.0, huge=False)
+            yield _tilted(mechanism, members(group), ridge, length, 1.0, huge=False)
         if mechanism.held_in_ball:
             yield _furthest(mechanism, members(group), ridge)
     yield from _strange(mechanism, members)
@@ -250,7 +250,7 @@ def _along(features: int, cosine: float, side: float = 1.0) -> np.ndarray:
 
 
 def _answers(records: RecordMap, lengths: np.ndarray) -> np.ndarray:
-    """The largest answers that records of these lengths may have."""
+    """The largest answers that records of the given lengths may have."""
     return np.minimum(records.parameter_bound * lengths + records.noise_bound, records.response_bound)
 
 
@@ -262,16 +262,16 @@ def _estimates(records: RecordMap, others: int, ridge: float) -> np.ndarray:
 
 
 def _beyond(mechanism: PrivateTruthfulRegression, rows: int, ridge: float) -> list[float]:
-    """The lengths beyond the ball, in units of its radius R, that this number of people can give to an estimate without
-    a ball.
+    """The lengths beyond the ball, in units of its radius R, that a number of people can give to an estimate without a
+    ball.
     """
     longest = float(_estimates(mechanism.record_map, rows - 1, ridge).max()) / mechanism.setting.ball
     return list(takewhile(lambda length: length < longest, (_BEYOND**k for k in range(1, 128))))
 
 
 def ball_matters(mechanism: PrivateTruthfulRegression, room: float = 1.1) -> bool:
-    """Whether payment estimates without their constraint to a ball would violate the privacy guarantee, on pairs of
-    these sizes.
+    """Whether payment estimates without their constraint to a ball would violate the privacy guarantee, on pairs of the
+    given sizes.
 
     If few people or a large ridge weight keep the estimate short, a mechanism with a ball cannot be distinguished from
     one without.
@@ -286,16 +286,17 @@ def ball_matters(mechanism: PrivateTruthfulRegression, room: float = 1.1) -> boo
     return setting.features > 1 and moved >= room * setting.diameter
 
 
-def _leaning(
-    mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: float, length: float, lean: float, *, huge: bool
+def _tilted(
+    mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: float, length: float, alignment: float, *,
+    huge: bool,
 ) -> Neighbours:
     """A pair of neighbours: all others push the estimate to `length` times R, and the last record pulls to one side of
-    it or to the other.
+    the estimate or to the other side.
 
     The others' records (c, 0, ...), with the largest answer that they may have, push along the first axis and add as
     little curvature as their number allows. A length above 1 is reached only by an estimate whose ball is wider than
     stated. The last record is (cos, sin) or (cos, -sin), with an answer that pulls back, so that the estimate moves by
-    nearly D(R,Y)/ridge. The argument `lean` multiplies the best cosine. With `huge` the first version of the last
+    nearly D(R,Y)/ridge. The argument `lean` multiplies the best value of cos. With `huge` the first version of the last
     record is a million times too long.
     """
     records, others, reach = mechanism.record_map, len(members) - 1, length * mechanism.setting.ball
@@ -307,15 +308,15 @@ def _leaning(
     best = int(short[-1]) if len(short) else int(np.argmax(pulls))
     copies = min(others, max(1, round(ridge * reach / max(float(pulls[best]), 1e-6))))
     return _pushed(mechanism, members[: copies + 1], float(_LENGTHS[best]), max(1.0, length) * mechanism.setting.ball,
-                   lean, huge=huge)
+                   alignment, huge=huge)
 
 
 def _furthest(mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: float) -> Neighbours:
     """A pair of neighbours: all others push the estimate as far as a ridge estimate without a ball can go, and the last
     record pulls against it.
 
-    Where records of the best length may have the answer Y, that distance is (Y/2) sqrt(m/gamma), with m other records
-    and ridge weight gamma.
+    Where records of the best length may have the answer Y, the estimate reaches (Y/2) sqrt(m/gamma), with m other
+    records and ridge weight gamma.
 
     Source: spec truthful_regression 4.3.
     """
@@ -325,13 +326,14 @@ def _furthest(mechanism: PrivateTruthfulRegression, members: np.ndarray, ridge: 
 
 
 def _pushed(
-    mechanism: PrivateTruthfulRegression, members: np.ndarray, push: float, reach: float, lean: float, *, huge: bool
+    mechanism: PrivateTruthfulRegression, members: np.ndarray, push: float, reach: float, alignment: float, *,
+    huge: bool,
 ) -> Neighbours:
     """A pair in which all members but the first hand in (push, 0, ...), and the first member's record pulls against an
     estimate of length `reach`.
     """
     d, response = mechanism.setting.features, mechanism.setting.response
-    cosine = min(1.0, steepest(reach, response) * lean)
+    cosine = min(1.0, steepest(reach, response) * alignment)
     if d > 1:
         first, second, answers = _along(d, cosine), _along(d, cosine, -1.0), (-response, -response)
     else:  # in one dimension: the extremes of R x^2 - y x
@@ -440,11 +442,11 @@ def regression(mechanism: PrivateTruthfulRegression, seed: int = 0) -> Audited:
         events=mechanism.events if mechanism.claims_privacy else tuple,
         charged=named_charge(mechanism) if mechanism.claims_privacy else None, measured=[
             *privacy(mechanism, seed),
-            Examined(named="privacy loss", rows=lambda walk: [] if walk is None else [walk().row()], faults={
+            Examined(named="privacy loss", rows=lambda replay: [] if replay is None else [replay().row()], faults={
                 "the printed sensitivity without the ball (n = 10,000, gamma = 10)":
                     partial(printed_audit, 1.0, Noise.simulated(seed))}),
             Examined(named="incentives", sound=mechanism, rows=lambda it: [own_score_row(it, seed)], faults={
-                "paid by the estimate of the person's own group": injected(PaidByHerOwnGroup, mechanism)}),
+                "paid by the estimate of the person's own group": injected(PaidByOwnGroup, mechanism)}),
             Examined(named="range of payments", sound=mechanism, rows=lambda it: [range_row(it)] if clipped else [],
                      faults={"predictions that are not clipped": injected(Unbounded, mechanism)} if clipped else {}),
             Examined(named="incentives", rows=lambda rows: rows(), sound=partial(
@@ -462,15 +464,15 @@ def privacy(mechanism: PrivateTruthfulRegression, seed: int) -> list[Transcripts
     faults: dict[str, Any] = {"answers beyond the bound count sixteen times": injected(Unclipped, mechanism).run}
     if mechanism.held_in_ball and ball_matters(mechanism):
         faults["a ball ten times as wide"] = wider_ball(mechanism).run
-    walked = Transcripts(
+    replayed = Transcripts(
         named="privacy loss: everything that others see, jointly", run=mechanism.run, seed=seed,
         promises=mechanism.guarantees().privacy, parts=_PARTS,
         claims=claims, names={part: f"privacy loss: {_NAMES.get(part, part)}" for part in claims if part},
         hardest=_HARDEST, faults=faults,
         note=f"in one pair {min(people, CROWD):,} of {people:,} people hand in a record",
         pairs=lambda: neighbours(mechanism, lambda number: Noise.simulated(seed * 1009 + number)))
-    return [walked, Laws(draws=lambda: observed(mechanism.run, [], seed), samples=_DRAWS, false_alarm=FALSE_ALARM,
-                         seed=seed)]
+    return [replayed, Laws(draws=lambda: observed(mechanism.run, [], seed), samples=_DRAWS, false_alarm=FALSE_ALARM,
+                           seed=seed)]
 
 
 def named_charge(mechanism: PrivateTruthfulRegression) -> PureDP | ZCDP:
@@ -486,7 +488,8 @@ def named_charge(mechanism: PrivateTruthfulRegression) -> PureDP | ZCDP:
 
 
 def paid_of(promise: Privacy, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """The privacy events that a guarantee is charged for: those of the payment estimates, those of the release, or all.
+    """The privacy events that a guarantee is charged for: the events of the payment estimates, the events of the
+    release, or all events.
 
     Args:
         promise: guarantee of a regression.

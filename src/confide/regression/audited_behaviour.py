@@ -21,9 +21,9 @@ from confide.regression.stand_ins import stand_in
 __all__ = ["behaviour_rows", "far_lies", "own_score_row", "range_row", "wrong_signs"]
 
 _FALSE_ALARM = 1e-6  # of a row about a mean of simulated runs
-_REPORTS = 401  # of a person, where those that move her prediction far are looked at
+_REPORTS = 401  # of a person, where those that move the prediction far are looked at
 _BENT = 8  # people who lie to peers that were broken on purpose
-_PEOPLE = 400  # in the walk that changes one answer: few, so that one answer would be seen in an estimate
+_PEOPLE = 400  # in the replay that changes one answer: few, so that one answer would be seen in an estimate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,8 +95,8 @@ def _best_lie(
     """The largest gains of sampled people from lying, and the smallest expected payment of a truthful answer.
 
     On average the peers predict P = (1 - g) q for a true prediction q, with the measured shrinkage g. Where payments
-    are debiased, this prediction is divided by the public 1 - g. The best answer is found on a grid over the whole
-    interval of possible answers, and refined.
+    are debiased, the peers' prediction is divided by the public 1 - g. The best answer is found on a grid over the
+    whole interval of possible answers, and refined.
     """
     setting, rule, law = mechanism.setting, mechanism.payment.rule, mechanism.posterior
     people = stand_in(replace(setting, people=max(4, types)), Noise.simulated(seed))
@@ -192,7 +192,7 @@ def behaviour_rows(
         seed: seed of all randomness.
         runs: number of simulated runs, at least 2.
         types: number of sampled people for whom the best lie is searched.
-        step: function that is called after each run and after each of these people.
+        step: function that is called after each run and after each sampled person.
     """
     f, setting = mechanism.figures, mechanism.setting
     cut, note = setting.cuts, CUT if setting.cuts else ""
@@ -250,7 +250,7 @@ def _far_row(
 def wrong_signs(mechanism: PrivateTruthfulRegression, seed: int) -> list[AuditRow]:
     """Rows of lies to peers with an injected fault: the peers predict the opposite, twice as strongly.
 
-    If answers can move a prediction far, some lie then pays.
+    Under this fault some lie pays if answers can move a prediction far.
 
     Args:
         mechanism: mechanism that makes the payments.

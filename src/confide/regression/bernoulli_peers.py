@@ -98,7 +98,8 @@ class FinitePrior:
 
     Args:
         points: (k,) values of p, in [0, 1], not all 0 and not all 1.
-        weights: (k,) probabilities of these values, positive, with sum 1 within 1e-9 (they are then rescaled).
+        weights: (k,) probabilities of the values in `points`, positive, with sum 1 within 1e-9, to which they are
+            rescaled.
 
     Example:
         >>> round(FinitePrior([0.2, 0.8], [0.5, 0.5]).mean_given(1), 12)
@@ -231,7 +232,7 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         both bits.
 
         The loss is b (E[p | 1] - E[p | 0])^2, where b is the weight of the scoring rule. Under Beta(s, t) and the rule
-        B_{1,2} it equals 2/(s + t + 1)^2.
+        B_{1,2} the loss equals 2/(s + t + 1)^2.
         """
         return self.rule.b * (self.prior.mean_given(1) - self.prior.mean_given(0)) ** 2
 
@@ -331,8 +332,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
 
         Raises:
             InvalidInput: there are more reports than slots, or a column holds no numbers.
-            Refused: there are fewer than two usable bits, so that a player has no peers. The refusal reveals this,
-                because nothing in this mechanism is private.
+            Refused: there are fewer than two usable bits, so that a player has no peers. The refusal reveals the number
+                of usable bits, because nothing in this mechanism is private.
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")

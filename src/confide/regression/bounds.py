@@ -156,10 +156,10 @@ class RidgeBounds(Declared):
             sqrt((gamma + hi)/(gamma + lo)) E(||X'z|| - u0)+ / (gamma + lo),   u0 = (gamma + lo)(R - R0 + R0 gamma /
             (gamma + hi)).
 
-        The unconstrained estimate lies inside the ball unless ||X'z|| > u0. Two bounds of Pinelis 1994 show that this
-        event is rare, and the smaller of the two counts. The first bound is P[||X'z|| > u] <= 2 exp(-u^2/(2 m M^2)).
-        The second bound is P[||X'z|| > u] <= 2 exp(-g(u)), where g(u) = u^2/(2 (V + M u/3)) and V = m E[z^2]. Because g
-        is convex, the integral of the second bound from u0 on is at most 2 exp(-g(u0))/g'(u0).
+        The unconstrained estimate lies inside the ball unless ||X'z|| > u0. Two bounds of Pinelis 1994 show that
+        ||X'z|| > u0 is rare, and the smaller of the two bounds counts. The first bound is P[||X'z|| > u] <= 2
+        exp(-u^2/(2 m M^2)). The second bound is P[||X'z|| > u] <= 2 exp(-g(u)), where g(u) = u^2/(2 (V + M u/3)) and V
+        = m E[z^2]. Because g is convex, the integral of the second bound from u0 on is at most 2 exp(-g(u0))/g'(u0).
         """
         low, high = self.curvature
         spread = math.sqrt(self.spectrum.rows) * self.noise_bound
@@ -201,8 +201,8 @@ class RidgeBounds(Declared):
         return min(given + self.event.failure_probability * sure, sure)
 
     def debiased_peer_error(self, shrinkage: float, shrinkage_error: float = 0.0) -> float:
-        """The bound e when the peers' estimate is divided by 1 - g, for rotation-invariant rows, where this removes the
-        ridge bias.
+        """The bound e when the peers' estimate is divided by 1 - g, for rotation-invariant rows, where this division
+        removes the ridge bias.
 
         The bound is (Y' alpha m/(gamma + lo) + zeta + kappa_q + failure (longest + longest plain) + |dg| R0)/(1 - g),
         or longest/(1 - g) + R0 if that is less.
@@ -370,8 +370,8 @@ def lie_bias(posterior: PosteriorMean, rho: float, spectrum: Spectrum, ridge: fl
 
     Args:
         posterior: public laws of the records, with log-concave noise.
-        rho: truth radius. At 0 the result covers the lies that do not change the prediction, where q is flat in the
-            answer.
+        rho: truth radius. At rho = 0 the result covers the lies that do not change the prediction, where q is flat in
+            the answer.
         spectrum: spectrum of the estimate's m rows.
         ridge: ridge weight gamma >= 0.
     """

@@ -40,7 +40,7 @@ def best_ridge(setting: Setting, release: Callable[[float], Release]) -> float:
         setting: public facts of the regression.
         release: function from a ridge weight to the release estimator.
     """
-    from scipy.optimize import minimize_scalar  # slow to import, and other doors of this module do not need it
+    from scipy.optimize import minimize_scalar  # slow to import, and the other functions of this module do not need it
 
     def error(log_ridge: float) -> float:
         return release(math.exp(log_ridge)).prediction_error(setting)
@@ -53,7 +53,7 @@ def best_ridge(setting: Setting, release: Callable[[float], Release]) -> float:
 
 
 def best_ridge_release(setting: Setting, epsilon: float) -> float:
-    """The best ridge weight gamma_r of a ridge release with this epsilon."""
+    """The best ridge weight gamma_r of a ridge release with a given epsilon."""
     return best_ridge(setting, lambda ridge: RidgeRelease(epsilon=epsilon, ridge=ridge))
 
 
@@ -83,13 +83,13 @@ def compared(
     setting: Setting, release: str, *, delta: float, epsilon_release: float, epsilon_payment: float,
     ridge_payment: float | None,
 ) -> Compared:
-    """Predict the error of every release estimator that this privacy budget allows.
+    """Predict the error of every release estimator that a privacy budget allows.
 
     Args:
         setting: public facts of the regression.
         release: name in `RELEASES`; "auto" chooses the estimator with the least predicted error.
         delta: failure probability delta of the release's privacy.
-        epsilon_release: privacy loss epsilon of the release, in addition to that of the payment estimates.
+        epsilon_release: privacy loss epsilon of the release, in addition to the loss of the payment estimates.
         epsilon_payment: privacy loss epsilon of the payment estimates.
         ridge_payment: ridge weight of the payment estimates; None for the default of `confide.regression.plan`.
     """

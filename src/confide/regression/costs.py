@@ -1,8 +1,8 @@
 """Laws of the privacy cost coefficients, and the threshold below which players are assumed to be truthful.
 
 A player with coefficient c has a privacy cost of at most c epsilon^2. Cost coefficients of different players are
-independent given the data. Where their law depends on a player's data, use `DependentCosts`, which takes the largest
-tail of all these laws.
+independent given the data. Where the law of the coefficients depends on a player's data, use `DependentCosts`, which
+takes the largest tail of all possible laws.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class EmpiricalCosts:
 
 
 PlainCosts = ParetoCosts | ExponentialCosts | EmpiricalCosts
-"""The laws of one coefficient, without further structure."""
+"""The laws of a single cost coefficient that does not depend on the person's data."""
 
 
 @wire("DependentCosts", "laws")
@@ -119,9 +119,9 @@ class DependentCosts:
     """A law of coefficients that depend on a person's own data: at each cost the largest tail of several laws counts.
 
     P[c > t] is the largest over the laws, so that P[c <= t] is a lower bound on min over (x, y) of P[c <= t | x, y].
-    Coefficients must still be independent of each other given all data. The exact threshold then remains valid, because
-    the number of people above it is stochastically dominated by a binomial number. If an unknown common factor moves
-    all coefficients together, set `Behaviour.common_factor`.
+    Coefficients must still be independent of each other given all data. If the coefficients are independent given the
+    data, the exact threshold remains valid. The number of people above the threshold is stochastically dominated by a
+    binomial number. If an unknown common factor moves all coefficients together, set `Behaviour.common_factor`.
 
     Args:
         laws: one law for each kind of people, at least one.
@@ -153,14 +153,14 @@ class DependentCosts:
 class QuadraticCosts(Declared):
     """Costs of at most c for each nat that the publication can reveal about a person (the source's Assumption 4).
 
-    By Lemma 12, a player's expected cost then differs between two answers by at most 2 c epsilon (e^epsilon - 1), which
-    is at most 4 c epsilon^2 while epsilon, the total of the mechanism, is at most 1.25. The coefficient of epsilon^2 is
-    therefore 4 c. The source instead calls a quarter of the cost f and keeps the coefficient c; this class keeps all
-    amounts in money.
+    By Lemma 12, a player's expected costs of two answers differ by at most 2 c epsilon (e^epsilon - 1). The number 2 c
+    epsilon (e^epsilon - 1) is at most 4 c epsilon^2 while epsilon, the total of the mechanism, is at most 1.25. The
+    coefficient of epsilon^2 is therefore 4 c. The source instead writes f for a quarter of the cost and keeps the
+    coefficient c; this class keeps all amounts in money.
 
-    The bound concerns the *difference* of the expected costs of two answers, which suffices for truthfulness. The same
-    assumption bounds the cost itself only by c epsilon, which is far above 4 c epsilon^2 for small epsilon. So the
-    participation guarantee still uses Assumption 1, a cost of at most (coefficient) epsilon^2.
+    The bound concerns the *difference* of the expected costs of two answers, which suffices for truthfulness.
+    Assumption 4 bounds the cost itself only by c epsilon, which is far above 4 c epsilon^2 for small epsilon. The
+    participation guarantee therefore still uses Assumption 1, a cost of at most (coefficient) epsilon^2.
 
     Source: Cummings et al. 2015, Appendix D, Assumption 4 and Lemma 12 (which cites Assumption 5 for 4, E14); spec
     truthful_regression section 5.
@@ -216,7 +216,7 @@ def _allowed(people: int, misreports: float) -> int:
 
 
 def excess_probability(people: int, misreports: float, survival: float) -> float:
-    """P[more than misreports * people have a cost above t], where each person has such a cost with probability
+    """P[more than misreports * people have a cost above t], where each person has a cost above t with probability
     `survival`, independently.
 
     Args:
@@ -245,8 +245,8 @@ def threshold(people: int, misreports: float, failure_probability: float, costs:
         misreports: tolerated share alpha of misreports and absences, in (0, 1).
         failure_probability: probability beta in (0, 1) that more people than tolerated have a cost above the threshold.
         costs: law of one player's cost coefficient.
-        mode: "exact" for independent costs. "lemma3" uses the source's Markov bound, which gives a far larger threshold
-            and also holds for costs with an unknown common factor.
+        mode: method of computation. The mode "exact" is for independent costs. The mode "lemma3" uses the source's
+            Markov bound, which gives a far larger threshold and also holds for costs with an unknown common factor.
 
     Returns:
         The threshold, in the unit of the costs.

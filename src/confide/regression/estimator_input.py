@@ -57,7 +57,7 @@ class Columns:
     Args:
         rows: number of rows.
         labels: name of each column; "x0", "x1", ... for columns without names.
-        named: whether the data gave these names, all of them as text.
+        named: whether the data gave the names in `labels`, all of them as text.
         read: function that reads the values, (rows, columns) in doubles; nan where a cell is not a number.
     """
 
@@ -102,7 +102,7 @@ def response_of(y: Any, rows: int) -> Columns:
 
 
 def warn_of_names(given: Columns, fitted: tuple[str, ...] | None, estimator: str) -> None:
-    """Compare the column names of the data for a prediction with those of the fit.
+    """Compare the column names of the data for a prediction with the column names of the fit.
 
     Args:
         given: columns of the data for the prediction.
@@ -306,7 +306,7 @@ def _listed(field: str, given: Any) -> list[Any]:
 
 
 def _role(field: str, column: str, pair: Any) -> Numeric:
-    """The role of a column with these bounds; errors name the parameter with the bounds."""
+    """The role of a column with given bounds; errors name the parameter with the bounds."""
     ends = _listed(field, pair)
     if len(ends) != 2:
         raise InvalidInput(field, f"{len(ends)} numbers", "must be (lower, upper)")
@@ -316,7 +316,7 @@ def _role(field: str, column: str, pair: Any) -> Numeric:
         raise InvalidInput(field, f"{error.field}: {error.problem}", error.ways) from None
 
 
-# ---- what the holder is told
+# ---- the holder's view
 
 
 def lost_records(labels: Sequence[str], roles: Sequence[Numeric], cells: np.ndarray) -> str:

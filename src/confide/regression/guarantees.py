@@ -1,7 +1,7 @@
 """The guarantees of the private mechanism: every number of spec section 7.1, from public parameters alone.
 
-`figures` computes the numbers. `regression_guarantees` states them as typed guarantees, which mark themselves as
-vacuous where they are.
+`figures` computes the numbers. `regression_guarantees` turns the numbers into typed guarantees, and marks vacuous
+guarantees.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Figures:
     Args:
         loss: total privacy loss towards all other people together.
         threshold: cost threshold tau; the guarantees cover players with a cost coefficient up to tau.
-        privacy_cost: largest privacy cost tau epsilon^2 of a covered player. Here epsilon is
+        privacy_cost: largest privacy cost tau epsilon^2 of a covered player. The epsilon in tau epsilon^2 is
             `PrivateTruthfulRegression.borne_epsilon`, the loss that people really bear, also where no loss is claimed.
         coin: value of the smallest coin. Rounding to whole coins can reward a lie with one coin, and cost a participant
             half a coin.
@@ -121,7 +121,7 @@ def peer_error(mechanism: PrivateTruthfulRegression) -> float:
 
 
 def _peer_error(mechanism: PrivateTruthfulRegression, rows: int) -> float:
-    """The bound e for a group with this many rows, without the effect of clipping."""
+    """The bound e for a group with a given number of rows, without the effect of clipping."""
     setting, ridge = mechanism.setting, mechanism.payment.ridge
     found = mechanism.peer_bounds(rows)
     if not mechanism.payment.debias:
@@ -187,10 +187,11 @@ def lie_bias(mechanism: PrivateTruthfulRegression, truth_radius: float) -> float
 
 
 def privacy_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[Privacy, ...]:
-    """The guarantees of privacy: towards others, towards the public, and of each part alone.
+    """The guarantees of privacy: towards other participants, towards the public, and for each part of the mechanism
+    alone.
 
-    A release that averages the payment estimates has no privacy loss of its own and is exactly as private as those
-    estimates, so no separate guarantee covers it.
+    A release that averages the payment estimates has no privacy loss of its own and is exactly as private as the
+    payment estimates, so no separate guarantee covers it.
     """
     loss = mechanism.figures.loss
     own, proof, formula = mechanism.release.privacy()

@@ -1,10 +1,10 @@
 """Least squares with and without each player's record: exact sums, one triangular factor, and predictions of each
-player by the others.
+player from the records of all other players.
 
 Let h = |L^-1 x|^2 be a player's leverage, where X'X = L L'. The estimate without the player's own record predicts
-(x'theta - h y)/(1 - h) for that player. So n leave-one-out fits cost one triangular solve each. Sums are exact
-integers, so that no chunking, order or thread changes a bit. The numbers of one record are computed elementwise in a
-fixed order, whatever the other records are.
+(x'theta - h y)/(1 - h) for that player. Each of the n leave-one-out fits therefore costs one triangular solve. Sums are
+exact integers, so that no chunking, order or thread changes a bit. The numbers of one record are computed elementwise
+in a fixed order, whatever the other records are.
 
 Source: Cummings et al. 2015, Algorithm 1; spec truthful_regression section 2.
 """
@@ -27,8 +27,8 @@ __all__ = ["WITNESS", "LeastSquares", "Sums", "fitted", "leave_one_out", "levera
 Array = NDArray[np.float64]
 
 WITNESS = 1e-10
-"""Smallest accepted value of 1 - h, where h is the leverage. Below it a player's record is the only one with
-information about some direction.
+"""Smallest accepted value of 1 - h, where h is the leverage. If 1 - h is smaller, the player's record is the only one
+with information about some direction.
 """
 
 _HALF = 2**20
@@ -84,7 +84,8 @@ def sums(batches: Iterable[Batch], record_map: RecordMap, split: NDArray[np.bool
         features: number d of features.
 
     Returns:
-        The moments of group 0 and those of group 1, which are the same integers for any order and chunking of the rows.
+        The moments of group 0 and the moments of group 1, which are equal integers for any order and chunking of the
+        rows.
     """
     scale = _scale(record_map)
 
@@ -126,11 +127,11 @@ def fitted(found: Sums, who: str = "all records") -> LeastSquares:
 
     Args:
         found: moments of the records.
-        who: description of the people with these records, for the error message.
+        who: description of the people whose records are in the sums, for the error message.
 
     Raises:
-        Refused: these records do not determine all coefficients. The message names the first feature that depends on
-            the features before it.
+        Refused: the records do not determine all coefficients. The message names the first feature that depends on the
+            features before it.
     """
     d, unit = len(found.cross), 2**80
     gram = np.array([[entry / unit for entry in row] for row in found.gram], dtype=np.float64)

@@ -293,10 +293,10 @@ def plan(
         noise: law of the residuals; by default uniform on [-M, M].
         epsilon: total privacy loss in nats, of which a fifth goes to the payment estimates. Instead of `epsilon`, its
             two parts or the wanted error can be given.
-        epsilon_release: privacy loss epsilon of the release, in addition to that of the payment estimates.
+        epsilon_release: privacy loss epsilon of the release, in addition to the loss of the payment estimates.
         epsilon_payment: privacy loss epsilon of the payment estimates.
         error: wanted squared error of a prediction, E(x'estimate - x'theta)^2, above 0. The plan has about the least
-            total epsilon whose predicted error is at most this number.
+            total epsilon whose predicted error is at most the wanted error.
         delta: failure probability delta of the release's privacy; 0 allows only releases with pure privacy.
         release: name in `RELEASES`; "auto" chooses the estimator with the least predicted error.
         radius: radius R of the ball to which ridge estimates are constrained; default 1.25 R0.
@@ -448,7 +448,7 @@ def _more(
 def _split(
     epsilon: float | None, epsilon_release: float | None, epsilon_payment: float | None, release: str, delta: float
 ) -> tuple[float, float]:
-    """The epsilon of the release and the epsilon of the payment estimates, as given or from their total, which their
+    """The epsilon of the release and the epsilon of the payment estimates, as given or from a total epsilon that their
     sum never exceeds.
     """
     if (epsilon is None) == (epsilon_release is None and epsilon_payment is None):

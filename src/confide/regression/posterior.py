@@ -4,10 +4,10 @@ estimate.
 The response depends on theta only through t = x'theta. With f_x the law of t and g the density of the noise, the
 posterior mean is
 
-    q = int t f_x(t) g(y - t) dt / int f_x(t) g(y - t) dt,
+    q = int t f_x(t) g(y - t) dt / int f_x(t) g(y - t) dt.
 
-a one-dimensional integral (or a finite sum) in every dimension. A record's value never depends on other records: every
-step is elementwise, in a fixed order.
+The posterior mean is a one-dimensional integral (or a finite sum) in every dimension. A record's value never depends on
+other records: every step is elementwise, in a fixed order.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ _NEGLIGIBLE = 40.0
 class PosteriorMean:
     """Posterior mean q(x, y) = E[x'theta | x, y] for a public parameter law and a public noise law.
 
-    The prediction is 0 at x = 0 and for a record that is not finite. Otherwise |q| <= radius ||x||. The result is never
-    nan, and no record raises an exception. A response that no theta can give is first moved to the nearest possible
-    one. With log-concave noise q never falls when y rises, up to rounding errors of about 1e-13.
+    The prediction is 0 at x = 0 and for a record that is not finite. For all other records |q| <= radius ||x||. The
+    result is never nan, and no record raises an exception. A response that no theta can give is first moved to the
+    nearest possible one. With log-concave noise q never falls when y rises, up to rounding errors of about 1e-13.
 
     Errors are stated in units of the longest prediction, radius ||x||. For the ball, the sphere and the Gaussian in a
     ball the error is 1e-12. The ball and the sphere have closed forms for uniform noise, other cases of uniform or
     truncated Gaussian noise have short fixed quadratures, and any other noise law uses adaptive pieces. For finitely
-    many points the error is that of rounding, and for a sampled prior it is the sampling error. For a box the error is
-    1e-12 under uniform noise in up to six dimensions. In other cases of a box a Fourier series is within about 1e-8, or
-    worse where one or two coordinates outweigh all others (`confide.regression._uniform_sum`).
+    many points only rounding errors remain, and for a sampled prior the error is the sampling error. For a box the
+    error is 1e-12 under uniform noise in up to six dimensions. In other cases of a box a Fourier series is within about
+    1e-8, or worse where one or two coordinates outweigh all others (`confide.regression._uniform_sum`).
 
     Args:
         prior: law of the parameter theta.
@@ -397,7 +397,7 @@ def _from_zero(d: int, s: Array) -> Array:
 def _tail_mean(k: float, low: Array, high: Array) -> Array:
     """The mean of s on a window with 0 < low, by 32 Gauss-Legendre nodes.
 
-    On that window the density falls by at most exp(-40), or falls smoothly.
+    On the window the density falls by at most exp(-40), or falls smoothly.
     """
     rest = (1 - low) * (1 + low)
     last = np.minimum(high, np.sqrt(1 - rest * math.exp(-_NEGLIGIBLE / k))) if k > 0 else high
@@ -459,7 +459,8 @@ def informativeness(prior: Prior, noise: NoiseLaw) -> float:
     """The ratio E[q^2] / E[(x'theta)^2] for truthful players with x uniform in the unit ball; 0 when responses reveal
     nothing about x'theta.
 
-    If this ratio is below 0.1, payments hardly depend on the responses. Source: spec truthful_regression section 3.
+    If the ratio E[q^2] / E[(x'theta)^2] is below 0.1, payments hardly depend on the responses. Source: spec
+    truthful_regression section 3.
     """
     rows, responses, weights = truthful_reports(prior, noise)
     explained = float(np.sum(weights * PosteriorMean(prior, noise)(rows, responses) ** 2))

@@ -2,8 +2,8 @@
 
 The class runs the release of this mechanism family alone, without payments. The class uses the same map of records,
 exact moments, release estimators and intervals (`confide.regression.release`). Bounds are given and never taken from
-the data, and columns are centred and scaled by these bounds. scikit-learn is not required. If it is installed, this
-estimator works in its pipelines and searches.
+the data, and columns are centred and scaled by these bounds. scikit-learn is not required. If scikit-learn is
+installed, the estimator works in scikit-learn's pipelines and searches.
 """
 
 from __future__ import annotations
@@ -92,20 +92,20 @@ class PrivateRegression:
 
     Parameters are checked by `fit`. A value beyond its bounds is moved to the bound. A row with a cell that is missing,
     infinite or no number counts as a null record, which adds nothing. The fit warns of the number of values that were
-    moved to a bound, and of the number of null records. This warning is for the holder of the data only, because it
+    moved to a bound, and of the number of null records. The warning is for the holder of the data only, because it
     depends on private records.
 
     Args:
         epsilon: privacy loss of one fit, in nats.
-        delta: failure probability delta of one fit; 0 for pure privacy. Choose it far below 1 / rows.
+        delta: failure probability delta of one fit; 0 for pure privacy. Choose delta far below 1 / rows.
         feature_bounds: public bounds of the features: one pair (lower, upper) for all of them, a list with a pair for
             each column, or a mapping from the name of a column to its pair.
         response_bounds: public bounds (lower, upper) of the response.
-        neighbours: "replace": neighbouring data sets differ in one row that is replaced. No other relation is proved
-            for these releases.
+        neighbours: relation between neighbouring data sets. With "replace", neighbouring data sets differ in one row
+            that is replaced. The releases are proved for no other relation between data sets.
         release: "sufficient statistics" (pure privacy), "adassp" (needs a delta), "ridge" (pure privacy; needs
-            `smallest_eigenvalue`), or "auto", which chooses, among the releases that the settings allow, the one with
-            the least predicted error of a prediction.
+            `smallest_eigenvalue`), or "auto". The setting "auto" chooses the release with the least predicted error of
+            a prediction among the releases that the settings allow.
         parameter_bound: public bound R0 on the length of the scaled coefficients. The default, sqrt(columns + 1), holds
             for every model whose predictions stay within `response_bounds` for all features within their bounds.
         residual_std: public bound on the standard deviation of the residuals, in units of the response, for the
@@ -184,14 +184,14 @@ class PrivateRegression:
 
         Warns:
             UserWarning: rows count as null, or values were moved to a bound. Without a ledger, another warning says
-                that the same data was fitted before in this process, and gives the sum of the losses. This second
-                warning comes before any noise is drawn, so that turning it into an error stops the fit.
+                that the same data was fitted before in this process, and gives the sum of the losses. The warning of a
+                repeated fit comes before any noise is drawn, so that turning it into an error stops the fit.
 
         Raises:
             InvalidInput: a setting is missing or out of range, X or y has a wrong shape or a type without numbers, or
                 the account has an audience other than the public or a neighbouring relation other than "replace".
-            BudgetExceeded: the ledger's budget is exhausted. In this case no value was read, and the estimator is
-                unchanged.
+            BudgetExceeded: the ledger's budget is exhausted. An exhausted budget stops the fit before any value is
+                read, and the estimator is unchanged.
         """
         level = fraction("level", self.level)
         features = features_of(X)
@@ -247,9 +247,9 @@ class PrivateRegression:
             (m,) predicted responses; nan where a feature is missing or not a number.
 
         Raises:
-            InvalidInput: the columns differ from those of the fit.
-            NotFittedError: the estimator was not fitted. The class is scikit-learn's if scikit-learn is loaded, and a
-                ValueError otherwise.
+            InvalidInput: the columns differ from the columns of the fit.
+            NotFittedError: the estimator was not fitted. The class of the error is scikit-learn's if scikit-learn is
+                loaded, and a ValueError otherwise.
         """
         self._check_fitted()
         features = features_of(X)
@@ -331,7 +331,7 @@ class PrivateRegression:
             largest_eigenvalue=square if given is None else None)
 
     def _release(self, setting: Setting) -> Release:
-        """The named release estimator, or the allowed one with the least predicted error."""
+        """The named release estimator, or the allowed release estimator with the least predicted error."""
         if self.epsilon is None:
             raise InvalidInput("epsilon", "is missing", "must be the privacy loss of one fit, such as 1.0")
         epsilon, delta = positive("epsilon", self.epsilon), fraction("delta", self.delta, zero=True)
@@ -414,7 +414,7 @@ class PrivateRegression:
         """Change parameters; fitted results stay until the next fit.
 
         Raises:
-            InvalidInput: a name is not a parameter. In this case no parameter is changed.
+            InvalidInput: a name is not a parameter. The error leaves all parameters unchanged.
         """
         known = self.get_params()
         for name in params:

@@ -228,9 +228,8 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
             parameter_bound: bound on the length of the true parameter, above 0.
             noise_bound: bound on a residual, above 0.
             truth_radius: wanted truth radius: no lie that moves the liar's prediction by more than this radius pays.
-                Give either this radius or the budget.
-            budget: wanted bound on the expected total payment, in the currency. Give either this bound or the truth
-                radius.
+                Give either `truth_radius` or `budget`.
+            budget: wanted bound on the expected total payment, in the currency. Give either `budget` or `truth_radius`.
             settings: further arguments of `confide.regression.plan`, by name.
 
         Raises:
@@ -356,14 +355,15 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         """Run the whole mechanism.
 
         Records must be scaled so that ||x|| <= 1 and |y| <= Y, where Y is R0 + M or a smaller bound. A longer row is
-        shortened to length 1, and a larger answer is clipped. No warning of such changes is given, because a warning
-        would depend on somebody's record. `confide.tables.Design` scales columns in this way, from public bounds.
+        shortened to length 1, and a larger answer is clipped. No warning of shortened or clipped records is given,
+        because a warning would depend on somebody's record. `confide.tables.Design` scales columns to records of length
+        at most 1, from public bounds.
 
         Args:
             data: pair (X, y) with shapes (n, d) and (n,), as arrays, frames of pandas, Polars or Arrow, or Parquet or
                 CSV files; y may be the name of a column of X. Batches that can be iterated twice also work. A slot
                 without a row, or with a cell that is not a finite number, is the null record and is paid 0. If a
-                participant has several rows, the first one counts.
+                participant has several rows, the first row counts.
             noise: `Noise.secure()` for a release.
             progress: function that is called with (steps done, 3), where the steps are sums, estimates and payments.
 
@@ -446,7 +446,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         Args:
             X: (m, d) clipped features.
             y: (m,) clipped responses.
-            group: (m,) bool, group of each of these players.
+            group: (m,) bool, group of each player.
             peers: (2, d) payment estimates of the two groups.
         """
         first, second = ordered_dot(X, peers[0]), ordered_dot(X, peers[1])

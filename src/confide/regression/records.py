@@ -2,7 +2,7 @@
 
 The map depends on one record alone, so it is part of the privacy proof and reveals nothing about other records. A
 record that cannot be used becomes the null record (x = 0, y = 0, paid 0). A feature vector longer than 1 is scaled to
-length 1, and a response beyond the model's bounds is clipped. Quantisation towards zero then makes all moments exact
+length 1, and a response beyond the model's bounds is clipped. Quantisation towards zero makes all moments exact
 integers.
 """
 
@@ -131,7 +131,7 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
 def _read(data: tuple[Any, Any]) -> tuple[Any, Any]:
     """The features and the answers: frames, files and queries as arrays that are read once, and arrays unchanged.
 
-    The answers may be the name of a column of the table, which then does not count as a feature.
+    The answers may be the name of a column of the table, which is not counted as a feature.
     """
     X, y = data
     table = is_table(X) or isinstance(X, Mapping)
@@ -298,7 +298,8 @@ def moments(
         features: number d of features.
 
     Returns:
-        The moments of group 0 and those of group 1, which are the same integers for any order and chunking of the rows.
+        The moments of group 0 and the moments of group 1, which are equal integers for any order and chunking of the
+        rows.
     """
     right_bound = int(np.ceil(record_map.response_bound * _ONE))
 
@@ -325,7 +326,7 @@ def group_sums(
         empty: function that makes sums of no records.
 
     Returns:
-        The sums of group 0 and those of group 1.
+        The sums of group 0 and the sums of group 1.
     """
     def add(pair: tuple[IntegerCross, IntegerCross], batch: Batch) -> None:
         left, right = rows(batch)
@@ -357,12 +358,13 @@ def payments(batches: Iterable[Batch], people: int, pay: Callable[[Batch], np.nd
 
 
 def one_record(record: Any, index: int, people: int, features: int) -> Batch | None:
-    """One participant's record as a batch with a single row, at the participant's rank; None without a record.
+    """One participant's record as a batch with a single row, at the participant's rank; The value None stands for a
+    missing record.
 
     Args:
-        record: pair (x, y) as the participant submitted it, with x of shape (d,). Either part may have any form in
-            which a run accepts (X, y) for everybody, with a single row, or be a mapping of columns. None without a
-            record.
+        record: pair (x, y) as the participant submitted it, with x of shape (d,). Either part of the pair may have any
+            form in which a run accepts (X, y) for everybody, with a single row, or be a mapping of columns. None stands
+            for a missing record.
         index: rank of the participant in the public list of ids.
         people: number of participants, n.
         features: number of features, d.

@@ -1,7 +1,8 @@
 """Scoring rules for peer prediction: the expected payment is largest when the report is the player's belief.
 
 A player is paid for `q`, their expectation of `p`, once `p` is known. Both rules in this module are strictly concave in
-`q`, affine in `p` (so that mean-zero noise on `p` changes no expectation), and maximal at `q` = E[p].
+`q`, affine in `p`, and maximal at `q` = E[p]. Since the rules are affine in `p`, mean-zero noise on `p` changes no
+expectation.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class ScoringRule(Declared):
 
     With P = E[p], the expected payment is a - b (P - P^2) - b (P - q)^2 under the rule, and a + b P^2 - b (P - q)^2
     under its centred form. The two forms differ by -b p, which the player cannot influence, so every lie gains or loses
-    the same amount under both. The centred form needs a much smaller constant a to make participation worthwhile. If |P
+    the same amount under both forms. The centred form needs a much smaller constant a to make participation worthwhile.
+    If |P
     - q| <= e for the truth and |q| <= R, the centred form pays in expectation at least a - b e^2 for the truth, and at
       most a + b (R^2 + 2 R e) for any report. The source's rule pays in expectation at least a - b (1/4 + e^2) for the
       truth.
@@ -51,7 +53,7 @@ class ScoringRule(Declared):
 
     def __call__(self, p: ArrayLike, q: ArrayLike) -> NDArray[np.float64]:
         """The payment for the report `q` when `p` is known; `p` and `q` broadcast. With the mean P = E[p] in place of
-        `p` it is the expected payment.
+        `p`, the result is the expected payment.
         """
         outcome, report = np.asarray(p, np.float64), np.asarray(q, np.float64)
         score = 2 * outcome * report - report * report
@@ -60,8 +62,8 @@ class ScoringRule(Declared):
         return np.asarray(self.a + self.b * score)
 
     def loss_of_lying(self, p_bar: ArrayLike, q_truth: ArrayLike, q_lie: ArrayLike) -> NDArray[np.float64]:
-        """The expected payment of the truth less that of the lie, b [(P - lie)^2 - (P - truth)^2]; negative where the
-        lie pays.
+        """The expected payment of the truth less the expected payment of the lie, b [(P - lie)^2 - (P - truth)^2];
+        negative where the lie pays.
 
         Args:
             p_bar: mean P of `p` given everything that the player knows.

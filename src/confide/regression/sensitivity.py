@@ -1,10 +1,10 @@
-"""The sensitivity of a ridge estimate to one record: of the constrained estimate, of the plain one, and the printed
+"""The sensitivity of a ridge estimate to one record, for constrained and for plain estimates, and the source's printed
 constant.
 
 One record contributes f = (x'theta) x - y x to half the gradient. Over ||x|| <= 1, |y| <= Y and ||theta|| <= R the set
-of such f has diameter D(R, Y). An estimate with ridge weight gamma moves by at most D / gamma when one record is
-replaced. The printed constant bounds |x'theta| by the bound on the true parameter, which a plain ridge estimate
-exceeds. `counterexample` gives two neighbouring data sets that violate the printed constant.
+of possible contributions f has diameter D(R, Y). An estimate with ridge weight gamma moves by at most D / gamma when
+one record is replaced. The printed constant bounds |x'theta| by the bound on the true parameter, which a plain ridge
+estimate exceeds. `counterexample` gives two neighbouring data sets that violate the printed constant.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def printed_constant_valid(
         radius: radius R of the ball, if the estimate is constrained to one.
 
     Returns:
-        True if D(min(R, sup of the plain norm), B + M) <= 4 B + 2 M. For one-dimensional data this condition is
+        True if D(min(R, sup of the plain norm), B + M) <= 4 B + 2 M. For one-dimensional data the condition on D is
         sufficient but not necessary.
 
     Source: spec truthful_regression section 4.2.
@@ -185,8 +185,9 @@ def counterexample(
     """Two data sets that differ in one record, and whose plain ridge estimates differ by more than the printed constant
     allows.
 
-    All records but one push the estimate along the first axis as far as possible. The last record pulls against this
-    push, from one side of the axis in the first data set and from the other side in the second.
+    All records but one push the estimate along the first axis as far as possible. The last record pulls against the
+    push of all other records, from one side of the axis in the first data set and from the other side in the second
+    data set.
 
     Args:
         rows: number n of records, >= 2.

@@ -175,8 +175,8 @@ class Setting(Declared):
 
         For x uniform in the ball all eigenvalues are equal. For other laws of x the assumed eigenvalues form a
         geometric progression from the smallest to the largest known eigenvalue, because real features are correlated.
-        Their sum is E||x||^2 <= 1, so the ratio is reduced where the sum would exceed 1. Where no largest eigenvalue is
-        known, the ratio is chosen such that the sum is 1/2.
+        The sum of the eigenvalues is E||x||^2 <= 1, so the ratio is reduced where the sum would exceed 1. Where no
+        largest eigenvalue is known, the ratio is chosen such that the sum is 1/2.
         """
         smallest, largest = self.eigenvalue, self.largest_eigenvalue
         if self.uniform_ball:

@@ -40,7 +40,8 @@ class Spectrum(Declared):
     """Bounds on the eigenvalues of X'X, and their probability, for m independent rows with ||x|| <= 1.
 
     The least eigenvalue of X'X is below (1 - xi) m smallest with probability at most d exp(-m smallest (xi + (1 - xi)
-    ln(1 - xi))). The largest is above (1 + xi) m largest with probability at most d exp(-m largest ((1 + xi) ln(1 + xi)
+    ln(1 - xi))). The largest eigenvalue of X'X is above (1 + xi) m largest with probability at most d exp(-m largest
+    ((1 + xi) ln(1 + xi)
     - xi)). The bounds concern second moments, without centring.
 
     Source: matrix Chernoff in place of Cummings et al. 2015, Theorem 7, whose constant is unknown; spec
@@ -111,7 +112,7 @@ class Spectrum(Declared):
         """The bounds for rows with entries truncated towards zero to multiples of 2^-16.
 
         Truncation moves a row by at most sqrt(d) 2^-16. Therefore truncation changes the square root of a second moment
-        by at most the same amount.
+        by at most sqrt(d) 2^-16.
 
         Raises:
             InvalidInput: the eigenvalues are so small that truncation can reduce them to 0.
@@ -128,9 +129,9 @@ class Spectrum(Declared):
 def sufficient_rows(dimension: int, smallest: float, tolerance: float, failure_probability: float) -> int:
     """Number of rows of an isotropic law at which both tails together have probability at most `failure_probability`.
 
-    The number of rows is ln(2 d / q) / (mu ((1 + xi) ln(1 + xi) - xi)), rounded up. This number never exceeds the
-    textbook number (3 / xi^2) ln(2 d / q) / mu, because the exponents of the tails are at least xi^2 / 2 below and xi^2
-    / 3 above.
+    The number of rows is ln(2 d / q) / (mu ((1 + xi) ln(1 + xi) - xi)), rounded up. The number of rows never exceeds
+    the textbook number (3 / xi^2) ln(2 d / q) / mu, because the exponents of the tails are at least xi^2 / 2 below and
+    xi^2 / 3 above.
 
     Args:
         dimension: dimension d of the rows, at least 1.
@@ -169,8 +170,8 @@ def ridge_shrinkage_error(rows: int, dimension: int, ridge: float) -> float:
     With D = X'X - m mu I and L = gamma + m mu, (gamma I + X'X)^-1 = 1/L - D/L^2 + D^2/L^3 - D^3/L^4 + D^4 (gamma I +
     X'X)^-1/L^4. The expansion in `ridge_shrinkage` uses the first three terms. The fourth term is known exactly: E tr
     D^3 = m E tr W^3 with W = xx' - mu I. The last term lies between 0 and D^4/((gamma + lo) L^4), except on the event
-    that the least eigenvalue is below lo. On that event the last term adds at most d/gamma to the trace. E tr D^4 is at
-    most m E tr W^4 + 3 m (m - 1) tr (E W^2)^2.
+    that the least eigenvalue is below lo. On the event that the least eigenvalue is below lo, the last term adds at
+    most d/gamma to the trace. E tr D^4 is at most m E tr W^4 + 3 m (m - 1) tr (E W^2)^2.
 
     Example:
         >>> ridge_shrinkage_error(400, 3, 20.0) < 1e-4

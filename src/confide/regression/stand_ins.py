@@ -1,8 +1,8 @@
 """Simulated participants of a campaign, drawn from its public columns and model: their typical payments, and the cost
 of lies.
 
-The results inform the reader of a plan, in the unit of the answer. No record is read, and no guarantee depends on these
-results.
+The results inform the reader of a plan, in the unit of the answer. No record is read, and no guarantee depends on
+simulated participants.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class StandIn:
 def stand_in(setting: Setting, noise: Noise, run: int = 0) -> StandIn:
     """Draw one simulated population from the public model.
 
-    Features are uniform in the ball where the model assumes that. For other laws, the features' coordinates have random
-    signs, and their sizes are the square roots of the assumed eigenvalues.
+    Features are uniform in the ball where the model assumes a uniform law. For other laws, the features' coordinates
+    have random signs, and their sizes are the square roots of the assumed eigenvalues.
     """
     n, d = setting.people, setting.features
 
@@ -70,8 +70,8 @@ class Lie:
 
     Args:
         size: difference from the truth, in the unit of the answer.
-        cost: median over people of the loss in expected payment, in the currency, when peers predict what the true
-            answer implies.
+        cost: median over people of the loss in expected payment, in the currency, when peers predict the number that
+            the true answer implies.
         ruled_out: share of people for whom the lie certainly loses, because it moves their prediction by more than the
             truth radius.
     """
@@ -115,11 +115,11 @@ def _rows(design: Design, noise: Noise) -> np.ndarray:
 def stand_ins(
     mechanism: PrivateTruthfulRegression, design: Design, response: Numeric, truth_radius: float
 ) -> StandIns:
-    """Simulated participants and their payments, the same in every call.
+    """Simulated participants and their payments, equal in every call.
 
     Args:
         mechanism: mechanism that pays the simulated participants.
-        design: columns from which their features are drawn.
+        design: columns from which the participants' features are drawn.
         response: role of the answer.
         truth_radius: truth radius rho: a lie that moves the prediction by more than rho loses.
     """
@@ -134,7 +134,7 @@ def stand_ins(
     y = np.einsum("ij,ij->i", X, theta) + setting.noise.from_uniforms(middle)
     X, y, _ = mechanism.record_map.clip(Batch(np.arange(count), X, y))
     own = law(X, y)
-    # What she is paid: peers with their noise, radius and direction drawn in bulk.
+    # The payment: peers with their noise, radius and direction drawn in bulk.
     z = noise.gaussian(1.0, (count, d), stream="stand-in direction")
     radius = np.abs(noise.laplace(mechanism.noise_scale, (count, d), stream="stand-in radius")).sum(axis=1)
     predicted = own + ordered_dot(X * (z / np.linalg.norm(z, axis=1)[:, None]), np.ones(d)) * radius

@@ -162,14 +162,14 @@ class LeastSquaresBillboard(LinearBillboard):
 class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     """A regression that buys answers from people who may lie, but who do not mind that the exact result is published.
 
-    A player is paid B(p, q). Here q = x'E[theta | x, y] follows from the player's answer under the public model, and p
-    is the prediction of an estimate without the player's record. The estimate without the player's record is from
-    everybody else (leave one out), or from the other of two random groups.
+    A player is paid B(p, q). The prediction q = x'E[theta | x, y] follows from the player's answer under the public
+    model, and p is the prediction of an estimate without the player's record. The estimate without the player's record
+    is from everybody else (leave one out), or from the other of two random groups.
 
     **No privacy at all.** Use `PrivateTruthfulRegression` where people care about the privacy of their answers. Because
     nothing is private, a run may refuse because of the records, and name a record. A run refuses if only one player's
-    record has information about some direction, because nobody else's record then predicts that player's answer. There
-    is no epsilon, and no `for_budget`, because exact estimates spend no budget.
+    record has information about some direction, because nobody else's record predicts that player's answer. There is no
+    epsilon, and no `for_budget`, because exact estimates spend no budget.
 
     Args:
         noise: law of the residuals, with mean zero, inside [-M, M].
@@ -237,7 +237,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         """The map that makes any submitted record usable.
 
         The map changes no answer that the model allows, and an answer beyond the model's range is no better a lie than
-        one at its end.
+        an answer at the end of the range.
         """
         radius, bound = float(self.prior.radius), float(self.noise.bound)
         return RecordMap(parameter_bound=radius, noise_bound=bound, response_bound=radius + bound)
@@ -268,8 +268,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         truthful.
 
         The remark after Lemma 2 of the source claims that payments are certainly non-negative, and that the total is
-        certainly bounded. Both claims are false (`confide.evidence.cummings_2015.printed_least_payment`), because
-        predictions of least squares are unbounded.
+        certainly bounded. Both claims of that remark are false
+        (`confide.evidence.cummings_2015.printed_least_payment`), because predictions of least squares are unbounded.
         """
         radius, rule, coin = float(self.prior.radius), self.rule, 1.0 / self.minor_units
         low, high = truthful_payments(rule, radius)
@@ -318,14 +318,14 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     ) -> RunOutcome[LeastSquaresBillboard, None]:
         """Run the whole mechanism, in two passes over the records.
 
-        Records must be scaled so that ||x|| <= 1 and |y| <= R0 + M. A longer row is shortened, a larger answer is
-        clipped, and a warning gives the number of such records, because nothing in this mechanism is private.
+        Records must be scaled so that ||x|| <= 1 and |y| <= R0 + M. A longer row is shortened, and a larger answer is
+        clipped. A warning gives the number of changed records, because nothing in this mechanism is private.
 
         Args:
             data: pair (X, y) with shapes (n, d) and (n,), as arrays, frames of pandas, Polars or Arrow, or Parquet or
                 CSV files; y may be the name of a column of X. Batches that can be iterated twice also work. A slot
                 without a row, or with a cell that is not a finite number, is the null record and is paid 0. If a
-                participant has several rows, the first one counts.
+                participant has several rows, the first row counts.
             noise: source of the random split into two groups, and of nothing else; its kind decides the type of the
                 outcome.
             progress: function that is called with (passes done, 2), where the passes are estimates and payments.
@@ -335,7 +335,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
         Raises:
             InvalidInput: the shapes are wrong, there are more rows than slots, or a column of a frame holds no numbers.
-            Refused: these records do not determine the coefficients, or only one player's record has information about
+            Refused: the records do not determine the coefficients, or only one player's record has information about
                 some direction (1 - h < 1e-10, where h is the leverage). The message names that player's rank. Only a
                 mechanism without privacy may refuse because of records.
         """
@@ -361,7 +361,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     def publish(self, data: Any, noise: NoiseSource) -> LeastSquaresBillboard:
         """The first pass over the records, which computes the public billboard.
 
-        Arguments and refusals are those of `run`, except that a player whose answer no other record predicts is not
+        Arguments and refusals are as for `run`, except that a player whose answer no other record predicts is not
         refused in this pass.
         """
         if not isinstance(noise, Noise):
@@ -399,18 +399,18 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
             X: (m, d) clipped features.
             y: (m,) clipped responses.
             index: (m,) ranks of the records.
-            billboard: billboard of the run that these records were part of.
+            billboard: billboard of the run that the records were part of.
 
         Raises:
-            Refused: no other player's record predicts one of these answers.
+            Refused: no other player's record predicts one of the given answers.
         """
         return self.rule(self.predictions(X, y, index, billboard), self._posterior(X, y))
 
     def predictions(
         self, X: np.ndarray, y: np.ndarray, index: np.ndarray, billboard: LeastSquaresBillboard
     ) -> np.ndarray:
-        """The prediction p for each of these players by the estimate without the player's record, shape (m,); arguments
-        as in `exact_payments`.
+        """The prediction p for each given player by the estimate without the player's record, shape (m,); arguments as
+        in `exact_payments`.
         """
         if self.groups:
             other = ~billboard.groups()[index]
@@ -457,8 +457,8 @@ def interim_utility(
 
     The mechanism is run up to the player's payment for each parameter, weighted by its posterior probability given the
     player's own record. For each parameter the mechanism is run for each combination of the others' residuals, each of
-    which is plus or minus the noise's standard deviation. Payments are affine in the others' answers, so these
-    residuals give the exact mean under any law with mean zero.
+    which is plus or minus the noise's standard deviation. Payments are affine in the others' answers, so residuals of
+    plus or minus one standard deviation give the exact mean under any law with mean zero.
 
     Args:
         mechanism: mechanism with a prior of finitely many points, and at most 12 people.

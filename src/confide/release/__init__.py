@@ -7,9 +7,9 @@
 [0.0, 0.5, 0.5, 0.0]
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "_dual_fit": ("MostDrawn", "SelectionRule", "Transcript"),

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.release._dual_fit import MostDrawn as MostDrawn
 from confide.release._dual_fit import SelectionRule as SelectionRule
 from confide.release._dual_fit import Transcript as Transcript

@@ -5,8 +5,8 @@ The module also has the answers of independent attributes and of independent col
 attributes and columns take given probabilities and read no data.
 
 A further function, `alike`, finds queries of a workload that determine each other: two queries that are the same
-function of a record, or negations of each other. Of several queries that determine each other only one is measured, so
-the noise is paid for once.
+function of a record, or negations of each other. If several queries determine each other, only one of them is measured,
+so the noise is paid for once.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class Alike:
 
     Args:
         kept: (j,) positions of the measured queries, ascending.
-        place: (k,) for each query, the position among the measured queries of the one that determines it.
+        place: (k,) for each query, the position of its determining query among the measured queries.
         negated: (k,) whether each query is the negation of the measured query that determines it.
         by_columns: whether `place` and `negated` are right only for records that have one value of each column of the
             schema.
@@ -359,7 +359,7 @@ class NoisyBillboard(Billboard):
 
         Raises:
             InvalidInput: the workload is not the release's own. `measured_sums` answers other queries that are sums of
-                measured ones.
+                measured queries.
         """
         if workload is not None:
             of_kind("workload", workload, Workload)

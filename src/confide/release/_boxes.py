@@ -1,10 +1,10 @@
 """Histograms over the cells of several columns: sums and updates over boxes of cells, and answers to all conjunctions
 from one transform.
 
-A cell is a combination of one value of each column. The number of a cell has the values as digits. A box is a product
-of intervals of values. A box is stored as nested loops, each with a stride and a count. Adjacent columns that are not
-restricted form one loop, and a column with one allowed value needs no loop. Therefore the time for a box is
-proportional to its number of cells.
+A cell is a combination of one value of each column. The digits of a cell's number, in mixed radix, are the values of
+its columns. A box is a product of intervals of values. A box is stored as nested loops, each with a stride and a count.
+Adjacent columns that are not restricted form one loop, and a column with one allowed value needs no loop. The time for
+a sum or an update over a box is proportional to the box's number of cells.
 
 The transform works column by column: it replaces the entry of one value of the column, the pivot, by the sum over all
 values of the column. The transform has as many entries as the histogram. A conjunction of r literals is a combination
@@ -78,7 +78,7 @@ def scale_to_one(cells: _Floats, begin: int, end: int) -> None:
 @kernel
 def from_exponents(cells: _Floats, begin: int, end: int) -> None:
     """Replace the cells of a block by the distribution in proportion to exp(cell). The largest exponent is subtracted
-    first.
+    from all exponents first.
     """
     top = cells[begin]
     for at in range(begin, end):
@@ -92,13 +92,14 @@ def from_exponents(cells: _Floats, begin: int, end: int) -> None:
 def lacking(target: float, inside: float, outside: float, close: float) -> float:
     """The correction of a query's exponent if one side of the query has lost nearly all of its mass; otherwise 0.
 
-    A side of a query is the set of cells that satisfy the query, or the set of the other cells. In each pass a residual
-    r multiplies the mass of the smaller side by e^(|r|/2). If that mass is tiny, the answer changes by less than
-    `close`, as if the fit had converged, and more passes than allowed would be needed. The correction therefore gives
-    the side its measured mass at once, but at most one half.
+    A side of a query is the set of cells that satisfy the query, or the set of the other cells. In each pass over the
+    queries, a query with residual r multiplies the mass of its smaller side by e^(|r|/2). If the mass of a query's
+    smaller side is tiny, one pass changes the answer by less than `close`, as if the fit had converged. The fit would
+    need more passes than allowed. The correction therefore gives the smaller side of a query its measured mass in one
+    step, but at most one half.
 
     Args:
-        target: target of the answer.
+        target: value at which the fit aims for the query's answer.
         inside: the answer: mass of the cells that satisfy the query.
         outside: 1 - inside. Both `inside` and `outside` are accurate where they are small.
         close: smallest change of an answer that counts as a change.
@@ -120,8 +121,8 @@ _LEAST, _GREATEST = 1 / 16, 16.0  # of the mass of a block, while updates run: b
 
 @kernel
 def _next_row(at: int, strides: _Integers, counts: _Integers, digits: _Integers) -> int:
-    """Position at which the innermost loop of a box begins next. After the last run the result is -1, and all `digits`
-    are 0.
+    """Position at which the innermost loop of a box begins next. After the last run of the innermost loop the result is
+    -1, and all `digits` are 0.
 
     Args:
         at: position at which the innermost loop began last.
@@ -201,8 +202,8 @@ def fit_boxes(
     cells: _Floats, starts: _Integers, block: _Integers, inverse: NDArray[np.bool_], ends: _Integers, base: _Integers,
     strides: _Integers, counts: _Integers, targets: _Floats, passes: int, close: float, settled: bool, weights: _Floats,
 ) -> None:
-    """At most `passes` passes of multiplicative updates towards every target, and then the exact histogram of the final
-    weights.
+    """Run at most `passes` passes of multiplicative updates towards every target, and then compute the exact histogram
+    of the final weights.
 
     The `cells` of each block sum to 1 before and after the call. During the updates the sum of each block is tracked
     separately, so that an update touches only the cells of the query's boxes. A query may be given by the boxes of the
@@ -339,7 +340,7 @@ def _column_terms(
         stride: stride of the column.
         size: number of values of the column.
         pivot: value of the column whose entry holds the sum over all values.
-        shifts: receives the positions of the entries, relative to the pivot's.
+        shifts: receives the positions of the entries, relative to the position of the pivot's entry.
         factors: receives the factors of the entries.
 
     Returns:
@@ -380,7 +381,7 @@ def _block_sum(
         origin: position of the block's entry with all columns at their pivots.
         firsts: (c,) position of the first term of each column.
         ends: (c,) position behind the last term of each column.
-        shifts: positions of the entries of all terms, relative to the pivot's.
+        shifts: positions of the entries of all terms, relative to the position of the pivot's entry.
         factors: factors of all terms.
         digits: scratch array of at least c entries, all 0 before and after the call.
     """

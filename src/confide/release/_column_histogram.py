@@ -1,8 +1,8 @@
 """The histogram of MWEM for a schema of columns: a distribution over the combinations of the columns' values.
 
-A record has one value of each column. So 51,200 combinations of values need 51,200 cells, whatever the number of
-attributes. Columns that no query joins stay independent throughout the updates, so each connected block of columns has
-its own histogram.
+A record has one value of each column. A table with 51,200 combinations of values therefore needs 51,200 cells, whatever
+its number of attributes. Columns that no query joins stay independent throughout the updates, so each connected block
+of columns has its own histogram.
 """
 
 from __future__ import annotations
@@ -133,7 +133,8 @@ class Boxes:
 
     Args:
         block: (t,) block of each query; 0 for a query that names no attribute.
-        inverse: (t,) whether the boxes hold the cells that do not satisfy the query, which is chosen if they are fewer.
+        inverse: (t,) whether the boxes of a query hold the cells that do not satisfy the query, as they do if those
+            cells are fewer.
         ends: (t + 1,) position of the first box of each query, and the end.
         base: (c,) first cell of each box, within the block.
         strides: (c, g) strides of the nested loops of each box, the outer one first.
@@ -170,7 +171,7 @@ class ColumnHistogram:
     # ---- updates
 
     def pieces(self, workload: Workload, chosen: _Integers) -> Boxes:
-        """The cells of some queries, as boxes. The boxes of each query are computed once and then stored.
+        """The boxes of cells that represent some queries. The boxes of each query are computed once and then stored.
 
         Args:
             workload: the release's own workload, the same at every call.
@@ -264,7 +265,7 @@ class ColumnHistogram:
             targets: (t,) targets of the answers, as fractions.
             weights: (t,) sum of all exponents of each query so far; changed.
             passes: largest number of passes. The updates stop earlier when no residual changes by `close` or more. The
-                number of passes depends on the targets alone. With 0 passes the histogram becomes the one that the
+                number of passes depends on the targets alone. With 0 passes the result is the histogram that the
                 weights define.
             close: least change of a residual that counts, as a fraction.
             settled: whether a side of a query that has lost nearly all of its mass is corrected, so that the updates do
@@ -383,14 +384,14 @@ def _mixed(count: int, number: int) -> _Integers:
 
 
 def _runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The begin and the end of each run of consecutive True entries."""
+    """The start and the end of each run of consecutive True entries."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 def _others(masks: _Masks) -> list[_Masks]:
-    """The cells outside a product of sets, as disjoint products. A cell belongs to the product of the first column in
-    which the cell leaves the set.
+    """The cells outside a product of sets, as disjoint products. A cell outside the product of sets belongs to the part
+    for the first column whose value in the cell is not in the column's set.
     """
     found, before = list[_Masks](), _Masks()
     for column, mask in masks.items():

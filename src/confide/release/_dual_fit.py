@@ -5,13 +5,14 @@ The weights p minimise
 
     sum_j (n p.q_j - y_j)^2 / (2 sigma^2) + lam KL(p || uniform)
 
-over the simplex. Here q_j is the vector of answers of the records to measured query j, y_j its noisy count, and sigma
-the standard deviation of the noise. There is one multiplier nu_j for each measurement. The weight p_i of record x_i is
-proportional to exp(-sum_j nu_j q_j(x_i)), and nu minimises
+over the simplex. In this objective q_j is the vector of answers of the records to measured query j, y_j is the noisy
+count of query j, and sigma is the standard deviation of the noise. The dual problem has one multiplier nu_j for each
+measurement. The weight p_i of record x_i is proportional to exp(-sum_j nu_j q_j(x_i)), and nu minimises the smooth and
+strictly convex function
 
-    ln mean_i exp(-nu.q(x_i)) + nu.y/n + kappa |nu|^2 / 2,      kappa = sigma^2 lam / n^2,
+    ln mean_i exp(-nu.q(x_i)) + nu.y/n + kappa |nu|^2 / 2, kappa = sigma^2 lam / n^2.
 
-which is smooth and strictly convex. The fit reads the records and the noisy measurements, and no private data.
+The fit reads the records and the noisy measurements, and no private data.
 
 Source: spec query_release D5, step 4.
 
@@ -92,8 +93,8 @@ class Fit(NamedTuple):
 
 
 def total_variation(weights: _Floats) -> float:
-    """Half the L1 distance between the weights and uniform weights. Reweighting changes no answer by more than this
-    distance.
+    """Half the L1 distance between the weights and uniform weights. Reweighting changes no answer by more than half the
+    L1 distance.
     """
     return float(np.abs(weights - 1.0 / len(weights)).sum() / 2)
 
@@ -126,7 +127,7 @@ def most_targets(records: int) -> int:
 
 def fit(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> Fit:
     """The weights that fit noisy counts best. Newton's method runs for a decreasing sequence of kappas down to the
-    given one. Each run starts near its solution, which a run for a small kappa alone would not do.
+    given kappa. Each run starts near its solution, which a run for a small kappa alone would not do.
 
     The function never raises an error. If the gradient does not become small enough, for whatever reason, the weights
     are uniform.
@@ -135,7 +136,7 @@ def fit(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> Fit:
         values: (T, m) whether record i satisfies measured query j.
         targets: (m,) noisy counts divided by n.
         kappa: regularisation (sigma/n)^2 lam > 0. A larger kappa allows larger deviations from the targets and keeps
-            the weights closer to uniform. At least 10^-9 is used.
+            the weights closer to uniform. A kappa below 10^-9 is replaced by 10^-9.
     """
     q = values.astype(np.float64)
     even = np.full(len(q), 1.0 / len(q))
@@ -177,8 +178,8 @@ def _primal(weights: _Floats, values: NDArray[np.bool_], targets: _Floats, kappa
 def _descend(
     q: _Floats, nu: _Floats, targets: _Floats, kappa: float, steps: int, close: float
 ) -> tuple[_Floats, _Floats, float]:
-    """Newton steps from nu. The results are the multipliers with the smallest gradient, their weights, and that
-    gradient.
+    """Newton's method for the dual objective, started at the multipliers nu. The results are the multipliers with the
+    smallest gradient, their weights, and that gradient.
     """
     value, weights = _objective(q, nu, targets, kappa)
     best = (nu, weights, math.inf)
@@ -262,8 +263,8 @@ class Transcript:
 
     @property
     def true_errors(self) -> NoReturn:
-        """Raise an error, always. A selection of queries by their true errors reads the private data, and must be
-        charged.
+        """Raise an error at every access. A selection of queries by their true errors reads the private data, and must
+        be charged.
 
         Raises:
             NotGuaranteed: always.

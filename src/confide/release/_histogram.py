@@ -1,16 +1,17 @@
 """The histogram of MWEM over {0,1}^d: a distribution that multiplicative weights fit to noisy counts.
 
 Attributes that no query joins stay independent throughout, because the weights start uniform and every update
-multiplies by a function of one query. So the histogram is stored without loss as one factor for each connected block of
-attributes. Memory must hold the sum of the blocks' cells, not their product.
+multiplies by a function of one query. The histogram is therefore stored without loss as one factor for each connected
+block of attributes. Memory must hold the sum of the blocks' cells, not their product.
 
 All conjunctions and parities of a histogram follow from a single fast Walsh-Hadamard transform, in place. A cell is a
 record as an integer: attribute i is its bit i. The transform
 
     F[S] = sum_x A(x) (-1)^(ones of x in S)
 
-holds the answers to all parities, where A(x) is the mass of cell x. A conjunction of r literals is 2^-r times a signed
-sum of 2^r entries of F. So k queries take O(d 2^d + 2^r k) operations and not k scans of the histogram.
+holds the answers to all parities. In this formula A(x) is the mass of cell x. A conjunction of r literals is 2^-r times
+a signed sum of 2^r entries of F. The answers to k queries therefore take O(d 2^d + 2^r k) operations and not k scans of
+the histogram.
 
 The histograms of several blocks lie one after the other in one flat array.
 
@@ -60,7 +61,9 @@ _TILE = 1 << 12  # doubles that stay in the fastest cache while the short stride
 
 @kernel
 def _strides(values: _Floats, begin: int, end: int, first: int, last: int) -> None:
-    """Butterfly steps of the transform with strides first, 2 first, 4 first, ... below last, within [begin, end)."""
+    """Butterfly steps of the Walsh-Hadamard transform within [begin, end). The strides double from `first` and stay
+    below `last`.
+    """
     step = first
     while step < last:
         for block in range(begin, end, 2 * step):
@@ -365,8 +368,8 @@ def _replay(
     cells: _Floats, starts: _Integers, block: _Integers, ends: _Integers, base: _Integers, free: _Integers,
     targets: _Floats, passes: int, close: float, settled: bool, weights: _Floats,
 ) -> None:
-    """At most `passes` passes of multiplicative updates towards every target, and then the exact histogram of the final
-    weights.
+    """Run at most `passes` passes of multiplicative updates towards every target, and then compute the exact histogram
+    of the final weights.
 
     The `cells` of each block sum to 1 before and after the call. During the updates the sum of each block is tracked
     separately, so that an update touches only the query's own cells. At the end all cells are computed again as exp(sum
@@ -458,7 +461,7 @@ class Histogram:
             targets: (t,) targets of the answers, as fractions.
             weights: (t,) sum of all exponents of each query so far; changed.
             passes: largest number of passes. The updates stop earlier when no residual changes by `close` or more. The
-                number of passes depends on the targets alone. With 0 passes the histogram becomes the one that the
+                number of passes depends on the targets alone. With 0 passes the result is the histogram that the
                 weights define.
             close: least change of a residual that counts, as a fraction.
             settled: whether a side of a query that has lost nearly all of its mass is corrected, so that the updates do

@@ -119,7 +119,7 @@ def true_answers(
             codes; or, with a schema, a table of any kind that `confide.tables.open_table` reads.
         workload: k queries over d attributes.
         schema: the public columns of a table.
-        records: number of records of a table, or its ids; see `Schema.encode`, also for the arguments below.
+        records: number of records of a table, or the ids of the records, as for `Schema.encode`.
         id: name of the column of ids.
         unusable: treatment of rows with values that their columns do not accept.
         rejected: mapping that receives the reason of each rejection, by id or row. The mapping is for the operator
@@ -362,7 +362,7 @@ def check_parts(workload: Workload, schema: Schema | None) -> None:
     """Refuse a workload without queries, and a schema with other attributes than the workload.
 
     Raises:
-        InvalidInput: names the part.
+        InvalidInput: the workload is empty, or the schema does not fit; the message names the faulty part.
     """
     if not len(workload):
         raise InvalidInput("workload", "is empty", "must be a Workload of one query or more")

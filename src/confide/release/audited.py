@@ -1,5 +1,5 @@
-"""The parts of an audit of a release, for the audit harness: the same mechanism on tiny synthetic tables, its accounts,
-and its errors on synthetic data with the release's own columns. The custodian's table is never read.
+"""Parts of an audit of a release, for the audit harness: the mechanism on tiny synthetic tables, its privacy
+accounting, and its errors on synthetic data with the release's own columns. The custodian's table is never read.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def release(
         seed: seed of the synthetic tables and of the transcripts.
     """
     twin, promises = tiny(it), it.guarantees()
-    walked = _replayed(twin, seed)
+    replayed = _replayed(twin, seed)
     game = it.dual_query if isinstance(it, Reweighted) else it
     return Audited(
         promises=promises, events=it.events, charged=named_charge(it), unpromised=_UNPROMISED,
@@ -78,8 +78,8 @@ def release(
             Examined(named="privacy, summed again", sound=1.0,
                      rows=lambda factor: [_accounts(it, loss, promises, factor)], faults={
                          "four times the spend that is stated": 4.0}),
-            walked,
-            Laws(draws=lambda: observed(walked.run, next(neighbours(twin, seed)).first, seed), samples=_DRAWS,
+            replayed,
+            Laws(draws=lambda: observed(replayed.run, next(neighbours(twin, seed)).first, seed), samples=_DRAWS,
                  false_alarm=FALSE_ALARM, seed=seed),
             full_size(it, schema, seed),
             *(games(seed, like(game)) if isinstance(game, DualQuery) else ()),
@@ -147,7 +147,7 @@ def errors(
     it: Mechanism, schema: Schema, workload: Workload, predicted: float, seed: int,
 ) -> tuple[list[AuditRow], list[Control]]:
     """One run on a synthetic table with the release's own columns: the promised errors beside the measured ones. The
-    function also returns controls: the same comparison with bars that are far too narrow, which must be flagged.
+    function also returns controls: the same run with error bars that are far too narrow, which the audit must flag.
     """
     promises, it, records = it.guarantees(), _strict(it), it.records  # type: ignore[attr-defined] # all have them
     data = table_of(schema, records, seed=seed)

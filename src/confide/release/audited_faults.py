@@ -60,7 +60,7 @@ class Charge(NamedTuple):
 
     Args:
         part: first word of the names of the part's draws. An empty text stands for all draws.
-        loss: the charge as a loss; a loss of 0 if nothing is charged.
+        loss: privacy loss that the ledger charges for the part; a loss of 0 if nothing is charged.
     """
 
     part: str
@@ -156,14 +156,16 @@ additional loss is more than a rounding error.
 
 def charge(it: Mechanism) -> tuple[AuditRow, tuple[Control, ...]]:
     """The row that compares the ledger's charge for a whole run with the loss that the parameters name. The ledger's
-    charge must equal the named loss. The function also returns the controls: runs with twice the charge and with half
-    of it.
+    charge must equal the loss that the parameters name. The function also returns the controls: runs with twice the
+    charge and with half of it.
     """
     return charge_rows(_events(it), named_charge(it))
 
 
 def named_charge(it: Mechanism) -> PureDP | ApproxDP | ZCDP:
-    """The privacy loss of a run by its parameters: the budget if they name one, otherwise an independent sum."""
+    """The privacy loss of a run according to its parameters: the budget, if the parameters name one, and otherwise an
+    independent sum of the charges.
+    """
     match it:
         case MWEM() | NoisyAnswers(law="laplace"):
             return PureDP(it.epsilon)
@@ -370,8 +372,8 @@ class SelectsForFree(Reweighted):
 
 
 class SelectsThrice(Reweighted):
-    """A mutant in which each selection spends three times its epsilon and records the higher epsilon in its event. The
-    run exceeds the planned rho.
+    """A mutant in which each selection spends three times its epsilon and records the higher epsilon in its event. A
+    run of this mutant exceeds the planned rho.
     """
 
     @property
@@ -459,8 +461,8 @@ class OneCell(MarginalFit):
 
 
 class QuietTables(MarginalFit):
-    """A mutant that measures the chosen tables with noise that is too small by a factor of sqrt(2). All other parts are
-    sound.
+    """A mutant that measures the chosen tables with noise that is too small by a factor of sqrt(2). All other parts of
+    this mutant are sound.
     """
 
     def follow(self, one_way: list[RawTable]) -> Split:

@@ -6,8 +6,8 @@ audit at full size, the number of records, the schema, the noise and the rounds 
 shortened if the comparison of a transcript would take minutes.
 
 Both runs use equal noise, so the published data may not differ. The privacy loss along the transcript is computed
-exactly for the pair of neighbouring tables. The pair's share of the charge shows how much too little noise the audit
-would detect.
+exactly for the pair of neighbouring tables. The ratio of the pair's privacy loss to the charge shows how large a lack
+of noise the audit would detect.
 """
 
 from __future__ import annotations
@@ -46,20 +46,22 @@ from confide.release.workload import Workload
 __all__ = ["full_size", "full_size_row"]
 
 _NUMBERS = 40_000
-"""Largest number of scores and counts in one transcript. A longer transcript is avoided by fewer queries."""
+"""Largest number of scores and counts in one transcript. The audit leaves out queries to keep the transcript below the
+limit.
+"""
 
 _HELD = "privacy: at its own size, everything that is published"
 _TRIED = 24  # records that are tried for the pair
 _FACTORS = (0.05, 0.01, 0.002)  # of the noise
 
 
-class _Walk(NamedTuple):
+class _Replay(NamedTuple):
     """The result of a fixed-transcript audit of one pair of tables.
 
     Args:
         share: largest privacy loss of any part of the noise, as a share of the charge for the part.
-        shows: mapping from a part of the noise to a share of its noise scale. The audit would flag noise below the
-            share.
+        shows: mapping from a part of the noise to the fraction of its noise scale below which the audit would flag the
+            noise.
         leak: description of data that became public without noise; an empty text if there are none.
         promises: results of the audit for each privacy promise from which the other promises follow.
     """
@@ -87,7 +89,7 @@ def full_size(it: Mechanism, schema: Schema, seed: int = 0) -> FullSize:
         schema: public columns of the campaign.
         seed: seed of the table and of the transcript.
     """
-    made = list[_Pair]()  # once, when it is walked
+    made = list[_Pair]()  # once, when it is replayed
 
     def rows(factor: float) -> list[AuditRow]:
         if not made:
@@ -122,7 +124,7 @@ def full_size_row(it: Mechanism, schema: Schema, seed: int = 0) -> AuditRow:
     return _row(pair, _replayed(pair, seed))
 
 
-def _row(pair: _Pair, found: _Walk) -> AuditRow:
+def _row(pair: _Pair, found: _Replay) -> AuditRow:
     shown = "; ".join(f"{part or 'in all'} {share:.2g}" for part, share in found.shows.items())
     it: Any = pair.it
     asked = f", {pair.queries:,} queries" if pair.queries else ""
@@ -134,7 +136,7 @@ def _row(pair: _Pair, found: _Walk) -> AuditRow:
         vacuous=not found.leak and not found.share, unit="times the charge", concern=Concern.PRIVACY)
 
 
-def _held(it: Mechanism, pair: _Pair, found: _Walk) -> list[AuditRow]:
+def _held(it: Mechanism, pair: _Pair, found: _Replay) -> list[AuditRow]:
     """Rows that compare the measured loss of the pair with each privacy promise of the campaign, in the unit of the
     promise.
     """
@@ -151,7 +153,7 @@ def _held(it: Mechanism, pair: _Pair, found: _Walk) -> list[AuditRow]:
     return [row.smaller(fewer) for row in rows]
 
 
-def _replayed(pair: _Pair, seed: int, run: Run | None = None) -> _Walk:
+def _replayed(pair: _Pair, seed: int, run: Run | None = None) -> _Replay:
     claims = dict(charges(pair.it))
     stated = strongest(each for each in pair.it.guarantees().privacy if each.claimable and not each.loss.vacuous)
     found = fixed_transcript_audit(
@@ -163,7 +165,7 @@ def _replayed(pair: _Pair, seed: int, run: Run | None = None) -> _Walk:
               for part, audit in found.items()}
     # A loss in zCDP goes with the inverse square of the scale, the others with the inverse.
     shows = {part: math.sqrt(share) if isinstance(claims[part], ZCDP) else share for part, share in shares.items()}
-    return _Walk(max(shares.values()), shows, leak, held)
+    return _Replay(max(shares.values()), shows, leak, held)
 
 
 # ---- the pair
@@ -173,7 +175,7 @@ def _pair(it: Mechanism, schema: Schema, seed: int) -> _Pair:
     small, workload = _fewer(it)
     n: int = small.records  # type: ignore[attr-defined]
     table = table_of(schema, n, seed=seed)
-    at, record = _stretched(table, workload)
+    at, record = _largest_move(table, workload)
     cells = table.cells.copy()
     cells[at] = record
     both: list[Any] = [table, Codes(schema=schema, cells=cells)]
@@ -213,9 +215,9 @@ def _each(it: Mechanism) -> int:
     return 1
 
 
-def _stretched(table: Codes, workload: Workload | None) -> tuple[int, Any]:
-    """The position of the record to replace, and the new record. Among some candidates the pair that changes the most
-    answers is chosen.
+def _largest_move(table: Codes, workload: Workload | None) -> tuple[int, Any]:
+    """The position of the record to replace, and the new record. The function chooses the pair that changes the most
+    answers among some candidates.
     """
     sizes = np.array(table.schema.sizes)
     some = table.cells[:_TRIED].astype(np.int64)

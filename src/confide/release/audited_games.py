@@ -76,7 +76,7 @@ __all__ = [
 
 
 class TwiceTheStep(DualQuery):
-    """A mutant with a step size twice as large as the charged one, and so logits twice as steep."""
+    """A mutant with a step size twice as large as the charged step size, and so logits twice as steep."""
 
     def _round(self, t: int) -> QueryRound:
         return super()._round(t)._replace(eta=2.0 * self.eta)
@@ -90,7 +90,7 @@ class OneRoundLater(DualQuery):
 
 
 class HalfThePeople(DualQuery):
-    """A mutant that weights as if there were half as many records as there are and are charged for."""
+    """A mutant whose weights assume half the number of records, although the charge assumes the full number."""
 
     def _round(self, t: int) -> QueryRound:
         return super()._round(t)._replace(n=self.records // 2)
@@ -159,8 +159,8 @@ class OneSample(DualQuery):
 
 
 class WithoutReplacement(DualQuery):
-    """A mutant that draws no query twice in a round. The distribution of the draws differs from the one in the proof of
-    accuracy.
+    """A mutant that draws no query twice in a round. The distribution of the mutant's draws differs from the
+    distribution in the proof of accuracy.
     """
 
     def _draw(
@@ -296,8 +296,8 @@ def multinomial(law: ArrayLike, multiset: NDArray[np.int64]) -> NDArray[np.float
 # ---- audited games
 
 FALSE_ALARM = 1e-9
-"""Probability with which a row based on random draws reports a kept promise as broken. Two rows are based on random
-draws.
+"""Probability with which a row based on random draws reports a kept promise as broken. Two rows of the audit are based
+on random draws.
 """
 
 Kind = Callable[..., DualQuery]
@@ -334,7 +334,7 @@ def law_rows(
         rounds: number of rounds, T.
         samples: number of samples a round, s.
         claims: the claims to compare, among "pure", "zcdp" and "delta".
-        data: data sets of four elements each. Every replacement of one of their records is compared.
+        data: data sets of four elements each. The audit compares every replacement of one record of these data sets.
 
     Source: spec query_release, acceptance checks 6 and 12.
     """
@@ -433,7 +433,8 @@ def dual_query_rows(seed: int = 1, kind: Kind = DualQuery) -> list[AuditRow]:
 
 
 def games(seed: int = 1, kind: Kind = DualQuery) -> list[Examined]:
-    """The audits of DualQuery in the form of the audit harness. Each part comes with the faults that it must flag.
+    """The audits of DualQuery in the form of the audit harness. Each part of the audit comes with the faults that the
+    part must flag.
 
     Args:
         seed: seed of transcripts and draws.

@@ -79,8 +79,8 @@ def _tiny_game(it: DualQuery, both: dict[str, Any]) -> DualQuery:
 
 
 def twins() -> dict[str, Mechanism]:
-    """Mapping from a name to a tiny mechanism of the family. The data of these mechanisms are such that one record can
-    change everything that the noise must hide.
+    """Mapping from a name to a tiny mechanism of the family. The data of the tiny mechanisms are such that one record
+    can change everything that the noise must hide.
 
     The mechanisms on four bits answer each bit and each pair of bits. The all-zero record satisfies none of the queries
     on bits, and the all-one record satisfies all of them. The mechanisms on columns have three columns with equal bins.
@@ -120,8 +120,9 @@ def twins() -> dict[str, Mechanism]:
 
 
 def neighbours(it: Mechanism, seed: int) -> Iterator[Neighbours]:
-    """Pairs of data sets of 40 records that differ in one record, as strongly as possible. In some pairs all other
-    records are equal. With columns, one record of the last pair is unusable, so that the null record takes its place.
+    """Pairs of data sets of 40 records that differ in one record, as strongly as possible. In some pairs of data sets
+    all records except the replaced record are equal. With columns, one record of the last pair is unusable, so that the
+    null record takes its place.
 
     Args:
         it: a tiny mechanism, from `tiny` or `twins`.
@@ -134,8 +135,8 @@ def neighbours(it: Mechanism, seed: int) -> Iterator[Neighbours]:
 
 def _bit_pairs(seed: int) -> Iterator[tuple[Any, Any]]:
     """Pairs of neighbouring tables of bits. In the first pair half of the attributes are common, and in the last pair
-    all are rare. In the first and the last pair, a record without attributes is replaced by a record with all of them.
-    The second pair replaces a synthetic record by its complement.
+    all attributes are rare. In the first and the last pair, a record without attributes is replaced by a record with
+    all of them. The second pair replaces a synthetic record by its complement.
     """
     common = np.zeros((RECORDS, _BITS), dtype=np.bool_)
     common[:_FULL, : _BITS // 2] = True

@@ -1,9 +1,9 @@
 """Baselines with which every release of query answers must be compared: they need no game, no solver and little budget.
 
-`AllZeros` and `Uniform` read no data. `IndependentMarginals` measures every attribute once and multiplies.
-`NoisyAnswers` measures every query. `NoisyAnswers` has three forms: Gaussian noise for any queries, smaller Gaussian
-noise if a record can satisfy few of the queries, and Laplace noise. `comparison.compare` compares given releases with
-all of the baselines.
+`AllZeros` and `Uniform` read no data. `IndependentMarginals` measures every attribute once and multiplies the measured
+fractions. `NoisyAnswers` measures every query. `NoisyAnswers` has three forms: Gaussian noise for any queries, smaller
+Gaussian noise if a record can satisfy few of the queries, and Laplace noise. `comparison.compare` compares given
+releases with all of the baselines.
 
 Source: spec query_release F.
 """
@@ -110,9 +110,9 @@ class _Baseline(Mechanism[B_co, None]):
         """The released answers and, under simulated noise, their true errors.
 
         Args:
-            data: any data that `true_answers` accepts, or `TrueAnswers` of the measured queries. Without a schema also
-                a table of any kind, with each column as a bit. If a schema reduces the noise, records given as bits
-                must be one-hot by the schema, and true answers must hold the schema.
+            data: any data that `true_answers` accepts, or `TrueAnswers` of the measured queries. Without a schema the
+                data may also be a table of any kind, with each column as a bit. If a schema reduces the noise, records
+                given as bits must be one-hot by the schema, and true answers must hold the schema.
             noise: source of noise, `Noise.secure()` for a release.
             progress: callback that is called when the only step is done.
 
@@ -191,8 +191,8 @@ class _Fixed(_Baseline[FixedBillboard]):
 @wire("AllZeros", "n workload schema", records="n")
 @dataclass(frozen=True, kw_only=True)
 class AllZeros(_Fixed):
-    """A baseline that treats every record as the all-zero record. On sparse positive queries its average error is hard
-    to beat.
+    """A baseline that treats every record as the all-zero record. The average error of this baseline is hard to beat on
+    sparse positive queries.
 
     Epsilon is no input: the answers read no data, so there is no privacy loss.
     """
@@ -345,14 +345,14 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
 
     Let j be the number of measured queries. The noise distribution `law` has three values:
 
-    - "gaussian" is for any queries. The L2 sensitivity of their counts is sqrt(j).
+    - "gaussian" is for any queries. With "gaussian" the L2 sensitivity of the measured counts is sqrt(j).
     - "structured" is Gaussian noise for positive queries. A record satisfies at most one of the queries on the same
-      columns, so replacing the record changes at most two of their counts. The L2 sensitivity is sqrt(2 C(m, 3)) for
-      all 3-way marginals of m columns, and less if queries join fewer columns.
+      columns, so replacing the record changes at most two of their counts. With "structured" the L2 sensitivity is
+      sqrt(2 C(m, 3)) for all 3-way marginals of m columns, and less if queries join fewer columns.
     - "laplace" is Laplace noise with an L1 sensitivity of j, and needs no delta.
 
-    The schema is required for "structured". The schema also shows that the two values of a column determine each other.
-    If the schema reduces the noise, records given as bits must be one-hot by the schema.
+    The schema is required for "structured". The schema also shows which columns have only two values, each of which
+    determines the other. If the schema reduces the noise, records given as bits must be one-hot by the schema.
 
     Raises:
         InvalidInput: "structured" comes without a schema, or "laplace" with a delta.

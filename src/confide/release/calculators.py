@@ -52,9 +52,10 @@ __all__ = [
 ]
 
 Calculator = Literal["zcdp", "theorem-3.4.2", "per-round", "pure"]
-"""The method that adds up the losses of all draws. "zcdp" uses concentrated differential privacy; it is the default,
-and the sharpest unless there are very few draws. "theorem-3.4.2" uses advanced composition with every draw at the level
-of the last round. "per-round" uses advanced composition with each round at its own level. "pure" is the plain sum.
+"""The method that adds up the losses of all draws. The method "zcdp" uses concentrated differential privacy. The method
+"zcdp" is the default, and the sharpest unless there are very few draws. The method "theorem-3.4.2" uses advanced
+composition with every draw at the level of the last round. The method "per-round" uses advanced composition with each
+round at its own level. The method "pure" is the plain sum.
 """
 
 CALCULATORS: tuple[Calculator, ...] = get_args(Calculator)
@@ -63,7 +64,7 @@ MOST_ROUNDS = 10**5
 """Largest number of rounds."""
 
 MOST_SAMPLES = 2**39
-"""Largest number of draws a round. With the limit a round has at most 2^40 clauses and negated clauses."""
+"""Largest number of draws a round. Under the limit on draws, a round has at most 2^40 clauses and negated clauses."""
 
 _NEIGHBOURS = Relation.REPLACE
 _LEAST_ETA = 1e-100  # where only the room of the draws is left
@@ -129,13 +130,13 @@ def epsilon(
         rounds: number of rounds T >= 1.
         samples: number of draws a round, s >= 1.
         delta: delta of the loss, in [0, 1).
-        calculator: method of composition. "pure" adds up the losses of the draws, eta T (T-1) s/n in total, and also
-            works at delta = 0. "theorem-3.4.2" composes s (T-1) draws at the level of the last round by advanced
-            composition. "per-round" adds up the squares eps^2 and the drifts eps tanh(eps/2) round by round. "zcdp"
-            adds up eps^2/8. All but the first need delta > 0.
+        calculator: method of composition. The method "pure" adds up the losses of the draws, eta T (T-1) s/n in total,
+            and also works at delta = 0. The method "theorem-3.4.2" composes s (T-1) draws at the level of the last
+            round by advanced composition. The method "per-round" adds up the squares eps^2 and the drifts eps
+            tanh(eps/2) round by round. The method "zcdp" adds up eps^2/8. All calculators except "pure" need delta > 0.
 
     Returns:
-        The proved epsilon: infinity if the calculator proves nothing at this delta, 0 for a single round.
+        The proved epsilon: infinity if the calculator proves nothing at the given delta, and 0 for a single round.
 
     Raises:
         InvalidInput: a parameter is out of range, or the calculator is unknown.
@@ -182,8 +183,8 @@ def _proved(
 
 
 def _pure(events: tuple[Event, ...]) -> Accountant:
-    """The same draws as events of pure differential privacy. The published accounting uses only their epsilon, not
-    their bounded range.
+    """The draws of a run as events of pure differential privacy. The published accounting uses only the epsilon of a
+    draw, not its bounded range.
     """
     return Accountant(tuple(
         Repeated(event=PureEvent(epsilon=each.event.epsilon, neighbours=_NEIGHBOURS), count=each.count,
@@ -268,19 +269,20 @@ def solve(
         records: number of records of the data, public.
         epsilon: budget of privacy loss in nats, > 0.
         delta: delta of the budget, in [0, 1); 0 with the calculator "pure" only.
-        eta: step size, or None for the one to solve for.
+        eta: step size, or None to solve for it.
         rounds: number of rounds T, or None to solve for it.
         samples: number of draws a round s, or None to solve for it.
         calculator: method that adds up the losses of the draws.
         besides: other events that the same budget pays for, such as a Gaussian measurement; with "zcdp" only.
 
     Returns:
-        All numbers of the setting. The epsilon of the setting includes `besides` and is at most the budget. Rounds are
-        at most 100,000.
+        The setting: step size, rounds, samples, and their privacy loss. The epsilon of the setting includes `besides`
+            and is at most the budget. The number of rounds is at most 100,000.
 
     Raises:
         InvalidInput: not exactly one of eta, rounds and samples is left out, or a parameter is out of range.
-        Refused: the budget does not pay for one round that reads the data. The message says what would suffice.
+        Refused: the budget does not pay for one round that reads the data. The message names changes that would
+            suffice.
 
     Source: spec query_release D2.
 
@@ -381,7 +383,7 @@ def _most(fits: Callable[[int], bool], nearly: Callable[[int], bool], end: int) 
 
 def _about(records: int, eta: float, rounds: int, samples: int, delta: float, calculator: Calculator) -> float:
     """An approximate cost in doubles, in the unit in which the calculator compares: rho for "zcdp", epsilon for all
-    others.
+    other calculators.
     """
     slope, last, log = 2.0 * eta / records, rounds - 1.0, -math.log(delta) if delta else math.inf
     ones: float = slope * last * rounds / 2.0 + ROOM * last
@@ -468,7 +470,7 @@ class SourceSetting:
 
     @property
     def loss(self) -> ApproxDP:
-        """The cost as a loss."""
+        """The privacy loss by Theorem 3.4.2."""
         return ApproxDP(self.epsilon, self.delta)
 
     def sentence(self) -> str:

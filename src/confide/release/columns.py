@@ -70,25 +70,24 @@ def _text(edge: float) -> str:
 class Binned:
     """The role of a number that is stored as its bin. Each bin is an attribute.
 
-    The bins are defined by their names. A value lies in [a, b) if it is at least the decimal a and below the decimal b,
-    and `upper` belongs to the last bin. A value, also one of 32 bits, counts as the decimal that it prints as: with ten
-    bins of [0, 1], 0.3 lies in [0.3, 0.4). The names spell given `edges` exactly, and edges of equal widths to 12
-    digits: of three bins of [0, 1], the first ends at 0.333333333333.
+    The bins are defined by their names. The names spell given `edges` exactly. A value of 32 or 64 bits counts as the
+    decimal that it prints as. With ten bins of [0, 1], the value 0.3 lies in [0.3, 0.4). The names spell edges of equal
+    widths to 12 digits: the first of three bins of [0, 1] ends at 0.333333333333.
 
     Args:
         column: the column's name.
         lower: smallest accepted value, in units of the column.
         upper: largest accepted value, in units of the column.
-        bins: number of bins of equal width, in [1, 65,536]. If `edges` were given, the field holds them, as manifests
-            do.
+        bins: number of bins of equal width, in [1, 65,536]. If `edges` were given, the field `bins` holds the edges, as
+            in manifests.
         whole: whether the values are whole numbers, of at most 2^53. A bin without a whole number is never reached, and
             the name of the bin shows this publicly.
         out_of_bounds: "reject" makes a record with a value out of bounds unusable; "clip" moves the value to the bound.
-            NaN, infinite and missing values are unusable under either setting, and so are fractions if values must be
-            whole.
+            NaN, infinite and missing values are unusable under both settings of `out_of_bounds`, and so are fractions
+            if values must be whole.
         unit: name of the column's unit, shown to people.
         edges: 2 to 65,537 ascending numbers, in place of `lower`, `upper` and `bins`; None for equal widths. The edges
-            are public: they must come from the question or from general knowledge of the field, never from the data.
+            are public: edges must come from the question or from general knowledge of the field, never from the data.
 
     Raises:
         InvalidInput: a field is out of range, or the bins are defined both by `edges` and by `bins`, or in neither way.
@@ -191,7 +190,7 @@ class Binned:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """The smallest double in each bin after the first one, ascending; float64 (count - 1,)."""
+        """The smallest double in each bin except the first bin, ascending; float64 (count - 1,)."""
         if isinstance(self.bins, tuple):
             return np.array(self.bins[1:-1])
         named = self._named_starts
@@ -270,9 +269,10 @@ class Levels:
         column: the column's name.
         levels: at least two different texts. Whole numbers and booleans count by their text. If the levels are the
             words true and false, letter case is ignored.
-        bins: None gives each level its own attribute. Otherwise level number i of L levels, counted from 0, lies in bin
-            floor(i bins / (L - 1)), and the last level in the last bin. The published experiments spread six levels
-            over sixty attributes, of which 54 are always 0, and put 66 levels into 65 bins.
+        bins: number of bins. The default None gives each level its own attribute. If a number of bins is given, level
+            number i of L levels, counted from 0, lies in bin floor(i bins / (L - 1)), and the last level in the last
+            bin. The published experiments spread six levels over sixty attributes, of which 54 are always 0, and put 66
+            levels into 65 bins.
 
     Raises:
         InvalidInput: a field is out of range.
@@ -309,7 +309,9 @@ class Levels:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The name of each attribute. If no level reaches an attribute, its name says so."""
+        """The name of each attribute. The name of an attribute that no level reaches says that the attribute is
+        unreachable.
+        """
         count = len(self.levels) if self.bins is None else self.bins
         words: list[list[str]] = [[] for _ in range(count)]
         for level, found in zip(self.levels, self.bin_of.tolist(), strict=True):
@@ -347,8 +349,10 @@ class Bit:
 
     Args:
         column: the column's name, which is also the attribute's name unless texts are named.
-        true: the text for which the attribute is 1; whole numbers count by their text. None for true and 1.
-        false: the text for which the attribute is 0; None for false and 0. Either both texts are named or neither.
+        true: the text for which the attribute is 1; whole numbers count by their text. The default None stands for true
+            and 1.
+        false: the text for which the attribute is 0; the default None stands for false and 0. Either both texts are
+            named or neither.
 
     Raises:
         InvalidInput: only one text is named, or both texts are equal.
@@ -445,8 +449,8 @@ def cells_of(column: Column, bins: np.ndarray) -> np.ndarray:
 
     Args:
         column: the public role.
-        bins: bins of accepted values. For any other bins the result is still a cell of the column, because no content
-            of a record may stop a run.
+        bins: bins of accepted values. For bins that no value reaches the result is still a cell of the column, because
+            no content of a record may stop a run.
 
     Example:
         >>> cells_of(Binned(column="a", lower=0, upper=1, bins=4, whole=True), np.array([0, 3])).tolist()

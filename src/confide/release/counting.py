@@ -1,9 +1,9 @@
 """Counts and weights of the records that satisfy each query, and the choice among several ways to compute them.
 
-Three ways give the same whole numbers. The first way counts word by word on packed bits. The second way counts word by
-word on the distinct records, grouped by the binary digits of their multiplicities. The third way reads the counts from
-one table for each combination of at most three columns. The way with the lowest estimated cost runs. The choice changes
-only the running time, and no running time is ever released.
+Three ways of counting give the same whole numbers. One way counts word by word on packed bits. Another way counts word
+by word on the distinct records, grouped by the binary digits of their multiplicities. The last way reads the counts
+from one table for each combination of at most three columns. The way of counting with the lowest estimated cost is
+used. The choice of a way to count changes only the running time, and no running time is ever released.
 
 The compiled loops on packed bits combine whole words by AND (or XOR) and then count the bits that are set. Queries are
 sorted so that neighbours share all literals but the last; the words of the shared literals are combined once. Records
@@ -332,7 +332,7 @@ def _predicates(workload: Workload, records: PackedBits | Codes, weights: np.nda
 
 
 class _Groups:
-    """The queries grouped by the columns that they name. All of the groups are public."""
+    """The queries grouped by the columns that they name. All groups of queries are public."""
 
     def __init__(self, workload: Workload, schema: Schema) -> None:
         none = len(schema.columns)

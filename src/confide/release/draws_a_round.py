@@ -28,9 +28,9 @@ attributes are in a drawn query.
 """
 
 ENOUGH = 2**20
-"""Largest number of draws a round that is chosen when only the number of rounds is given. This number of draws
-estimates the mean over the query player's distribution to 0.01, for all records of 300 attributes at once. The other
-parts of the game's error are larger than 0.01 for any number of rounds.
+"""Largest number of draws a round that is chosen when only the number of rounds is given. The largest chosen number of
+draws estimates the mean over the query player's distribution to 0.01, for all records of 300 attributes at once. The
+other parts of the game's error are larger than 0.01 for any number of rounds.
 """
 
 MOST_BYTES = 2**30
@@ -75,8 +75,8 @@ def drawn_a_round(
         again: function that plans again with another eta or rounds.
 
     Raises:
-        Refused: eta and rounds were given, and the budget pays for more draws than fit into memory. The message says
-            what would suffice.
+        Refused: eta and rounds were given, and the budget pays for more draws than fit into memory. The message names
+            changes that would suffice.
     """
     if samples is not None or found.samples <= _MOST:
         return found.samples if eta is not None or samples is not None else min(found.samples, ENOUGH)
@@ -118,12 +118,13 @@ def usual_rounds(n: int, epsilon: float, rho: float, queries: int, log_universe:
     """Default number of rounds T of MWEM. With more rounds the noise of each round grows faster than the remaining
     error falls.
 
-    With T rounds the noise of each round has scale b(T). The scale is 2T/epsilon under pure composition, and sqrt(5T /
-    (8 rho)) under zCDP. For k queries the selection cannot detect errors much below b(T) ln k.
+    With T rounds the noise of each round has scale b(T). The noise scale b(T) of a round is 2T/epsilon under pure
+    composition, and sqrt(5T / (8 rho)) under zCDP. For k queries the selection cannot detect errors much below b(T) ln
+    k.
 
     For the analysed form, T minimises the bound of its theorem, 2n sqrt(ln|X| / T) + 5 b(T) ln k, where |X| is the size
     of the universe. The replay form learns faster than the theorem says: measured errors fell as 1/T, not as 1/sqrt(T),
-    until noise dominated. So the T of the replay form solves b(T) ln k = 0.1 n ln|X| / T.
+    until noise dominated. The default T of the replay form therefore solves b(T) ln k = 0.1 n ln|X| / T.
 
     The factor 0.1 was chosen on synthetic tables only. The synthetic tables ranged from six columns of 3 values to four
     columns with 51,200 cells together, and included a table of ten bits. The workloads had 175 to 17,802 queries, n
@@ -136,7 +137,7 @@ def usual_rounds(n: int, epsilon: float, rho: float, queries: int, log_universe:
         rho: rho of the whole run; 0 for pure composition.
         queries: number of queries, k.
         log_universe: logarithm ln|X| of the size of the universe.
-        analysed: whether the form is the analysed one.
+        analysed: whether the form of MWEM is "analysed".
 
     Returns:
         The number of rounds T, from 1 to 200.

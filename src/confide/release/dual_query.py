@@ -1,8 +1,8 @@
 """`DualQuery`: synthetic records that answer a fixed list of counting queries, from a game between queries and records.
 
 In each round a query player draws queries and negated queries on which the answers of the synthetic records so far are
-too low. The draws are exact samples of an exponential mechanism. A non-private optimiser then finds a record that
-satisfies most of the drawn queries. Only the draws read the private data.
+too low. The draws are exact samples of an exponential mechanism. After the draws a non-private optimiser finds a record
+that satisfies most of the drawn queries. Only the draws read the private data.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     A schema is required in three cases: if `run` gets a table, for `one_hot`, and for the rule "marginals" with
     columns. With `one_hot` each synthetic record has exactly one attribute of each column with bins or levels, and the
-    promises hold if each record of the data does, too. With False the attributes vary freely, as in the publication.
+    promises hold if each record of the data does, too. With `one_hot=False` the attributes vary freely, as in the
+    publication.
 
     Args:
         oracle: optimiser that finds the best response. The oracle receives only netted samples and public facts.
@@ -151,7 +152,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="records", asks="the custodian's table"),)
     share_depends_on: ClassVar[str] = "nothing: there are no shares, the records are public"
     mirrored: ClassVar[bool] = False
-    """Whether both players of the game use the signs of the printed Algorithm 3, which are opposite to the usual ones.
+    """Whether both players of the game use the signs of the printed Algorithm 3, which are opposite to the usual signs.
     The distribution of the synthetic records does not depend on `mirrored`.
     """
 
@@ -209,10 +210,11 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         """The mechanism that spends the budget. The caller leaves out one of eta, rounds and samples, which is set to
         the largest value that the budget pays for.
 
-        If two or all three are left out, the default of eta is 1. If rounds and samples are both left out, the default
-        of samples is 1,000 for up to 300 attributes, and sqrt(d/300) times as many for d > 300. The defaults did well
-        on tables with dependent columns. If only rounds are given, samples are the number that the budget pays for, but
-        at most 2^20. More samples would not reduce the error, and the rest of the budget is not spent.
+        If two or all three of eta, rounds and samples are left out, the default of eta is 1. If rounds and samples are
+        both left out, the default of samples is 1,000 for up to 300 attributes, and sqrt(d/300) times as many for d >
+        300. The defaults did well on tables with dependent columns. If only rounds are given, samples are the number
+        that the budget pays for, but at most 2^20. More than 2^20 samples would not reduce the error, and the rest of
+        the budget is not spent.
 
         Args:
             records: number of records of the data, public.
@@ -227,9 +229,9 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             others: further parameters of the class.
 
         Raises:
-            InvalidInput: none of the three is left out, or a parameter is out of range.
+            InvalidInput: none of eta, rounds and samples is left out, or a parameter is out of range.
             Refused: the budget is below the cost of one round that reads the data, or pays for more draws a round than
-                fit into memory. The message says what would suffice.
+                fit into memory. The message names changes that would suffice.
 
         Example:
             >>> DualQuery.for_budget(records=494_021, epsilon=1.0, delta=1e-3, eta=2.0, samples=1000).rounds
@@ -310,7 +312,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     @cached_property
     def groups(self) -> tuple[NDArray[np.int32], ...]:
         """The one-hot groups of the synthetic records: the attributes of each column with bins or levels. Without
-        `one_hot` there are none.
+        `one_hot` the synthetic records have no one-hot groups.
         """
         return () if self.schema is None or not self.one_hot else tuple(self.schema.groups)
 
@@ -349,8 +351,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             progress: callback that receives the number of finished rounds and the number of all rounds.
 
         Returns:
-            An outcome with `SyntheticRecords` as billboard and an `AnswersCertificate`. Under simulated noise its
-            diagnostics hold the true errors.
+            An outcome with `SyntheticRecords` as billboard and an `AnswersCertificate`. Under simulated noise the
+            outcome's diagnostics hold the true errors.
 
         Raises:
             InvalidInput: there is no workload; the data have another number of records, queries or attributes; the true
@@ -358,7 +360,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
                 or "marginals" requires it.
 
         Warns:
-            The oracle failed in some rounds, and a start record was used. The number of rounds in which the oracle
+            In some rounds the oracle failed, and a start record was used. The number of rounds in which the oracle
             failed is public.
         """
         source, read = as_noise(noise), self._read(data)
@@ -436,7 +438,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     ) -> Netted:
         """The samples of round t. No other step of a round reads the data."""
         positions = draw_queries(source, self._round(t), counts, satisfied, line=_ROUNDS)
-        if self.mirrored:  # this player minimises: a query of hers is our negation
+        if self.mirrored:  # this player minimises: a query of this player is our negation
             positions = (positions + len(counts)) % (2 * len(counts))
         return net(positions, len(counts))
 
@@ -498,8 +500,9 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         return self._certificate(mean_gap(rounds.values, bounds, self.samples))
 
     def check(self, billboard: Billboard) -> None:
-        """Check that a billboard can come from a run of this mechanism. The samples must be s draws a round, the stated
-        values must be those of the records, free attributes must follow their rule, and the weights must be uniform.
+        """Check that a billboard can come from a run of this mechanism. The samples must be s draws a round, and the
+        stated values must be the values of the records. Free attributes must follow their rule, and the weights must be
+        uniform.
 
         Raises:
             InvalidInput: the billboard belongs to other parameters, or contradicts itself.
@@ -578,7 +581,7 @@ def _clauses(samples: Netted) -> float:
 
 
 def _enumerated(queries: Workload, samples: Netted) -> Answer:
-    """The best record of an enumerated universe; the first one if several are best."""
+    """The best record of an enumerated universe; the first record if several are best."""
     values = samples.weights @ queries.truth[samples.queries].astype(np.int64)
     best = int(np.argmax(values))
     value = samples.constant + int(values[best])

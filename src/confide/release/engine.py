@@ -205,7 +205,7 @@ def _number(value: float) -> Any:
 
 
 def _first(pairs: Iterator[tuple[Any, Any]] | list[tuple[Any, Any]], otherwise: Any) -> Any:
-    """An expression whose value is that of the first pair with a true condition."""
+    """An expression with the value of the first pair whose condition is true."""
     return _ibis().cases(*pairs, else_=otherwise).cast("int32")
 
 
@@ -231,7 +231,7 @@ def _limits(column: Binned, number: Any, kind: Any) -> Iterator[tuple[Any, int]]
         yield number < _number(_least(column.lower, kind)), -OUTSIDE
         yield number >= _number(_least(math.nextafter(column.upper, math.inf), kind)), -OUTSIDE
     if column.whole and kind.is_floating():
-        # An engine's floor may be a 64-bit integer. Doubles from 2^53 on are whole; NaN and infinities were told above.
+        # An engine's floor may be a 64-bit integer. Doubles from 2^53 on are whole; others were refused above.
         small = _ibis().ifelse((number > _number(-_EVEN)) & (number < _number(_EVEN)), number, _number(0.0))
         yield small.floor() != small, -UNEVEN
 
@@ -275,8 +275,8 @@ def _place(column: Binned, number: Any, kind: Any, engine: str) -> Any:
 
 def _even(column: Binned, kind: Any) -> tuple[float, float, float] | None:
     """Three whole numbers that determine the edges of bins of equal widths: edge k is (first + k second) / third,
-    rounded once. The result is None if no such numbers exist, or if a 32-bit column cannot represent the digits of the
-    edges.
+    rounded once. The result is None if no three whole numbers determine the edges, or if a 32-bit column cannot
+    represent the digits of the edges.
     """
     if isinstance(column.bins, tuple):
         return None

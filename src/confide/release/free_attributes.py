@@ -139,8 +139,8 @@ def default_record(
         seed: public seed.
         t: number of the round, so that each round has its own public randomness.
         groups: one-hot groups of the records, without attributes that no value reaches. Exactly one attribute of each
-            group is on: the first one with "zeros", a uniformly drawn one with "random", one drawn in proportion to its
-            noisy count with "marginals".
+            group is on: the first attribute with "zeros", a uniformly drawn attribute with "random", and an attribute
+            drawn in proportion to its noisy count with "marginals".
         marginals: (d,) noisy counts, for the rule "marginals".
         records: number of records of the data, for the rule "marginals".
 

@@ -5,10 +5,10 @@ With probability at least 1 - beta the error of every answer is at most
 
     eta/2 + ln|Q|/(eta T) + gamma + tau.
 
-Here eta is the step size, |Q| the number of queries with their negations, and T the number of rounds. gamma bounds the
-sampling error: the difference between s samples and the query distribution, for all records and rounds. tau is the mean
-gap between the best responses and the optimal ones, over the rounds, as a fraction of s. After a run, tau is bounded by
-upper bounds that anybody can check.
+In this bound eta is the step size, |Q| the number of queries with their negations, and T the number of rounds. The term
+gamma bounds the sampling error: the difference between s samples and the query distribution, for all records and
+rounds. The term tau is the mean gap between the best responses and the optimal ones, over the rounds, as a fraction of
+s. After a run, tau is bounded by upper bounds that anybody can check.
 
 The proof has four steps. The regret of Hedge, the query player's algorithm, bounds the largest error by eta/2 +
 ln|Q|/(eta T) plus the mean payoff of the played records. The mean payoff of the played records exceeds their payoff
@@ -17,7 +17,8 @@ payoff of any record by at most tau. The least possible payoff of any record is 
 the data's own records is 0.
 
 The printed proof uses approximate best responses against the whole query distribution. The printed proof counts the
-sampling error once although this error enters twice (erratum 3). The proof above does not need the whole distribution.
+sampling error once although this error enters twice (erratum 3). The proof in this module does not need best responses
+to the whole distribution.
 
 Source: Wu 2017, Lemma 3.4.4 and Theorem 3.4.5; spec query_release D3, errata 3 and 11.
 """
@@ -116,9 +117,10 @@ def sampling_error(samples: int, rounds: int, universe: float, failure_probabili
     """The sampling error gamma: a bound on the difference between s samples and the query distribution, for all records
     and rounds together. The bound fails with probability at most beta.
 
-    The result is the smaller of two bounds. The first bound is one Hoeffding bound for payoffs of width 2, with a union
-    over the records. The second bound is a sum of two Hoeffding bounds for payoffs of width 1: one for q(D), which is
-    the same for all records, and one for q(x) with a union over the records x.
+    The result is the smaller of two bounds on gamma. One bound on gamma is a single Hoeffding bound for payoffs of
+    width 2, with a union over the records. The other bound on gamma is a sum of two Hoeffding bounds for payoffs of
+    width 1. The sum has one bound for q(D), which is equal for all records, and one bound for q(x), with a union over
+    the records x.
 
     Args:
         samples: number of samples a round, s >= 1.

@@ -1,9 +1,10 @@
 """Further queries as sums of measured answers: the measured answers that add up to a query, and the effect of their
 noise on the sum.
 
-A record lies in exactly one cell of each column. A query about several cells is therefore the sum of the queries about
-each single cell, or a query without that column less the sum over the other cells. The sum keeps the noise of every
-answer in it. Answers that were cut to [0, 1] must not be added up, since cutting biases each of them.
+A record lies in exactly one cell of each column. A query about several cells of a column is therefore the sum of the
+queries about each single cell. The query also equals the query without that column, less the sum over the other cells
+of the column. The sum keeps the noise of every answer in it. Answers that were cut to [0, 1] must not be added up,
+since cutting biases each of them.
 
 The module also computes marginals from parities: every conjunction is a signed mean of the parities of its attributes.
 """
@@ -169,8 +170,8 @@ class Sums:
             raise InvalidInput("queries", "one asks for too many combinations of cells", "ask for fewer at once")
 
     def _split(self, key: _Key, done: int) -> Parts | None:
-        """The best sum that takes the next column apart: a sum over its allowed cells, or a query without the column
-        less the sum over its other cells.
+        """The least noisy sum that splits the query by its next column: a sum over the allowed cells of the column, or
+        the query without the column less the sum over the column's other cells.
         """
         column, mask = key[done]
         before, after = key[:done], key[done + 1 :]
@@ -230,9 +231,9 @@ def noise_bar(it: NoisyAnswers, times: Collection[int], beta: float) -> float:
     """A bound on the effect of noise on a linear combination of measured counts, as a fraction of the records. The
     bound fails with probability at most `beta`.
 
-    A Laplace variable is a Gaussian variable with an exponentially distributed variance. So the variance of a sum of
-    Laplace variables has a Gamma distribution. Drawn counts are whole: discrete Laplace noise differs from continuous
-    noise by less than 1, and rounded Gaussian noise by at most 1/2.
+    A Laplace variable is a Gaussian variable with an exponentially distributed variance. The variance of a sum of
+    Laplace variables therefore has a Gamma distribution. Drawn counts are whole: discrete Laplace noise differs from
+    continuous noise by less than 1, and rounded Gaussian noise by at most 1/2.
 
     Args:
         it: the mechanism, whose counts have independent noise.
@@ -286,14 +287,14 @@ def marginals_from_parities(marginals: Workload, parities: Workload, answers: An
 
     For a set T of attributes let p_T(x) = prod over i in T of (1 - 2 x_i). The product p_T(x) is +1 if the number of
     ones of x among T is even, and otherwise -1. A literal "x_i = 1" equals (1 - p_i)/2, and "x_i = 0" equals (1 +
-    p_i)/2. So a conjunction of k literals on the set S equals
+    p_i)/2. A conjunction of k literals on the set S therefore equals
 
         2^-k sum over T in S of (-1)^(positive literals in T) p_T(x).
 
-    The printed formula lacks the signs and the factor (erratum 5). Without the signs the formula gives the fraction of
-    records with all attributes off. If each parity has an error of at most a on the scale from -1 to +1, the
-    conjunction has an error of at most (1 - 2^-k) a, since the parity of the empty set is exact. In terms of the
-    answers, which are fractions of the records, the factor is 2 (1 - 2^-k).
+    The formula printed in the publication lacks the signs and the factor 2^-k (erratum 5). Without the signs the
+    formula gives the fraction of records with all attributes off. If each parity has an error of at most a on the scale
+    from -1 to +1, the conjunction has an error of at most (1 - 2^-k) a, since the parity of the empty set is exact. For
+    answers as fractions of the records, the factor between the two errors is 2 (1 - 2^-k).
 
     Args:
         marginals: k conjunctions.

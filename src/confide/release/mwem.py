@@ -96,9 +96,9 @@ class MWEMBillboard(Billboard):
             workload: any queries on the same attributes; the release's own if left out.
 
         Raises:
-            InvalidInput: the workload has other attributes; or a predicate, if no query of the release joins all
-                columns; or in the analysed form a query across blocks that no query of the release joins (a mean of
-                products over rounds is no product of means).
+            InvalidInput: the workload has other attributes, or it has a predicate although no query of the release
+                joins all columns. In the analysed form a query across blocks that no query of the release joins is
+                refused too, since a mean of products over rounds is no product of means.
         """
         if workload is None or workload is self.workload:
             return self._play.answers
@@ -124,7 +124,7 @@ class MWEMBillboard(Billboard):
 
         Raises:
             InvalidInput: the schema has other columns than the histogram, or another number of attributes.
-            Refused: the cells are combinations of bits, and more than 2^22 together.
+            Refused: the cells are combinations of bits, and there are more than 2^22 cells in all blocks.
         """
         from confide.release.records import bits_table, columns_of
 
@@ -140,15 +140,15 @@ class MWEMBillboard(Billboard):
         down.
 
         The method is systematic sampling without a random start, in the order of the cells: the count of any interval
-        of cells is off by at most one record. With columns the bound holds for each block of columns, and records of
-        different blocks are combined in a fixed pseudorandom order. If records are about as few as cells, the rounding
-        changes answers; the method `answers` gives the unrounded ones.
+        of cells is off by at most one record. With columns the bound of one record holds for each block of columns, and
+        records of different blocks are combined in a fixed pseudorandom order. If records are about as few as cells,
+        the rounding changes answers; the method `answers` gives unrounded answers.
 
         Args:
             count: number of records; the number of records n of the data if left out.
 
         Raises:
-            Refused: the cells are combinations of bits, and more than 2^22 together.
+            Refused: the cells are combinations of bits, and there are more than 2^22 cells in all blocks.
         """
         histogram = self._play.histogram
         if isinstance(histogram, ColumnHistogram):
@@ -198,7 +198,9 @@ class MWEMCertificate(Certificate):
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound on all queries is at least 1/2, which the answer 1/2 to every query achieves."""
+        """Whether the bound on all queries is at least 1/2, an error that the answer 1/2 to every query
+        never exceeds.
+        """
         return not self.everywhere < BASELINE_ERROR
 
 
@@ -300,13 +302,14 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     The form "replay" repeats all past updates for at most `passes` passes in each round, and answers from the last
     histogram. The passes stop when no residual changes by 10^-6 n or more. The replay is post-processing, since it is a
     function of the published measurements. The form "analysed" updates once in each round, and answers from the mean of
-    the histograms from which queries were selected. The theorem on the error is about the mean of the histograms. On
-    correlated data the analysed form is many times worse.
+    the histograms from which queries were selected. The theorem on the error is about the mean of the histograms. The
+    error of the analysed form is many times larger on correlated data.
 
     If a column of the schema has bins or levels, the histogram is over the combinations of the columns' values, and
-    records have one value of each. The parameter `stop` is the rule for a side of a query that has lost nearly all of
-    its mass. With "settled" the side receives its measured mass, at most one half, before the replay goes on. With
-    "unchanged", the rule of version 0.1.0, the mass grows by less than the replay's tolerance and stays near 0.
+    records have one value of each column. The parameter `stop` is the rule for a side of a query that has lost nearly
+    all of its mass. With "settled" a side that has lost its mass receives its measured mass, at most one half, before
+    the replay goes on. With "unchanged", the rule of version 0.1.0, the mass of a nearly empty side grows by less than
+    the replay's tolerance and stays near 0.
 
     Raises:
         InvalidInput: a number is out of range, or there is no query.
@@ -462,7 +465,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     def noise_error(self, failure_probability: float) -> float:
         """A bound on the noise of one measurement, in counts, which fails with at most the given probability.
 
-        It follows from P(|noise| > x) <= 2 r^x / (1 + r) with r = exp(-1/scale), above the tail of continuous noise.
+        The bound follows from P(|noise| > x) <= 2 r^x / (1 + r) with r = exp(-1/scale), which is above the tail of
+        continuous noise.
         """
         ratio = math.exp(-1 / self.noise_scale)
         return self.noise_scale * max(0.0, math.log(2 / (1 + ratio) / failure_probability))
@@ -563,9 +567,9 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         """The certificate: bounds on errors that follow from the measurements.
 
         The error of a measured query is at most its distance to the measurement plus a bound on the noise. The bound on
-        all queries uses a round in which the histogram was nearly right on the selected query: no query was much worse
-        then, except with small probability. The public distance of the released histogram to that of this round is
-        added.
+        all queries uses a round in which the histogram was nearly right on the selected query. In that round no query
+        was much worse, except with small probability. The public distance between the released histogram and the
+        histogram of the chosen round is added to the bound.
         """
         board = self._own(billboard)
         play, each = board._play, self.failure_probability / (2 * self.rounds)

@@ -82,7 +82,7 @@ class Prediction:
         average: typical error of an answer, averaged over the queries. The error is infinite if the method cannot run,
             and NaN if public facts do not determine it. For noise the figure is an upper bound for all true answers:
             answers near 0 or 1 are cut to [0, 1], which halves their errors.
-        largest: typical error of the worst answer. Like `average` it may be infinite or NaN.
+        largest: typical error of the worst answer. The figure `largest` may be infinite or NaN, like `average`.
         basis: basis of the figures, in words.
         refused: the reason why the method cannot run; empty if it can.
         uncut: value of `average` before answers are cut to [0, 1]. The value orders methods that are all hopeless.
@@ -113,8 +113,8 @@ def predict(method: str, mechanism: Mechanism, workload: Workload | None = None)
     Args:
         method: name for the method.
         mechanism: a mechanism of query release.
-        workload: queries for a mechanism without a workload, which is `MarginalFit`. None stands for a thousand queries
-            of three random literals.
+        workload: queries for `MarginalFit`, which has no workload of its own. The value None stands for a thousand
+            queries of three random literals.
 
     Example:
         >>> from confide.release import Workload
@@ -243,9 +243,9 @@ def _fitted(it: MarginalFit, workload: Workload | None) -> tuple[float, float]:
 
 
 def _selection(it: MWEM) -> tuple[float, float]:
-    """The predicted average and largest errors of MWEM. One part is the usual distance between the chosen score and the
-    best score, below which the selection cannot detect errors. Another part is the error that remains if there are more
-    queries than rounds.
+    """The predicted average and largest errors of MWEM. One part of the predicted error of MWEM is the usual distance
+    between the chosen score and the best score, below which the selection cannot detect errors. Another part of the
+    predicted error of MWEM is the error that remains if there are more queries than rounds.
     """
     k = len(it.workload)
     unseen = 2.0 / it.each * math.log(max(2, k)) / it.records / _SPREAD
@@ -258,7 +258,8 @@ def _selection(it: MWEM) -> tuple[float, float]:
 _CELLS = 2**17  # of MWEM's histogram: so many take seconds
 _QUICK = 200  # columns that MarginalFit takes up in seconds
 _PREFERENCE = 1.5
-"""A method whose predicted error is a rule of thumb is preferred to noise only if its error is smaller by this factor.
+"""A method whose predicted error is a rule of thumb is preferred to added noise only if its error is smaller by this
+factor.
 """
 
 Advised = MarginalFit | NoisyAnswers | MWEM | DualQuery
@@ -275,7 +276,7 @@ class ReleasePlan(Plan[Advised]):
         method: "marginal-fit", "gaussian", "laplace", "mwem" or "dual-query".
         mechanism: mechanism built for the budget, ready for `run`.
         reasons: reasons for the recommendation, one sentence each.
-        predictions: predicted errors of each method, the best one first. A method that cannot run has the reason in
+        predictions: predicted errors of each method, the best method first. A method that cannot run has the reason in
             place of figures.
     """
 
@@ -296,7 +297,9 @@ class ReleasePlan(Plan[Advised]):
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """The other methods, the best one first, each with its predicted errors or the reason why it cannot run."""
+        """The methods that are not recommended, the best method first, each with its predicted errors or the reason why
+        it cannot run.
+        """
         return tuple(Alternative(name=each.method, predicted={} if each.mechanism is None else _figures(each),
                                  mechanism=each.mechanism, refused=each.refused or self._not_chosen(each))
                      for each in self.predictions if each.method != self.method)
@@ -310,7 +313,7 @@ class ReleasePlan(Plan[Advised]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings about the plan: errors as large as those of answers without data, or a long running time."""
+        """Warnings about the plan: errors as large as the errors of answers without data, or a long running time."""
         return tuple(_doubts(self.prediction))
 
     def plot(self) -> Picture:

@@ -228,7 +228,7 @@ def firsts(keys: np.ndarray) -> np.ndarray:
 def canonical(
     index: np.ndarray, bits: np.ndarray, attributes: int, parity: bool
 ) -> tuple[np.ndarray, np.ndarray, int, int]:
-    """Sort each query's attributes and drop its repeated literals. Then drop contradictory and repeated queries.
+    """Sort each query's attributes and drop its repeated literals. Contradictory and repeated queries are dropped too.
 
     Args:
         index: attributes, (k, r) whole numbers.

@@ -205,8 +205,8 @@ def freund_schapire(actions: int, alpha: float) -> tuple[int, float]:
     """The number of rounds and the step size for an alpha-approximate equilibrium: 16 ln(m)/alpha^2, rounded up, and
     alpha/4.
 
-    The opponent's responses must be alpha/2-approximate. With these numbers the average regret of Hedge is at most 3
-    alpha/8.
+    The opponent's responses must be alpha/2-approximate. With this number of rounds and this step size, the average
+    regret of Hedge is at most 3 alpha/8.
 
     Args:
         actions: number of actions, m >= 2.
@@ -300,8 +300,8 @@ class FullPlay:
         plays: (m,) number of times that each record of the universe was played.
         answers: (k,) mean of q(x) over the played records x, for each query q.
         queries: (2k,) mean over the rounds of the query player's distribution: queries, then negations.
-        max_error: largest |answer - truth|: the largest gain of any query or negation against the mean of the played
-            records.
+        max_error: largest |answer - truth|, which is the largest gain of any query or negation against the mean of the
+            played records.
         guaranteed: least gain of the query player's mean distribution against any record.
         bound: eta/2 + ln(2k)/(eta T), an upper bound on the largest error.
     """
@@ -333,10 +333,11 @@ def play_in_full(
         rounds: number of rounds, T >= 1.
         prior: (2k,) public prior of the query player; uniform if left out.
         mixed_signs: whether to play a control: the weights exp(-eta payoff) of the printed Algorithm 3, with the best
-            response of its analysis. The two belong to mirrored games, and their combination is a positive feedback.
+            response of its analysis. The printed weights and the best response of the analysis belong to mirrored
+            games, and their combination is a positive feedback.
 
     Returns:
-        Means over the rounds and their error.
+        Means of the play over the rounds, and the error of these means.
 
     Raises:
         InvalidInput: the shapes do not fit together.
@@ -400,8 +401,8 @@ def query_logits(
     """Logits of the query player, (2k,): eta times the cumulative payoffs of the queries, then of the negations, less
     the largest logit.
 
-    The subtraction is made in integers. So each logit has a relative error of at most 2^-52, and all logits are 0 in
-    round 1 for all data.
+    The subtraction is made in integers. Each logit therefore has a relative error of at most 2^-52, and all logits are
+    0 in round 1 for all data.
 
     Args:
         counts: (k,) true counts m_q = n q(D), private.
@@ -485,7 +486,7 @@ def draw_queries(
     count and is free.
 
     Args:
-        noise: noise of the run. The stream is ("round", t).
+        noise: noise of the run. The stream of the draws is ("round", t).
         played: parameters of the round.
         counts: (k,) true counts m_q = n q(D), private.
         satisfied: (k,) number c_q of the records played so far that satisfy q; public.

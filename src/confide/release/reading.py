@@ -153,7 +153,7 @@ def _read(
 
 def refuse(schema: Schema, column: int) -> None:
     """Raise an error that names a column with a value that it does not accept. If `column` is the number of columns, no
-    column has such a value, and nothing is raised.
+    column has a bad value, and nothing is raised.
     """
     if column < len(schema.columns):
         role = schema.columns[column]

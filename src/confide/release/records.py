@@ -1,9 +1,9 @@
 """The records of a table in several forms: cells, packed bits, and a table of the schema's columns.
 
-Cells are one small number for each public column. Compiled loops find distinct rows, pack them into bits, and build
-tables of up to three columns that answer conjunctions. Packed bits are binary records, stored as one row of 64-bit
-words for each attribute. In a table of the schema's columns, levels, bins and named bits are texts, and other bits are
-booleans.
+As cells, a record is one small number for each public column. Compiled loops find distinct rows, pack them into bits,
+and build tables of up to three columns that answer conjunctions. Packed bits are binary records, stored as one row of
+64-bit words for each attribute. In a table of the schema's columns, levels, bins and named bits are texts, and other
+bits are booleans.
 
 The module also generates synthetic tables with a campaign's public columns, for trying a mechanism on data of no real
 person.
@@ -50,8 +50,8 @@ _BLOCK = 1 << 13  # records packed at a time, a multiple of 64
 @wire("PackedBits", "words records")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PackedBits:
-    """A table of n records of d binary attributes, stored attribute by attribute. `repr` shows the two numbers, never a
-    record.
+    """A table of n records of d binary attributes, stored attribute by attribute. `repr` shows the numbers n and d,
+    never a record.
 
     Args:
         words: uint64 (d, ceil(n / 64)). Bit i % 64 of word i // 64 of row a says whether record i has attribute a.
@@ -199,7 +199,7 @@ def pack_rows(
         starts: int64 (m + 1,): the first cell of each column in a numbering of all cells, and the end.
         attributes: int32: the attribute that each cell sets, -1 for none.
         words: uint64 (d, w), changed in place.
-        word: position of the word whose bit 0 is that of the first row.
+        word: position of the word whose bit 0 belongs to the first row.
     """
     for place in range(len(rows)):
         at, bit = word + (place >> 6), np.uint64(1) << np.uint64(place & 63)
@@ -211,7 +211,8 @@ def pack_rows(
 
 @kernel
 def key_groups(index: np.ndarray, column_of: np.ndarray, none: int, keys: np.ndarray) -> None:
-    """The combination of columns that each query names, as one number. The columns are its digits to the base none + 1.
+    """The combination of columns that each query names, as one number. The columns are the digits of this number to the
+    base none + 1.
 
     Args:
         index: attributes of the queries, int32 (k, r), r at most 3, padded with -1.
@@ -389,7 +390,7 @@ class Codes:
         """The distinct records, uint16 (u, m), in the order of their first occurrence, and their multiplicities, int64
         (u,).
 
-        Only the order of the records is lost. The number of distinct records is a function of private data.
+        The result loses only the order of the records. The number of distinct records is a function of private data.
         """
         first, numbers = self._numbered()
         return self.cells[first], np.bincount(numbers, minlength=len(first))

@@ -1,9 +1,9 @@
 """The contents of a settled release: its answers with error bars, its synthetic rows, and further answers and rows that
 follow from it.
 
-Everything is computed from the billboard. The computation is post-processing, which costs no privacy and which anybody
-may repeat any number of times. For sums of measured answers the distribution of the noise is known. For answers from a
-synthetic population no error is promised.
+All results in this module are computed from the billboard. The computation is post-processing, which costs no privacy
+and which anybody may repeat any number of times. For sums of measured answers the distribution of the noise is known.
+For answers from a synthetic population no error is promised.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Bars:
     Args:
         each: (k,) bar of each answer, as a fraction of the records; NaN if nothing is known of its error.
         covers: meaning of a bar, and its probability, in words; empty if there is no bar.
-        single: whether the probability is that of a single bar rather than of all bars together.
+        single: whether the probability is for a single bar rather than for all bars together.
         together: bar that holds for all answers together, by a union bound; infinite if there is none.
         together_covers: meaning of the bar `together`, and its probability, in words.
     """
@@ -139,7 +139,7 @@ def synthetic_rows(board: Billboard, schema: Schema, count: int) -> pa.Table | N
     Args:
         board: billboard of the release.
         schema: the public columns.
-        count: number of rows, for releases that can give any number.
+        count: number of rows, for releases that can give any number of rows.
     """
     match board:
         case SyntheticRecords():
@@ -192,10 +192,10 @@ def more_rows(schema: Schema, method: str, board: Billboard, count: int) -> pa.T
         method: name of the method, for error messages.
         board: the published billboard.
         count: number of rows. For DualQuery the count is at most the number of its records. For reweighted records the
-            count must be that of all records, and the rows come with their weights.
+            count must be the number of all records, and the rows come with their weights.
 
     Raises:
-        InvalidInput: a number is out of range, or there are fewer records.
+        InvalidInput: a number is out of range, or the release has fewer records.
         Refused: the release is a list of answers, or of counts of single attributes, from which no rows follow.
     """
     if whole("count", count, at_least=1) > MOST_ROWS:
@@ -224,8 +224,9 @@ def more_answers(
 
     For a release of measured answers, an answer is a sum of measured answers with their noise. The table of a release
     of measured answers has three further columns. `uncut` is the sum before it is cut to [0, 1]. `plus_minus` is the
-    bound on its noise that holds with 95 %, and is empty if it is 1 or more. `added` is the number of measured answers
-    in the sum. A release of products has the column `uncut` too. To add up several answers, use the column `uncut`.
+    bound on the noise of the sum that holds with 95 %, and is empty if it is 1 or more. `added` is the number of
+    measured answers in the sum. A release whose answers are products has the column `uncut` too. To add up several
+    answers, use the column `uncut`.
 
     Args:
         schema: the public columns.
@@ -236,8 +237,8 @@ def more_answers(
             between commas or "and" (`confide.release.schema`).
 
     Raises:
-        InvalidInput: the columns do not know a literal, or there are too many queries. The message names the query and
-            the nearest known literal.
+        InvalidInput: a literal names no attribute of the columns, or there are too many queries. The message names the
+            query and the nearest known literal.
         Refused: no sum of the measured answers equals a query.
     """
     measured = isinstance(board, NoisyBillboard)

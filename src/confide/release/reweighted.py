@@ -94,7 +94,7 @@ class ReweightedRecords(SyntheticRecords):
 
     @property
     def unweighted(self) -> SyntheticRecords:
-        """The same records with uniform weights, which are DualQuery's own release."""
+        """The records with uniform weights, which are DualQuery's own release."""
         size = len(self)
         return SyntheticRecords(records=self.records, weights=np.full(size, 1.0 / size), rounds=self.rounds,
                                 marginals=self.marginals, data_records=self.data_records, eta=self.eta)
@@ -109,8 +109,8 @@ class ReweightedCertificate(Certificate):
 
     Args:
         bound: bound on every query's error: DualQuery's own bound plus `shift`.
-        shift: total variation between the weights and uniform weights. Reweighting changes no answer by more than this
-            total variation.
+        shift: total variation between the weights and uniform weights. Reweighting changes no answer by more than the
+            total variation between the weights and uniform weights.
         failure_probability: failure probability of `bound`.
         measured: bound on every measured query's error.
         measured_failure_probability: failure probability of `measured`.
@@ -237,7 +237,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     ) -> Self:
         """The mechanism within (epsilon, delta), with its zCDP budget split in fixed shares.
 
-        DualQuery spends a whole number of rounds. The rest of its share goes to the measurements.
+        DualQuery spends a whole number of rounds. The rest of DualQuery's share goes to the measurements.
 
         Args:
             records: number of records of the data, public.
@@ -246,7 +246,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                 measurements are Gaussian.
             workload: the queries.
             eta: step size. One of eta, rounds and samples is left out, and is set to the largest value that the budget
-                pays for. If two or three of these are left out, they have the defaults of `DualQuery`.
+                pays for. If two or three of eta, rounds and samples are left out, they have the defaults of
+                `DualQuery`.
             rounds: number of rounds of DualQuery, T, or None.
             samples: number of draws a round, s, or None.
             shares: shares of DualQuery, selection and measurements. The default is (.9, 0, .1), or (.85, .05, .1) with
@@ -362,7 +363,9 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
     # ---- promises
 
     def events(self) -> tuple[Event, ...]:
-        """The events of DualQuery, the selections and the measurements. The list is fixed before the first draw."""
+        """The events of DualQuery, the selections and the measurements. The list of events is fixed before the first
+        draw.
+        """
         selections: tuple[Event, ...] = ()
         if self.selection == "private":
             one = BoundedRangeEvent(epsilon=self.epsilon_sel, neighbours=_UNIT, label="selection")
@@ -416,10 +419,9 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                 drawn, so that faults of the rule are found in time.
 
         Warns:
-            The rule failed on the release's own run, which is already paid for. The public seed then chooses the
-            queries.
+            The rule failed on the release's own run, which is already paid for, so the public seed chooses the queries.
             The fit did not converge, and the weights are uniform; or the weights have a total variation of more than
-            0.15 from uniform ones. Failed fits and large weights are functions of published data.
+            0.15 from uniform weights. Failed fits and large weights are functions of published data.
         """
         source = as_noise(noise)
         game, workload = self.dual_query, self.workload
@@ -431,7 +433,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         given = data if game.free == "marginals" else TrueAnswers(counts=counts, records=self.records,
                                                                   workload=workload)
         played: Any = game.run(given, noise, progress=progress).billboard
-        # Under simulated noise nothing is paid for, and whoever wrote a faulty rule had better see its error.
+        # Under simulated noise nothing is paid for, and the author of a faulty rule should see its error.
         chosen = self._select_privately(played, counts, source) if self.selection == "private" else \
             self._select_publicly(played, strict=not noise.release_safe)
         measured = add_discrete_gaussian(source, counts[chosen], noise_std=self.noise_std, stream=("measurements",),
@@ -466,7 +468,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         except Exception as error:
             if strict:
                 raise
-            # The records are paid for. What the rule saw is public, so its failure may be told.
+            # The records are paid for. What the rule saw is public, so its failure may be reported.
             warnings.warn(f"the rule was of no use ({type(error).__name__}): the queries are those of the public seed",
                           PublicWarning, stacklevel=3)
             return self._drawn_publicly()
@@ -503,8 +505,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         self, played: SyntheticRecords, counts: NDArray[np.int64], source: Noise
     ) -> NDArray[np.int64]:
         """m draws of queries without replacement, with the scores |n q(D) - n q_hat|, where q_hat is the answer of the
-        records. In units of 1/T counts the scores are whole numbers, and the replacement of a record changes each by at
-        most T.
+        records. In units of 1/T counts the scores are whole numbers, and the replacement of a record changes each score
+        by at most T.
         """
         rounds = len(played)
         satisfied = np.asarray(self.workload.counts(played.records), np.int64)
@@ -545,7 +547,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                                      measured_failure_probability=self.failure_probability)
 
     def measured_bounds(self, board: ReweightedRecords) -> NDArray[np.float64]:
-        """Bounds on the errors of the measured queries, (m,). All hold together, with failure probability beta.
+        """Bounds on the errors of the measured queries, (m,). All bounds hold together, with failure probability beta.
 
         The bound for query j is |q_j(p) - y_j/n| + (sigma/n) sqrt(2 ln(2m/beta)), where q_j(p) is the weighted answer
         and y_j the noisy count. The bound is valid because discrete Gaussian noise has no heavier tail than Gaussian
@@ -557,10 +559,10 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     def check(self, billboard: Billboard) -> None:
         """Check that the records can come from DualQuery, that a public choice of queries is repeated correctly, and
-        that the weights are those of the fit.
+        that the weights follow from the fit.
 
         Raises:
-            InvalidInput: a part of the billboard does not follow from the others; the message names it.
+            InvalidInput: a part of the billboard does not follow from the remaining parts; the message names that part.
         """
         board = self._board(billboard)
         played = board.unweighted

@@ -1,8 +1,8 @@
 """A schema: the public columns of a table, and the binary attributes that they define.
 
 The module also parses queries from texts. The literals of a query stand between commas or "and", and names of
-attributes may contain both. If several readings are possible, the longest known name is taken. A literal in double
-quotes, as a JSON text, prevents a wrong reading: "job = a, b" and "smoker".
+attributes may contain both. If several readings of a text are possible, the longest known name is taken. A literal in
+double quotes, as a JSON text, prevents a wrong reading: "job = a, b" and "smoker".
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ __all__ = ["Binned", "Bit", "Levels", "Schema", "hazards", "joined", "split"]
 
 _BETWEEN = re.compile(r"\s*,\s*|\s+and\s+")
 _ENDS = re.compile(r"(?=\s*,|\s+and\s)")
-"""Pattern of the places where a literal may end before the last one. A matching place may also lie inside a longer
-separator.
+"""Pattern of the places in a text where a literal other than the last one may end. A matching place may also lie inside
+a longer separator.
 """
 
 
@@ -60,7 +60,7 @@ def split(schema: Schema, text: str) -> list[str]:
     while start < len(text):
         ahead = [end for end in ends if end > start]
         end = next((end for end in reversed(ahead) if _known(schema, text[start:end])), None)
-        if end is None:  # up to where its brackets close: the reader is told that this is unknown
+        if end is None:  # up to where its brackets close: the reader learns that this is unknown
             end = next((end for end in ahead if _closed(text[start:end])), len(text))
         found.append(text[start:end].strip())
         between = _BETWEEN.match(text, end)
@@ -118,7 +118,7 @@ class Schema:
         columns: roles of the columns, at least one; each column once.
 
     Raises:
-        InvalidInput: the columns are no sequence, there is none, a column stands twice, a column is no role, or two
+        InvalidInput: the columns are no sequence or empty, a column stands twice, a column is no role, or two
             attributes have the same name.
 
     Example:
@@ -173,7 +173,7 @@ class Schema:
 
     @property
     def attributes(self) -> int:
-        """The number of binary attributes, d, including those that no value reaches."""
+        """The number of binary attributes, d, including attributes that no value reaches."""
         return len(self.names)
 
     @cached_property
@@ -322,15 +322,15 @@ class Schema:
 
         A name, plain or negated, is one literal. A text may also be a range over several bins, such as "age in [20,
         40)" or "age not in [20, 40)", or a list of levels, such as "job in {none, part}". A record lies in a range or
-        list if it lies in none of the other bins or levels, so the text stands for the negated literals of the others.
-        Therefore a query with sets is still a conjunction, and its answer a count of records.
+        list if it lies in none of the other bins or levels, so the text stands for the negated literals of those bins
+        or levels. Therefore a query with sets is still a conjunction, and its answer a count of records.
 
         A level in a list, and a whole literal, may stand in double quotes, as a JSON text: 'job in {"none, or part",
         full}'. A level with a comma must be quoted.
 
         Raises:
             InvalidInput: a name, bound or level is unknown, or the set holds for every record or for none. For an
-                unknown one the message names the nearest.
+                unknown name, bound or level the message names the nearest known one.
 
         Example:
             >>> schema = Schema((Levels(column="job", levels=("none", "part", "full", "self")), Bit(column="smoker")))
@@ -409,9 +409,10 @@ class Schema:
             records: number of records n, or the public list of ids, whose length is n. With None the number of rows is
                 n, which becomes public. With "null", a record without a row is the null record, and n is unchanged.
             id: the column that holds the id, or "row": the i-th row is the i-th record.
-            unusable: treatment of a row with a value that its column does not accept. "refuse" raises an error, also
-                for records without a row; it is for the registration of a data set, before anything is released. "null"
-                replaces each unusable row by the null record, and ignores rows beyond the n.
+            unusable: treatment of a row with a value that its column does not accept. The setting "refuse" raises an
+                error, also for records without a row. Registrations of a data set use "refuse", before anything is
+                released. The setting "null" replaces each unusable row by the null record, and ignores rows beyond the
+                n.
             rejected: mapping that receives the reason for each row that gives no record of its own, by id or row. The
                 mapping is a function of private records, for the operator alone.
 

@@ -2,9 +2,9 @@
 
 In a list of levels, a level with a comma stands in double quotes, as a JSON text: 'job in {"none, or part", full}'.
 
-A valid record lies in exactly one bin of a column. So a valid record lies in one bin of a set if and only if it lies in
-none of the other bins. To lie in none of the other bins is a conjunction of negated literals. Therefore conjunctions
-suffice for all sets.
+A valid record lies in exactly one bin of a column. A valid record therefore lies in a set of bins if and only if it
+lies in no bin outside the set. Lying in no bin outside the set is a conjunction of negated literals. Conjunctions
+therefore suffice for all sets of bins.
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ def _refuse_comparison(schema: Schema, text: str) -> None:
 
 
 def _side(edges: list[float], value: float, sign: str) -> tuple[int, int]:
-    """Edges of a range of whole bins on the side of a comparison. The range lies within the side if any bin does."""
+    """Edges of a range of whole bins on the side of a comparison. The range lies within the side of the comparison if
+    any bin does.
+    """
     last = len(edges) - 1
     if sign in (">", ">=", "\u2265"):
         inner = [place for place, edge in enumerate(edges) if 0 < place < last and edge >= value]

@@ -44,8 +44,8 @@ class Rounds:
         ends: int64 (T,), position behind the last sample of each round in `queries` and `weights`.
         negations: int64 (T,), number of drawn negations.
         values: int64 (T,), number of samples that the round's record satisfies.
-        bounds: float64 (T,), bound on the number of samples that any record satisfies. The bound is the oracle's, or
-            else the number of samples that do not cancel.
+        bounds: float64 (T,), bound on the number of samples that any record satisfies. The bound is the oracle's own
+            bound, or the number of samples that do not cancel if the oracle gave none.
         fell_back: bool (T,), whether the oracle failed and the record is the default record.
         timed_out: bool (T,), whether a time limit ended the oracle's search.
     """
@@ -168,9 +168,9 @@ class SyntheticRecords(Billboard):
     def rows(self, schema: Schema) -> pa.Table:
         """The records as a table of the schema's columns: levels and bins as texts, bits as booleans.
 
-        Without one-hot groups a record may have no attribute of a column on, or several; the column is then null in
-        that row. The rows have equal weights if `even` is true. If `even` is false, the weight of each row is in
-        `weights`.
+        Without one-hot groups a record may have no attribute of a column on, or several; the column is null in the row
+        of such a record. The rows have equal weights if `even` is true. If `even` is false, the weight of each row is
+        in `weights`.
 
         Args:
             schema: the public columns that the attributes came from.

@@ -50,7 +50,7 @@ class Workload:
         index: int32 (k, r): the attributes of each query, ascending, padded with -1 at the end; (k, 0) for predicates.
         bits: bool (k, r): the bit that each literal requires; True for padding and for parities.
         truth: bool (k, 2^d) for predicates, else (0, 0). Column u is the record whose attribute i is bit i of u.
-        seed: public seed of a random workload, for the record; None otherwise.
+        seed: public seed of a random workload, stored for information; None for other workloads.
 
     Raises:
         InvalidInput: there is no query, the shapes do not fit, or the form is not canonical.
@@ -134,7 +134,7 @@ class Workload:
 
     @cached_property
     def order(self) -> np.ndarray:
-        """An order of the queries in which those with the same first literals are adjacent, int64 (k,)."""
+        """An order of the queries in which queries with equal first literals are adjacent, int64 (k,)."""
         key = keys_of(self.index, self.bits, self.attributes)
         return np.argsort(key, kind="stable")
 
@@ -145,10 +145,10 @@ class Workload:
         """A workload of conjunctions of literals "attribute a has bit b".
 
         Args:
-            index: (k, r) attributes by number, -1 for none. With a schema also k sequences of their names, plain or
-                negated, such as [["sex = male", "age not in [0, 50)"]]. A range over several bins, "age in [20, 40)",
-                and a list of levels, "job in {none, part}", stand for the negated literals of all other bins or levels
-                (`Schema.literals`). Sequences may have different lengths.
+            index: (k, r) attributes by number, -1 for none. With a schema, `index` may also be k sequences of attribute
+                names, plain or negated, such as [["sex = male", "age not in [0, 50)"]]. A range over several bins, "age
+                in [20, 40)", and a list of levels, "job in {none, part}", stand for the negated literals of all other
+                bins or levels (`Schema.literals`). Sequences may have different lengths.
             bits: (k, r) required bits. With None all bits are True, except for negated names.
             attributes: number of attributes d, or the schema that defines the attributes.
 
@@ -192,9 +192,9 @@ class Workload:
 
         Args:
             truth: (k, 2^d): whether record u satisfies query j, where attribute i of record u is bit i of u.
-            negations: "implied" adds the negation of each query to the class. "given" says that the rows contain every
-                query together with its negation. With "given" the first query of each pair of negations is kept, and
-                the second is implied.
+            negations: treatment of negations. With "implied" the negation of each query is added to the class. With
+                "given" the rows contain every query together with its negation. With "given" the first query of each
+                pair of negations is kept, and the second query is implied.
 
         Raises:
             InvalidInput: there is no query, the number of columns is no power of two up to 2^22, or with "given" a
@@ -242,12 +242,12 @@ class Workload:
             count: number of queries, k.
             width: number of attributes of each query.
             seed: public seed, which is stored in the workload. Equal seeds give equal queries.
-            signed: whether each literal requires its bit to be true or false at random. With False all literals require
-                true.
+            signed: whether each literal requires its bit to be true or false at random. With `signed=False` all
+                literals require true.
             kind: conjunctions or parities.
-            distinct_columns: whether a query's attributes come from different columns. With False each attribute is
-                drawn independently, as in the authors' prototype. With False an attribute may be drawn twice, which
-                makes the query shorter.
+            distinct_columns: whether a query's attributes come from different columns. With `distinct_columns=False`
+                each attribute is drawn independently, as in the authors' prototype. With `distinct_columns=False` an
+                attribute may be drawn twice, which makes the query shorter.
 
         Raises:
             InvalidInput: there are fewer different queries, or a number is out of range.

@@ -2,9 +2,9 @@
 contacts of anybody else.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "baselines": ("FoundTargets", "random_order", "target"),

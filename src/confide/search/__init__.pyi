@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.search.baselines import FoundTargets as FoundTargets
 from confide.search.baselines import random_order as random_order
 from confide.search.baselines import target as target

@@ -79,7 +79,7 @@ def adjacency(first: _Ranks, second: _Ranks, people: int) -> Lists:
         tallies = np.zeros((workers, blocks), np.int64)
         loops = sum(pool.map(lambda k: int(_tally(*parts[k], shift, tallies[k])), range(workers)))
         ends = np.append(0, np.cumsum(tallies.sum(axis=0)))
-        # Each thread writes its own stretch of every block's stream.
+        # Each thread writes its own part of every block's stream.
         starts = ends[:-1] + np.cumsum(tallies, axis=0) - tallies
         dealt = np.empty(int(ends[-1]), np.int64)
         list(pool.map(lambda k: _deal(*parts[k], shift, starts[k], dealt), range(workers)))
@@ -87,8 +87,8 @@ def adjacency(first: _Ranks, second: _Ranks, people: int) -> Lists:
 
         def settle(block: int) -> int:
             low, high = block << shift, min(people, (block + 1) << shift)
-            stretch = slice(int(ends[block]), int(ends[block + 1]))
-            return int(_settle(dealt[stretch], low, indices[stretch], indptr[low + 1 : high + 1]))
+            part = slice(int(ends[block]), int(ends[block + 1]))
+            return int(_settle(dealt[part], low, indices[part], indptr[low + 1 : high + 1]))
 
         kept = list(pool.map(settle, range(blocks)))
     np.cumsum(indptr, out=indptr)
@@ -173,7 +173,8 @@ def _settle(dealt: _Places, low: int, indices: _Ranks, degrees: _Places) -> int:
 
 @kernel
 def is_sound(indptr: _Places, indices: _Ranks) -> bool:
-    """Whether lists are those of an undirected simple graph: ascending, in range, symmetric, and without self-loops.
+    """Whether the adjacency lists describe an undirected simple graph: ascending, in range, symmetric, and without
+    self-loops.
 
     Args:
         indptr: index in `indices` at which each list begins, int64, shape (n + 1,), n >= 0.
@@ -267,7 +268,7 @@ def simple_paths(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], starts: NDArray[np.int64], length: int
 ) -> NDArray[np.int64]:
     """Number of simple paths of 1 to `length` edges from any of `starts` to each vertex, shape (n,). The running time
-    is proportional to their number.
+    is proportional to the number of these paths.
     """
     out = np.zeros(indptr.size - 1, dtype=np.int64)
     on_path = np.zeros(indptr.size - 1, dtype=np.int64)

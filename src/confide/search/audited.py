@@ -125,8 +125,8 @@ def _left(left: Mapping[str, str], *faults: str) -> str:
 
 
 def _injected(left: Mapping[str, str], faults: Sequence[tuple[str, str, Any]]) -> dict[str, Any]:
-    """Mapping from the description of a fault to the mutant, without the faults in `left`. `faults` lists (key,
-    description, mutant).
+    """Mapping from the description of a fault to the mutant, without the faults in `left`. The argument `faults` lists
+    triples (key, description, mutant).
     """
     return {words: it for key, words, it in faults if key not in left}
 

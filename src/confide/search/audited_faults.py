@@ -235,8 +235,8 @@ def misses(one: Any, score: float, point: float) -> float:
 
 
 class CappedTree(LawTree):
-    """The exact laws of a mutant that examines one vertex and gives up. Protected vertices then compete with the
-    targets.
+    """The exact laws of a mutant that examines one vertex and gives up. In the mutant protected vertices compete with
+    the targets.
     """
 
     def hidden(self, graph: Adjacency, order: tuple[int, ...]) -> Hidden:

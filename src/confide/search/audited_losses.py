@@ -1,8 +1,8 @@
 """Exact privacy losses of a private search: of its threshold, of a choice among noisy values, and of the whole released
 list.
 
-The output laws are computed on all graphs that one protected vertex can make of a synthetic network. Every two of these
-graphs are compared, in both directions. The comparison uses no sampling and raises no false alarms.
+The output laws are computed on all graphs that one protected vertex can make of a synthetic network. Every two graphs
+of one network are compared, in both directions. The comparison uses no sampling and raises no false alarms.
 
 The module also builds the worst-case networks, each with the graphs that one protected vertex can make of it. In these
 networks a hidden target is a target outside the seed's component, a stranger is a protected vertex that is no target,
@@ -65,7 +65,7 @@ _Edges = tuple[tuple[int, int], ...]
 _RAREST = 1e-150  # the largest chance of an outcome whose other chances doubles may not hold any more
 
 WIDEST = 300
-"""Largest number of bridges in a network. The law of a network with that many bridges still takes milliseconds to
+"""Largest number of bridges in a network. The law of a network with `WIDEST` bridges still takes milliseconds to
 compute.
 """
 
@@ -136,7 +136,7 @@ def rivals(scale: float, lift: int = 0) -> Made:
 
     Args:
         scale: noise scale b. The worst case is approached when the number of bridges is several times b.
-        lift: number of bridges to both targets, which the target behind shares with the seed in every graph.
+        lift: number of bridges that join the seed to both hidden targets in every graph.
     """
     count = min(WIDEST, math.ceil(6 * scale) + 1)
     fixed: list[tuple[int, int]] = []
@@ -454,8 +454,8 @@ def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
 
     Args:
         mechanism: mechanism as the campaign will run it.
-        share: share of that epsilon at which delta is computed. A share below 1 claims more than is promised, as a
-            mutant.
+        share: share of the promised epsilon at which delta is computed. A share below 1 claims more than is promised,
+            as a mutant.
     """
     if not any(isinstance(each.loss, ApproxDP) for each in mechanism.guarantees().privacy):
         return []

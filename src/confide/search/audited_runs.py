@@ -1,8 +1,8 @@
 """Audits of a private search's own code: they tie the exact laws to the program, on small networks and at full size.
 
-*Small networks.* The exact losses are losses of a law. The rows compare the law with the program: the logits of every
-threshold that the program asks of its noise, whatever vertices were examined before, and the lists of some thousand
-runs.
+*Small networks.* The exact losses are computed from a probability law, not from the program. The rows compare the law
+with the program: the logits of every threshold that the program asks of its noise, whatever vertices were examined
+before, and the lists of some thousand runs.
 
 *Full size.* Exact laws are limited to networks of a few people and three components. The full-size audit keeps the
 campaign's number of people, components, noise and stop. The audit records a whole run. Then the audit computes each
@@ -126,8 +126,8 @@ def transcript_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
 def telling_epsilon(mechanism: PTarget, runs: int = RUNS) -> float:
     """The epsilon at which noise of half the scale changes the lists of the small network most visibly.
 
-    At the campaign's own epsilon the noise may drown the few contacts of the small network. Halving the noise would
-    then change nothing that thousands of runs could show.
+    At the campaign's own epsilon the noise may drown the few contacts of the small network. If the noise drowned these
+    contacts, halving the noise would change nothing that thousands of runs could show.
 
     Args:
         mechanism: mechanism whose law follows from its parameters.

@@ -29,7 +29,7 @@ __all__ = ["FoundTargets", "finish", "random_order", "target"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FoundTargets:
-    """Result of a baseline search. Its order may be released only if `guarantees` say so.
+    """Result of a baseline search. The order of the found targets may be released only if `guarantees` say so.
 
     Args:
         order: ids of the confirmed targets in the order in which they were found.
@@ -52,7 +52,9 @@ class FoundTargets:
 
 
 class _Listed:
-    """Candidates in a list that is known from the start. After the last one the search ends, as after a fake target."""
+    """Candidates in a list that is known from the start. After the last listed candidate the search ends, as it does
+    after a fake target.
+    """
 
     threshold = None
 
@@ -90,8 +92,8 @@ def target(
     investigation: Investigation, components: int, give_up_after: int | None = None,
     statistic: Statistic | None = None, *, cap: int | None = None, answers: Mapping[Any, bool] | None = None,
 ) -> FoundTargets:
-    """Run the search without noise. Between components it examines vertices by decreasing statistic, and it promises
-    nothing.
+    """Run the search without noise. Between components the search examines vertices by decreasing statistic, and it
+    promises nothing.
 
     Among vertices with equal statistics the lowest id comes first. The statistic is not recomputed until a target is
     found.

@@ -207,8 +207,8 @@ class ComponentSearch(Declared):
 
     @cached_property
     def noise_scale(self) -> float:
-        """Noise scale b, rounded up. The selection of one call costs 2 Delta / b, for sensitivity Delta,
-        plus `room`.
+        """Noise scale b, rounded up. Delta is the sensitivity of the scores, and the selection of one call costs 2
+        Delta / b plus `room`.
         """
         return math.nextafter(2 * self.sensitivity / (self.selection_epsilon - self.room), math.inf)
 
@@ -286,12 +286,14 @@ def search_component(
 
     Args:
         graph: network of contacts.
-        released: ids of all confirmed targets, the set T. The component of each must have been searched by `sfs`.
+        released: ids of all confirmed targets, the set T. The component of each target in T must have been searched by
+            `sfs`.
         oracle: source of statuses, in any form that `Investigation` accepts.
         noise: source of randomness.
         epsilon: cost of the call, in nats.
         examined: ids of the examined vertices, the set I; T always belongs to it. The call adds the vertices that it
-            examines. The set must hold no other target: an answer that was not used is no examination.
+            examines to the set I. The set must hold no target other than those in T. A vertex counts as examined only
+            if the search used the oracle's answer about it.
         stopping_target: stopping target K, for a private or smoothed stop.
         degree_bound: public degree bound d.
         stop: rule for giving up, as in `PTarget`.
@@ -371,14 +373,15 @@ def sfs(
         seed_vertex: id of a confirmed target, or several ids, whose components are searched one after another.
         oracle: source of statuses, in any form that `Investigation` accepts.
         examined: ids of vertices that were examined before, the set I, shared with the caller. The search adds the
-            vertices that it examines. The set may hold released targets of other components, but no target of this one.
+            vertices that it examines to the set I. The set may hold released targets of other components, but no target
+            of the searched component.
         log: log that receives the records that only the operator may see.
 
     Returns:
         Ids of the targets.
 
     Raises:
-        InvalidInput: `examined` holds a target of this component, as far as its status is known.
+        InvalidInput: `examined` holds a target of the searched component, as far as its status is known.
         SeedNotTargeted: a seed that is no target, by the oracle's answer.
         OracleUnavailable: an oracle that gives no answer.
 

@@ -4,8 +4,8 @@ A step proceeds as far as the known statuses reach, and stops at the first verte
 status is known, the step is called again with the same arrays. With a table of all statuses one call runs to the end.
 The steps include statistic-first search and the update of common neighbours.
 
-All searches share the course, which pauses at each unknown status. Searches differ only in the step that looks for a
-new component (`Finder`).
+All kinds of searches share this course of a search, which pauses at each vertex with an unknown status. Searches differ
+only in the step that looks for a new component (`Finder`).
 
 Source: spec targeted_search 3.1, 3.3, 9.
 """
@@ -154,7 +154,9 @@ def _examine(
     at: int, most: int, candidates: NDArray[np.int64], known: NDArray[np.int8], examined: NDArray[np.bool_],
     seen: NDArray[np.int64], place: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Examine candidates in their order from position `at`. Returns the position where it ended, and the reason."""
+    """Examine candidates in their order from position `at`. The function returns the position where the examination
+    ended, and the reason.
+    """
     for j in range(at, len(candidates)):
         vertex = candidates[j]
         if vertex < 0:
@@ -176,8 +178,8 @@ class Walk:
 
     Args:
         graph: network of contacts.
-        known: statuses of all vertices, int8, shape (n,), with -1 for unknown. The array is shared with the code that
-            fills in statuses.
+        known: statuses of all vertices, int8, shape (n,), with -1 for unknown. The array of statuses is shared with the
+            code that fills in statuses.
         cap: largest number of vertices that may be examined; None for no limit.
     """
 
@@ -256,8 +258,8 @@ class Walk:
         return np.asarray(_LOW - (np.sort(keys[current])[::-1] & _LOW))
 
     def common_neighbours(self) -> NDArray[np.int32]:
-        """Number |N(v) and N(T)| of common neighbours of each vertex v with the targets T found so far, shape (n,).
-        Later calls update the same array.
+        """Number |N(v) and N(T)| of common neighbours of each vertex v with the targets T found so far, shape (n,). The
+        array is updated in place as the search proceeds.
         """
         found = int(self._place[_ORDER])
         _bridge(self._counted, found, self.graph.indptr, self.graph.indices, self._order, self._reached, self._common)
@@ -308,8 +310,8 @@ class SearchState:
         investigation: private data of the search.
         finder: function that looks for a new component.
         components: number k of components: the finder is called at most k - 1 times.
-        charge: function that is called before each call of the finder with its number. If it raises `BudgetExceeded`,
-            the search ends.
+        charge: function that is called before each call of the finder with its number. If the function raises
+            `BudgetExceeded`, the search ends.
         cap: largest number of vertices that may be examined; None for no limit.
         answers: mapping from id to status, from earlier questions.
         log: log that is filled during the search.
@@ -406,7 +408,9 @@ class SearchState:
             self.ended = "query cap"
 
     def _seek(self, candidates: Candidates) -> bool:
-        """Examine candidates. Returns whether it found a target or ended, and so did not stop at an unknown status."""
+        """Examine candidates. The result is False if the search stopped at an unknown status, and True if it found a
+        target or ended.
+        """
         while True:
             self._at, ended = self.walk.examine(self._block, self._at)
             if ended == MORE:
@@ -461,7 +465,8 @@ class SearchState:
         """Advance to the end, and ask the oracle for unknown statuses.
 
         Raises:
-            OracleUnavailable: an oracle that gives no answer. Another call of `run` continues.
+            OracleUnavailable: an oracle that gives no answer. After the error, another call of `run` continues the
+                search.
         """
         while not self.advance():
             if self.statuses.in_batches:
@@ -489,13 +494,13 @@ def as_components(components: object) -> int:
     """A checked number k >= 1 of components.
 
     Raises:
-        InvalidInput: any other number.
+        InvalidInput: a value that is no whole number of at least 1.
     """
     return whole("components", components, at_least=1)
 
 
 def check_investigation(investigation: object, people: int | None = None) -> Investigation:
-    """A checked investigation. If `people` is given, its graph must have that number of vertices.
+    """A checked investigation. If `people` is given, the graph of the investigation must have that number of vertices.
 
     Raises:
         InvalidInput: another kind of object, or another number of vertices.

@@ -46,9 +46,9 @@ def infect(graph: Graph, seed_vertex: Any, p: float, q: float, rounds: int, *, s
     """A synthetic target group by contagion. Studies of a search need synthetic groups; a release never does.
 
     In each round a vertex that is not infected, and has an infected neighbour at the beginning of the round, becomes
-    infected with probability p. There is one trial in a round, whatever the number of infected neighbours. So no
-    infected vertex is further from the start than the number of rounds. At the end each infected vertex, including the
-    start, stays in the group with probability 1 - q.
+    infected with probability p. In each round a vertex has one trial, whatever the number of its infected neighbours.
+    So no infected vertex is further from the start than the number of rounds. At the end each infected vertex,
+    including the start, stays in the group with probability 1 - q.
 
     Args:
         graph: network of contacts.
@@ -111,9 +111,10 @@ def affiliation_network(
     """A synthetic network of people who share groups, where most members of a group come from one community.
 
     A group has 1 + L places, where L >= 1 is geometric with the given mean. The group belongs to a community drawn
-    uniformly. Each place goes to a person of that community, or with probability `outside` to a person of any
-    community, drawn by activity in both cases. A person who is drawn twice takes one place. The activity of the r-th
-    most active person is r^-inequality. The ranks are shuffled, and the sizes of communities differ by at most one.
+    uniformly. Each place goes to a person of the group's community, or with probability `outside` to a person of any
+    community. In both cases the person is drawn by activity. A person who is drawn twice takes one place. The activity
+    of the r-th most active person is r^-inequality. The ranks are shuffled, and the sizes of communities differ by at
+    most one.
 
     Args:
         people: number n of people.
@@ -216,12 +217,14 @@ def compare_searches(
     """Number of targets found after each number of examinations: without noise, by the private search, and in random
     order. For studies only.
 
-    All three results are functions of the private network. So they are of use with a synthetic network, or with one
-    that may be shown. Runs are cut off after `checks` examinations, which no release can be.
+    All three numbers of found targets are functions of the private network. The numbers of found targets are therefore
+    of use for a synthetic network, or for a network that may be shown. All runs are cut off after `checks`
+    examinations; a release is never cut off.
 
     Args:
         investigation: investigation with an oracle that knows all statuses.
-        search: private search. The other searches look for the same number of components.
+        search: private search. The searches that are compared with the private search look for the same number of
+            components.
         checks: number of examinations to compare, at least 1.
         runs: number of runs of the private search, and of the search in random order, at least 1.
         seed: seed of the first run. Later runs have the next seeds.

@@ -94,7 +94,7 @@ def _matrix(graph: Adjacency) -> NDArray[np.bool_]:
 
 def rewirings(graph: Adjacency, vertex: int, degree_bound: int) -> Iterator[Rows]:
     """All graphs that differ from the given one only in the edges of one vertex, with all degrees within the bound. The
-    graph itself is included if its degrees are within the bound.
+    given graph itself is included if its degrees are within the bound.
 
     Every two of the rewired graphs are neighbours.
 
@@ -161,7 +161,7 @@ class Hidden:
 
     Args:
         targets: indices of the targets that are not found yet, ascending.
-        scores: statistics of these targets, shape (t,).
+        scores: statistics of the targets in `targets`, shape (t,).
         threshold: value of the fake target: a number, its law, or None for no fake target.
     """
 
@@ -253,7 +253,8 @@ class LawTree:
 
 
 def exact_law(mechanism: Any, investigation: Any) -> dict[tuple[Any, ...], float]:
-    """All lists that a private search can release, with their probabilities. For small graphs, and for studies only.
+    """All lists that a private search can release, with their probabilities. The enumeration is for small graphs, and
+    for studies only.
 
     Args:
         mechanism: `PTarget` to analyse.

@@ -28,8 +28,9 @@ class DegreeBoundViolated(InvalidInput):
     """Error for a graph in which some vertex has more neighbours than the public bound admits. The message reveals
     neither the vertices nor their number.
 
-    The promise holds for graphs within the bound, so no run is possible. Cutting lists short would change other
-    people's lists too. Taking the largest degree as the bound would reveal it.
+    The privacy promise holds only for graphs within the degree bound, so no run on a graph above the bound is possible.
+    Cutting lists of neighbours short would change other people's lists too. Taking the largest degree as the bound
+    would reveal the largest degree.
 
     Args:
         bound: public bound.
@@ -44,8 +45,8 @@ class DegreeBoundViolated(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Dropped:
-    """Numbers of lines that were left out of a graph. Only the operator may see the numbers, since they describe
-    private lines.
+    """Numbers of lines that were left out of a graph. Only the operator may see these numbers of lines, since the lines
+    are private.
 
     Args:
         self_loops: number of lines from a person to the same person.
@@ -163,7 +164,7 @@ class Graph:
 
     @cached_property
     def largest_degree(self) -> int:
-        """Largest degree of any vertex. Private: the public bound must never be taken from it."""
+        """Largest degree of any vertex. The largest degree is private: the public bound must never be taken from it."""
         return int(self.degrees.max(initial=0))
 
     def check_degree(self, bound: int) -> None:
@@ -173,8 +174,8 @@ class Graph:
             bound: public degree bound d >= 0.
 
         Raises:
-            DegreeBoundViolated: some vertex has more neighbours. The error reveals neither the vertices nor their
-                number.
+            DegreeBoundViolated: some vertex has more neighbours than the public bound admits. The error reveals neither
+                the vertices nor their number.
 
         Example:
             >>> Graph.from_edges([0, 0], [1, 2]).check_degree(2)
@@ -242,7 +243,7 @@ class Graph:
             ids: ids as a collection, an array or a column.
 
         Raises:
-            InvalidInput: an id that nobody has. The message names its position.
+            InvalidInput: an id that nobody has. The error message names the position of the id.
         """
         return find("ids", coded("ids", ids), self.people, self.ids)
 

@@ -363,7 +363,7 @@ def of_pairs(edges: Any) -> tuple[Any, Any]:
     """Both ends of each pair, from an (m, 2) array or from any collection of pairs.
 
     Raises:
-        InvalidInput: an entry that is no pair. The message names the row.
+        InvalidInput: an entry that is no pair. The error message names the row.
     """
     if hasattr(type(edges), "__array__") or isinstance(edges, np.ndarray):
         table = np.asarray(edges)

@@ -1,7 +1,7 @@
 """Public ids of vertices, in the order of integers or of texts by code points, and the ranks of the ends of pairs.
 
-The set of vertices is public. If it is not given, it consists of the ids that the pairs name, and is public from that
-time on.
+The set of vertices is public. If the set of vertices is not given, it consists of the ids that the pairs name, and is
+public from that time on.
 """
 
 from __future__ import annotations

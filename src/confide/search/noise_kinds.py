@@ -10,9 +10,9 @@ The exact law of the largest noisy value comes from integrals between kinks, and
     >>> call_law([3.0, 1.0], 4.0, "laplace", None).round(12).tolist()
     [0.62091833768, 0.37908166232, 0.0]
 
-The density of the largest value is piecewise analytic, with a kink at each item's value. Between kinks it is integrated
-by Gauss-Legendre quadrature, in pieces of at most one scale. Both tails become polynomials by the substitution w =
-exp(-|y|).
+The density of the largest value is piecewise analytic, with a kink at each item's value. Between its kinks the density
+is integrated by Gauss-Legendre quadrature, in pieces of at most one scale. Both tails become polynomials by the
+substitution w = exp(-|y|).
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ MOST_IN_SCALES = 2.0**12
 """Largest score, in noise scales, at which a noisy value is within 2^-40 scales of the ideal one (spec targeted_search
 3.2).
 
-Compare a public bound on the scores with it. A check of the scores themselves would reveal something about them.
+A public bound on the scores is to be compared with `MOST_IN_SCALES`. A check of the scores themselves would reveal
+something about them.
 """
 
 
@@ -74,8 +75,8 @@ def wins_over(kind: NoiseKind, gap: ArrayLike, scale: float) -> NDArray[np.float
     """Probability Q that one item's noise exceeds another item's independent noise by more than a gap.
 
     An item whose score is `gap` below another item's score comes first with probability Q. With discrete noise there
-    are ties, and the item that is behind wins the ties. The item also wins ties against the fake target, which comes
-    last among equals. With the other kinds ties have probability 0.
+    are ties, and the item that is behind wins the ties. In a tie with the fake target the item also wins, because the
+    fake target comes last among equals. With Laplace, exponential and Gumbel noise ties have probability 0.
 
     Args:
         kind: kind of the noise.
@@ -116,7 +117,7 @@ def steepest_win(kind: NoiseKind, scale: float) -> float:
     """The largest change of `wins_over` for one unit of gap: 1/(4b) for Laplace, 1/(2b) for exponential and 1/(4b) for
     Gumbel noise of scale b.
 
-    For discrete noise, with whole units, it is P(N1 = N2) for two independent noises N1 and N2.
+    For discrete noise, with whole units, the largest change is P(N1 = N2) for two independent noises N1 and N2.
 
     Raises:
         InvalidInput: an unknown kind, or a scale that is not positive.
@@ -174,7 +175,8 @@ _TAIL = 64  # nodes of a tail: exact up to 127 items
 
 
 def threshold_points(threshold: Threshold) -> tuple[_Array, _Array]:
-    """The possible values of the fake target, shape (g,), and their probabilities. Empty without a fake target.
+    """The possible values of the fake target, shape (g,), and their probabilities. Both arrays are empty without a fake
+    target.
 
     Raises:
         InvalidInput: a threshold that is neither a number nor a law.
@@ -252,7 +254,7 @@ def _discrete(values: _Array, scale: float, points: _Array, law: _Array) -> _Arr
                            "values", f"at most {_MOST_TERMS:,.0f} numbers: the law is a sum over integers")
     z = np.arange(low - reach, high + reach + 1)
     mass = np.array([_whole_mass(z - value, scale) for value in values])
-    # Whoever comes first among equals: strictly above those with a lower id, at least as high as the others.
+    # The first among equals: strictly above those with a lower id, at least as high as the others.
     lower = np.vstack([np.ones_like(z), np.cumprod([_whole_below(z - 1 - value, scale) for value in values], axis=0)])
     higher = [_whole_below(z - value, scale) for value in values[:0:-1]]
     if points.size:
@@ -292,8 +294,8 @@ def nodes_between(kinks: _Array, count: int) -> tuple[_Array, _Array]:
 
     Args:
         kinks: positions of the kinks, in units of the scale.
-        count: number of competing items. Beyond the last kink, pieces are added until none of the items is likely
-            there.
+        count: number of competing items. The pieces of the integral extend so far beyond the last kink that the noise
+            of any item is unlikely to lie higher.
     """
     kinks = np.unique(kinks)
     low, high = float(kinks[0]), float(kinks[-1])
@@ -354,7 +356,7 @@ def examined_chances(
 
     Args:
         scores: statistics of all vertices that are not examined yet, by ascending public id, shape (p,).
-        targeted: whether each of these vertices is a target, shape (p,).
+        targeted: whether each vertex of `scores` is a target, shape (p,).
         noise_scale: noise scale b > 0.
         kind: kind of the noise.
         threshold: value of the fake target, as in `call_law`.

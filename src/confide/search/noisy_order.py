@@ -1,16 +1,16 @@
 """Items in decreasing order of noisy scores, drawn only as far as the caller asks.
 
-*Laziness.* A search of millions of people examines some hundreds. Drawing noise for everybody, and sorting, would cost
-more than the search. Among items with equal scores the noises are exchangeable: their order statistics have a simple
-joint law, and they belong to the items in a uniformly random order. So each level of equal scores yields its members
-one by one, and a heap merges the levels. After grouping, q items cost O(levels + q log levels). The law is the same as
-with noise for everybody.
+*Laziness.* A search among millions of people examines some hundreds of them. Drawing noise for everybody, and sorting,
+would cost more than the search. Among items with equal scores the noises are exchangeable: their order statistics have
+a simple joint law, and they belong to the items in a uniformly random order. So each level of equal scores yields its
+members one by one, and a heap merges the levels. After grouping, q items cost O(levels + q log levels). The order that
+results has the same law as an order with noise drawn for every item.
 
 *Rounding.* Computed exponentials are within a relative 2^-50 of ideal ones, and their compensated sum s within 2^-49.
 Among 2^31 items none has s > 64, except with a probability below 2^-60. So the maps from exponentials to noise move a
 noisy score by at most 2^-43 scales, and their own rounding by less than 2^-45. Adding a score of at most 2^12 scales
-rounds by 2^-41. Together that is below 2^-40 scales, the eta of spec targeted_search 3.2, and a selection costs 2 Delta
-/ b + 2^-38.
+rounds by 2^-41. All roundings of a noisy score together are below 2^-40 scales, the eta of spec targeted_search 3.2. A
+selection costs 2 Delta / b + 2^-38.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class NoisyOrder:
         noise: source of randomness.
         stream: first words of the draws' names. A stream can be used only once.
         fake: score of one additional item, with noise of its own, at position n; None for no such item.
-        plain: whether to draw noise for every item, and sort. The law is the same, by other draws. Discrete noise is
-            always drawn for every item.
+        plain: whether to draw noise for every item, and sort. With either value of `plain` the order has the same law,
+            but it comes from other draws. Discrete noise is always drawn for every item.
         sensitivity: sensitivity Delta of a score; 0 for scores that are public.
         room: additional cost of the rounding of doubles, in nats.
         line: name of the line of the run's charge that pays for one selection, 2 Delta / b and the room.
@@ -218,7 +218,7 @@ class _Lazy:
     """Levels of equal scores, each with its own order statistics, merged by a heap.
 
     Each level keeps the number of its remaining members, and the sum s of Exp(1)/left so far, where left is the number
-    of members left at each step. The sum is kept as a double and its rounding error.
+    of members left at each step. The sum s is kept as two doubles: a value and its rounding error.
     """
 
     def __init__(
@@ -275,7 +275,7 @@ def _decreasing(scores: NDArray[np.float64]) -> NDArray[np.int64]:
 
 @kernel
 def _quantile(code: int, scale: float, s: float) -> float:
-    """The noise z whose distribution function is exp(-s), for s > 0. The formula is insensitive to small relative
+    """The noise z whose distribution function is exp(-s), for s > 0. The noise z depends little on small relative
     errors in s.
     """
     if code == 2:

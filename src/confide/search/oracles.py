@@ -69,7 +69,7 @@ def answers_of(source: Any, graph: Graph) -> NDArray[np.int8]:
 
     Raises:
         InvalidInput: a missing column, an unknown id, an unreadable answer, or two different answers about one person.
-            The message does not name the person.
+            The error message does not name the person.
 
     Example:
         >>> network = Graph.from_edges(["ann", "bob"], ["bob", "cid"])
@@ -103,7 +103,7 @@ class SeedNotTargeted(InvalidInput):
     target.
 
     Args:
-        problem: problem of the seed, for the message.
+        problem: description of the seed's problem, for the error message.
     """
 
     def __init__(self, problem: str = "a seed is not targeted") -> None:
@@ -123,7 +123,8 @@ class OracleUnavailable(ConfideError):
     """Error for an oracle that gave no answer. The search pauses, and never takes a missing answer for "protected".
 
     Attributes:
-        search: paused search, if there is one. `search.run()` continues it, also after `search.answer(...)`.
+        search: paused search, if there is one. The call `search.run()` continues the paused search, also after
+            `search.answer(...)`.
     """
 
     def __init__(self) -> None:
@@ -139,7 +140,7 @@ class Investigation:
     Args:
         graph: private network of contacts: a `Graph`, or edges in any form that `Graph.from_edges` accepts (pairs, an
             (m, 2) array, or a frame or a file with two columns). With edges, the set of people whom they name is
-            public. If being named there is secret, make a `Graph` with all `vertices`.
+            public. If it is secret who is named in the edges, make a `Graph` with all `vertices`.
         seed_vertex: public id of a confirmed target, or several ids, chosen independently of the graph.
         oracle: source of statuses, in one of several forms. A callable from an id to a bool; if it has a method
             `statuses`, that is called with a list of ids and returns their answers in the same order, None for a
@@ -147,7 +148,7 @@ class Investigation:
             is not in it has no answer yet. A collection of all targets' ids. A table with the columns `id` and
             `targeted`: a frame (pandas, Polars, Arrow) or a file. A bool array of n statuses, in the ascending order of
             `graph.ids` (entry i is for `graph.id_of(i)`), which may differ from the order in which the ids were given.
-            None: answers are given by hand.
+            With None as the oracle, answers are given by hand.
         ahead: number of vertices to ask for at once, through `statuses`, in a search for a new component. Answers that
             the search does not use are kept, and may prove unnecessary. Unused answers change nothing that is released.
 
@@ -347,7 +348,8 @@ class Statuses:
         """Ask the oracle about some vertices, and record its answers.
 
         Raises:
-            OracleUnavailable: an oracle that gives no answer about one of the vertices. The other answers are recorded.
+            OracleUnavailable: an oracle that gives no answer about one of the vertices. The answers about all other
+                vertices are recorded.
         """
         vertices = self._graph.ids_of(indices)
         if self._many is not None:

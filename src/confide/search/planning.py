@@ -218,7 +218,7 @@ class SearchPlan(Plan[PTarget]):
     def gives_up(self) -> float | None:
         """Expected number of people examined before a search gives up, if all values are 0 and it can find nobody.
 
-        The number is None if the search never gives up.
+        The expected number is The number is None if the search never gives up.
         """
         it = self.mechanism
         if it.stop == "none":
@@ -339,7 +339,7 @@ def plan(
     Raises:
         InvalidInput: a number out of range.
         Refused: noise that drowns every possible value of the statistic, so that a random order is as good and costs no
-            privacy. The message names a sufficient epsilon.
+            privacy. The error message names a sufficient epsilon.
 
     Source: Wu 2017, Algorithm 13; spec targeted_search 3 and 4.
 
@@ -368,8 +368,8 @@ def plan(
 
 
 def _enough(found: SearchPlan, epsilon: float) -> float:
-    """An epsilon, up to a factor of 1.25, from which on the private search beats a random order (`RANDOM`). Infinite if
-    none is found.
+    """An epsilon, up to a factor of 1.25, from which on the private search beats a random order (`RANDOM`). The epsilon
+    is infinite if none is found.
     """
     factor = 1.0
     while factor < 2.0**20:

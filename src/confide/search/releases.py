@@ -2,8 +2,8 @@
 
 The module also writes notes about a search into a journal of noise: the search that the journal belongs to, and the
 calls that have begun. The random numbers of a noisy order identify neither the noise scale nor the graph. So the
-journal names its search before the first draw, and each call before that call's draws. The journal is private, and so
-are these notes.
+journal names its search before the first draw, and each call before that call's draws. The journal of noise is private,
+and so are the notes in it.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class PublicRelease(Billboard):
         calls: number of searches for a new component.
         ended: reason why the search ended: "all components" were found; the last call ended with "nothing found"; the
             "budget" did not allow another call; or a "query cap", which no private run has.
-        epsilon_spent: calls times epsilon, which bounds the loss of this released list (`SearchCertificate`). Infinite
-            with a query cap.
+        epsilon_spent: calls times epsilon, which bounds the loss of this released list (`SearchCertificate`). The
+            product is infinite with a query cap.
     """
 
     people: int
@@ -128,7 +128,8 @@ class PublicRelease(Billboard):
             people: number n of people.
 
         Raises:
-            InvalidInput: a part that contradicts the parameters or other parts. The message names it.
+            InvalidInput: a part that contradicts the parameters or other parts. The error message names the
+                contradicting part.
         """
         if self.people != people:
             raise InvalidInput("billboard.people", f"is {self.people:,}", f"must be {people:,}")
@@ -175,7 +176,7 @@ class SearchCertificate(Certificate):
 
     For every rewiring of one protected vertex, the probability of the released list changes by a factor of at most
     e^ex_post, since it is a product of the laws of `calls` calls. The bound is no guarantee before the run, because the
-    number of calls depends on the run. The bound says nothing about (epsilon, delta).
+    number of calls depends on the run. The bound e^ex_post says nothing about (epsilon, delta).
 
     Args:
         calls: number of searches for a new component.
@@ -193,7 +194,8 @@ class SearchCertificate(Certificate):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CappedOutcome(SimulatedOutcome[PublicRelease, SearchCertificate]):
-    """The outcome of a search with a query cap, under any noise. Such an outcome is for studies, and never a release.
+    """The outcome of a search with a query cap, under any noise. The outcome of a capped search is for studies, and is
+    never a release.
 
     The point at which the search was cut off reveals protected contacts without any bound. So `release_safe` is False,
     nothing is promised, `billboard.epsilon_spent` is infinite, the provenance names the cap, and no campaign settles
@@ -205,8 +207,8 @@ class OperatorLog:
     """A log that only the operator of a search may see: the examined vertices, the times of examinations, and the
     thresholds.
 
-    Pass an empty log to `run(..., log=)`. The search fills it as it proceeds. The privacy promise covers nothing in the
-    log.
+    Pass an empty log to `run(..., log=)`. The search fills the log as it proceeds. The privacy promise covers nothing
+    in the log.
 
     Attributes:
         targeted: whether each of the q examined vertices was a target, shape (q,).
@@ -229,7 +231,7 @@ class OperatorLog:
 
         Args:
             examined: ids of the examined vertices, or their ranks if a graph is given.
-            targeted: whether each of these vertices was a target.
+            targeted: whether each vertex in `examined` was a target.
             found_after: number of vertices that had been examined when each released target was found.
             graph: graph to which the ranks belong.
         """
@@ -299,7 +301,7 @@ def graph_digest(graph: Graph) -> str:
 
 
 def keep_search(noise: Noise, parameters: Any, graph: Graph, seeds: NDArray[np.int64]) -> None:
-    """Note in a journal which search it belongs to. Noise without a journal gets no note.
+    """Note in a journal which search it belongs to. If the noise has no journal, no note is written.
 
     Args:
         noise: source of noise of the run.
@@ -323,7 +325,7 @@ def keep_call(noise: Noise, call: int, released: NDArray[np.int64], parameters: 
         call: number of the call.
         released: ranks of the confirmed targets.
         parameters: parameters of a single call that belongs to no whole search.
-        graph: network of contacts, for such a single call.
+        graph: network of contacts on which the single call searches.
 
     Raises:
         InvalidInput: a journal in which the same call began with other data.
@@ -343,7 +345,7 @@ def check_charged(noise: Noise, charged: int) -> None:
         charged: number of calls that are not charged again.
 
     Raises:
-        InvalidInput: noise that holds no draws of these calls.
+        InvalidInput: noise that holds no draws of the calls that count as charged.
     """
     kept = isinstance(noise, JournalNoise)
     if charged and (kept or noise.release_safe) and not (

@@ -5,13 +5,14 @@ the value.
     (1.0, 180.0, True)
 
 *Sensitivity.* Only the targeted sensitivity matters: the largest change of the statistic of a *target* that is not yet
-confirmed, when one protected vertex is rewired in any way. Except for common neighbours it needs a public bound d on
-all degrees.
+confirmed, when one protected vertex is rewired in any way. The sensitivity of every statistic except common neighbours
+needs a public bound d on all degrees.
 
 *Signal.* After the search of a component, every unexamined vertex lies outside the neighbourhood of the confirmed
-targets. Contacts and triangles are 0 for all vertices outside that neighbourhood, so they carry no information:
-`signal` is False. For vertices outside that neighbourhood, the flow over two edges equals the number of common
-neighbours, and the number of paths of two edges equals the multiset version of common neighbours.
+targets. Contacts and triangles are 0 for all vertices outside the neighbourhood of the confirmed targets, so they carry
+no information: `signal` is False. For vertices outside the neighbourhood of the confirmed targets, the flow over two
+edges equals the number of common neighbours. The number of paths of two edges equals the multiset version of common
+neighbours.
 
 *Flows.* The largest flow over paths of bounded length comes from a linear program on copies of the graph, one for each
 step. The solver's answer is not trusted. The solver's flow is cut down to a flow that is conserved and within all
@@ -236,7 +237,9 @@ class Statistic(Declared, ABC):
     name: ClassVar[str] = "statistic"
 
     signal: ClassVar[bool] = True
-    """Whether the statistic can find another component. False if it is 0 for every unexamined vertex."""
+    """Whether the statistic can find another component. The answer is False if the statistic is 0 for every unexamined
+    vertex.
+    """
 
     @property
     def whole(self) -> bool:
@@ -272,9 +275,10 @@ class Statistic(Declared, ABC):
         outside N[S] with f(v) >= x.
 
         Vertices that gain lie within the rewired vertex's reach in the new graph, and vertices that lose within its
-        reach in the old graph. The rewired vertex itself, by its value or by being counted at all, adds one more. Over
-        two edges it must be adjacent to S to reach any vertex. An edge to S takes one of the d edges of the rewired
-        vertex, which is then not counted itself.
+        reach in the old graph. The rewired vertex itself adds one more to the change, because its value may change or
+        because it is counted in only one of the graphs. Over two edges the rewired vertex must be adjacent to S to
+        reach any vertex. If the rewired vertex has an edge to S, one of its d edges is used up, and the rewired vertex
+        itself is not counted.
 
         Raises:
             InvalidInput: a missing bound.
@@ -371,13 +375,13 @@ class Paths(_OverEdges):
     """Number of simple paths of 1 to `length` edges from v that end in S.
 
     A path of l edges that changes has the rewired vertex i at one of the positions 1 to l - 1. There are (d-1)^(l-1)
-    such paths with i at position 1, and d (d-1)^(l-2) with i at each other position. The two graphs share all paths
-    that avoid i, so the larger of the two counts bounds the difference.
+    paths of l edges with i at position 1, and d (d-1)^(l-2) with i at each other position. The old and the new graph
+    share all paths that avoid vertex i, so the larger number of paths through i bounds the difference.
 
     Beyond two edges, the running time of `values` is proportional to the number of simple paths.
 
     Raises:
-        InvalidInput: a length out of range (over one edge: `Contacts`).
+        InvalidInput: a length out of range (for paths of one edge use `Contacts`).
 
     Example:
         >>> Paths(2).sensitivity(5), Paths(3).sensitivity(5)
@@ -407,8 +411,8 @@ class Paths(_OverEdges):
 @wire("Walks", "length")
 @dataclass(frozen=True)
 class Walks(_OverEdges):
-    """Number of walks of 1 to `length` edges from v that end in S: paths that may return to a vertex. Cheap for every
-    length.
+    """Number of walks of 1 to `length` edges from v that end in S: paths that may return to a vertex. The number of
+    walks is cheap to compute for every length.
 
     Delta is the sum over l of (l - 1) d^(l-1), since i stands at one of l - 1 positions, and each of the other l - 1
     steps has at most d choices.
@@ -458,10 +462,10 @@ class LargestFlow(_OverEdges):
     """The largest flow from v into S along paths of at most `length` edges, where each edge carries at most 1.
 
     Flow that avoids the rewired vertex i is in both graphs, and flow through i uses two of its edges, so Delta = d/2.
-    Over two edges the flow equals |N(v) and N[S]|, and Delta = 1. Over more edges the value is fractional. The
-    computation takes one linear program, by HiGHS, for each vertex within reach of S, which is slow. Each value is
-    certified between a flow and a cut to 2^-21, and Delta has 2^-20 more. A whole-numbered flow with bounded paths
-    would be NP-hard from 5 edges on.
+    Over two edges the flow equals |N(v) and N[S]|, and Delta = 1. For paths of more than two edges the largest flow may
+    be fractional. The computation takes one linear program, by HiGHS, for each vertex within reach of S, which is slow.
+    Each value is certified between a flow and a cut to 2^-21, and Delta has 2^-20 more. A whole-numbered flow with
+    bounded paths would be NP-hard from 5 edges on.
 
     Raises:
         InvalidInput: a length out of range.
@@ -497,7 +501,7 @@ class Contacts(Statistic):
     """Number of contacts |N(v) and S| of v among the confirmed targets S, printed in the source as Path_1. This number
     orders the search inside a component, and is 0 for every vertex beyond the component.
 
-    No protected vertex can change it for a target, so Delta = 0.
+    No protected vertex can change a target's number of contacts in S, so Delta = 0.
     """
 
     name: ClassVar[str] = "contacts"
@@ -522,11 +526,11 @@ class Contacts(Statistic):
 @wire("Triangles", "ends")
 @dataclass(frozen=True)
 class Triangles(Statistic):
-    """Number of triangles {v, a, b} with at least `ends` of a and b in S. The number is 0 for every vertex outside
-    N[S].
+    """Number of triangles {v, a, b} with at least `ends` of a and b in S. This number of triangles is 0 for every
+    vertex outside N[S].
 
-    With both ends in S it is a function of edges between targets, so Delta = 0. With one end in S, a rewired vertex i
-    can close a triangle with a target t and each of d - 1 others, so Delta = d - 1.
+    With `ends` = 2 the number of triangles is a function of edges between targets, so Delta = 0. With one end in S, a
+    rewired vertex i can close a triangle with a target t and each of d - 1 others, so Delta = d - 1.
 
     Raises:
         InvalidInput: another number of ends.

@@ -1,19 +1,20 @@
 """The stop of the search for a new component: a fake target whose value is drawn such that about K people come before
 it.
 
-The value follows from a count over V minus N[T], the vertices that are neither confirmed targets nor their contacts.
-The count must never be over the unexamined vertices, since the unexamined vertices depend on earlier noise and on
-protected edges, and are not released (spec targeted_search, erratum E3).
+The value of the fake target follows from a count over V minus N[T], the vertices that are neither confirmed targets nor
+their contacts. The count must never be over the unexamined vertices, since the unexamined vertices depend on earlier
+noise and on protected edges, and are not released (spec targeted_search, erratum E3).
 
 Source: spec targeted_search 3.2.
 
 The module also computes the loss of the printed rule, which counts the unexamined vertices. Take a seed, a target t1
 without contacts, k' more hidden targets, and many strangers far from all of them. In one graph the seed's contact i
-knows nobody else. In the other graph i knows all k' others, and the statistic of each is then 1. If t1 is found first
-*although its noisy value was low*, the noisy values of all others were lower still. With noise scale b, that event is
-e^(k'/b) times less likely in the graph in which the statistic of the k' other targets is larger by one. The printed
-second threshold counts the unexamined vertices, and so the number of strangers before t1, which reveals how low its
-noisy value was. Counted over V minus N[T], the second threshold depends on the graph and on the released list alone.
+knows none of the hidden targets. In the other graph i knows all k' hidden targets, and the statistic of each of them is
+1. If t1 is found first *although its noisy value was low*, the noisy values of all others were lower still. With noise
+scale b, so low noisy values of all others are e^(k'/b) times less likely in the graph in which the statistic of the k'
+other targets is larger by one. The printed second threshold counts the unexamined vertices, and so the number of
+strangers before t1, which reveals how low its noisy value was. Counted over V minus N[T], the second threshold depends
+on the graph and on the released list alone.
 
 Source: spec targeted_search 5, erratum E3 (Wu 2017, lines 6216-6245).
 """
@@ -67,7 +68,7 @@ class ThresholdRule:
         smooth: whether a rewiring moves, besides the rewired vertex, at most `count_sensitivity` vertices by at most 1
             each, which makes the smoothed count less sensitive. The lower sensitivity is proved for common neighbours.
         noise_kind: kind of the noise on the values, against which the fake target competes.
-        noise_scale: scale b of that noise.
+        noise_scale: scale b of the noise on the values.
         largest_threshold: public end of the grid; `top` if left out.
 
     Raises:
@@ -230,8 +231,8 @@ class Witness:
         return np.asarray(np.logaddexp.reduce(mass[:, None] + seconds, axis=0))
 
     def _second(self, y: float, zeros: int, ones: int) -> _Array:
-        """The logarithms of the law of the printed second threshold, given the noisy value of t1. Strangers with larger
-        noisy values have been examined.
+        """The logarithms of the law of the printed second threshold, given the noisy value of t1. The law assumes that
+        the strangers with larger noisy values than t1 have been examined.
         """
         lower, above = _log_below(np.array([y, -y])).tolist()
         mean = self.strangers * math.exp(above)
@@ -253,7 +254,8 @@ class Witness:
 
     @cached_property
     def loss(self) -> float:
-        """The largest |log ratio| of the outcome (t1 first, second threshold x) between the two graphs.
+        """The largest |log ratio| between the two graphs of the probabilities of one outcome: t1 is found first, and
+        the second threshold is x.
 
         Example:
             >>> bad, good = Witness(printed=True), Witness(printed=False)
@@ -272,7 +274,7 @@ def limit_loss(bridged: int, scale: float, at_most: float) -> float:
     """The log ratio between the witness's two graphs in the limit of infinitely many strangers, for the event that t1
     is first and F(its noise) < at_most, where F is the distribution function of the noise.
 
-    The log ratio grows as `at_most` falls. For `at_most` up to 1/2 it is k'/b = k' epsilon/4.
+    The log ratio grows as `at_most` falls. For `at_most` up to 1/2 the log ratio is k'/b = k' epsilon/4.
 
     Args:
         bridged: number k' >= 1 of hidden targets that the contact i knows in the second graph.

@@ -182,8 +182,9 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         size without one.
 
         A person's new contacts may lift the degree of another person in the group above the bound, as long as that
-        person's old contacts are still there. So the steps first remove the contacts of all but one person, then change
-        those of the last person, and then add the new contacts of the others.
+        person's old contacts are still there. The steps between neighbours therefore remove the old contacts of all but
+        one person first, change the contacts of the last person next, and add the new contacts of the other people at
+        the end.
         """
         return size if self.degree_bound is None else 2 * size - 1
 
@@ -223,23 +224,23 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     ) -> Search:
         """Begin a search that can pause, for a slow oracle or after a crash.
 
-        After a crash pass the same investigation, all answers so far, and the same `JournalNoise`. The search then
+        After a crash pass the same investigation, all answers so far, and the same `JournalNoise`. A restarted search
         repeats its steps with the same noise as before, and asks only unanswered questions.
 
         Args:
             data: `Investigation` with the private data.
             noise: source of the noise; `Noise.secure()` for a release, wrapped in a `JournalNoise` if the search must
                 survive a crash.
-            charge: function that is called with a call's events before the call begins. If it raises `BudgetExceeded`,
-                the search ends after a number of calls that is public.
+            charge: function that is called with a call's events before the call begins. If the function raises
+                `BudgetExceeded`, the search ends after a number of calls that is public.
             charged: number of calls that were charged before a crash. Under secure noise calls that were already
-                charged require the `JournalNoise` that holds their draws. With other noise they would be other calls,
-                and be charged again.
+                charged require the `JournalNoise` that holds their draws. With other noise these calls would count as
+                new calls, and would be charged again.
             answers: mapping from id to whether it is a target.
             log: log that receives the records that only the operator may see.
             query_cap: number of examinations after which the search stops. The stop reveals protected contacts without
                 any bound.
-            without_guarantee: consent to lose the promise, required with a query cap. The outcome is then a
+            without_guarantee: consent to lose the promise, required with a query cap. With a query cap the outcome is a
                 `CappedOutcome`, never a release.
 
         Raises:
@@ -259,7 +260,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
 
         Args: as in `start`; and
             progress: function that is called when the search has ended. The course of a search depends on contacts, so
-                nothing else is reported.
+                the number of calls and the components found so far are not reported.
 
         Raises:
             SeedNotTargeted: a seed that is no target, by the oracle's answer.
@@ -297,7 +298,7 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
         """Check that a billboard can be a release of this search.
 
         Raises:
-            InvalidInput: a part that contradicts the parameters or another part. The message names it.
+            InvalidInput: a part that contradicts the parameters or another part. The error message names the part.
         """
         self._own(billboard)
 
@@ -435,14 +436,15 @@ class Search:
         return self._state.investigation.graph.ids_of(self._state.upcoming(count))
 
     def answer(self, answers: Mapping[Any, bool]) -> Search:
-        """Record answers about any vertices, in any order, and advance as far as they reach.
+        """Record answers about any vertices, in any order, and continue the search until the next unknown status.
 
         Args:
             answers: mapping from id to whether it is a target.
 
         Raises:
-            OracleInconsistent: an answer that differs from an earlier one. None of the new answers is kept.
-            InvalidInput: an unknown id, or an answer that is no bool. None of the new answers is kept.
+            OracleInconsistent: an answer that differs from an earlier one. After the error, none of the new answers is
+                kept.
+            InvalidInput: an unknown id, or an answer that is no bool. After the error, none of the new answers is kept.
         """
         self._state.statuses.give(answers)
         self._state.advance()

@@ -72,7 +72,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     """The application of one process.
 
     Args:
-        settings: settings of the service; if left out, those for the installation's own store.
+        settings: settings of the service; if left out, the settings for the installation's own store.
     """
     settings = Settings() if settings is None else settings
     parts, metrics = Parts(settings), Metrics()

@@ -1,7 +1,8 @@
 """Serving by one or several processes, which end gracefully. Each process reads its settings from the environment.
 
 A process that has to end accepts no new requests, answers the requests that it has begun, and stores received reports.
-The process leaves its job to another process, which resumes it. A process with a dead supervisor ends in the same way.
+The process leaves its job to another process, which resumes it. A process whose supervisor has died ends gracefully,
+like any process that has to end.
 
 The sockets are opened before the service reports that it serves, so that an occupied port is reported at once.
 """
@@ -164,8 +165,8 @@ class _Supervisor(Multiprocess):
 
 
 def _end_with_supervisor() -> None:
-    """End this process, one of several, when its supervisor has died. If it went on, it would keep the port from the
-    next service, and nobody would replace it.
+    """End this process, one of several, when its supervisor has died. If a process went on without its supervisor, it
+    would keep the port from the next service, and nobody would replace it.
     """
     supervisor = multiprocessing.parent_process()
     if supervisor is None:

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.tables.design import Design as Design
 from confide.tables.design import Encoded as Encoded
 from confide.tables.design import Natural as Natural

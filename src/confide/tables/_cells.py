@@ -1,8 +1,9 @@
 """Parsing of cells as numbers or text, in one way for every Arrow type. The value of a cell never depends on the cells
 beside it.
 
-Every cell of a type takes the same path, and columns without bad cells have no shortcut. Otherwise the value of one
-row, or the reading time, could reveal that another row holds a null or a typing error.
+Every cell of a type takes the same path, and columns without bad cells have no shortcut. If columns without bad cells
+took a shortcut, the value of one row, or the reading time, could reveal that another row holds a null or a typing
+error.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ def real(cell: object) -> float:
     """One cell of a list or of an object array as a double; nan for a cell that is not one real number, such as a text.
 
     Args:
-        cell: any object. No object raises an error, so that one cell never stops the reading of the others.
+        cell: any object. No object raises an error, so that one cell never stops the reading of the other cells.
     """
     try:
         if isinstance(cell, np.generic):  # of which a duration is a whole number to numpy
@@ -298,7 +299,9 @@ def has_other_spellings(known: tuple[str, ...]) -> bool:
 
 
 def _exponents(text: str) -> Iterator[str]:
-    """The ways in which programs write a number with an exponent. A text without an exponent has no such spellings."""
+    """The ways in which programs write a number with an exponent. A text without an exponent has no spellings of an
+    exponent.
+    """
     if found := _EXPONENT.fullmatch(text):
         digits, sign, power = found.groups()
         for places in (1, 2):

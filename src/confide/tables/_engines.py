@@ -32,8 +32,8 @@ def engine_of(expression: Any) -> str:
     """Name of the engine on which an ibis table expression runs.
 
     Raises:
-        InvalidInput: the expression has no engine, has several, or has one that is not in `ENGINES`. The message says
-            what works.
+        InvalidInput: the expression has no engine, has several, or has one that is not in `ENGINES`. The message names
+            the expressions that can be read.
     """
     ibis = extra("ibis", "data")
     try:
@@ -62,8 +62,8 @@ def failed(engine: str, error: Exception) -> InvalidInput:
 def drawn_anew(expression: Any) -> bool:
     """Whether an expression may return different rows each time that it runs.
 
-    Three kinds of expressions may return different rows: those that draw at random or sample, those with user functions
-    or SQL text, and those that take some rows of an unordered table.
+    Three kinds of expressions may return different rows: expressions that draw at random or sample, expressions with
+    user functions or SQL text, and expressions that take some rows of an unordered table.
     """
     ops = extra("ibis.expr.operations", "data")
     draws = (ops.Impure, ops.Sample, ops.SQLQueryResult, ops.SQLStringView)
@@ -76,7 +76,7 @@ def exact_columns(expression: Any, engine: str, columns: Sequence[str]) -> Any:
 
     Raises:
         InvalidInput: the engine cannot keep the cells of a column exactly. The message names the column, its type, the
-            engine and what works.
+            engine and the types that work.
     """
     found, types = {}, expression.schema()
     for name in columns:

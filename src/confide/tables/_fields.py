@@ -20,11 +20,11 @@ def column_name(value: object) -> str:
 
 
 def bounds(lower: object, upper: object) -> tuple[float, float]:
-    """Check that two numbers are finite and the first is below the second.
+    """Check that two numbers are finite, and that the first number is below the second number.
 
     Raises:
-        InvalidInput: the numbers are not finite, or the first is not below the second. The message names `lower` or
-            `upper`.
+        InvalidInput: the numbers are not finite, or the first number is not below the second number. The message names
+            `lower` or `upper`.
     """
     low, high = finite("lower", lower), finite("upper", upper)
     if not low < high:

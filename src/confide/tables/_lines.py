@@ -15,14 +15,15 @@ The rows are defined as follows, from the first line behind the header on:
 A row longer than `LONGEST` bytes has no values. The reader still finds the end of the row, however far away the end is.
 
 The rules have a reason: CSV writers quote a cell that holds a line break. If every line were a row, a cell with a line
-break would shift the rows of all others, and a line inside the cell could pose as the row of another person. In a file
-from a CSV writer, every record is read as it was written, and no cell can influence where another record begins.
+break would shift the rows of all other people, and a line inside the cell could pose as the row of another person. In a
+file from a CSV writer, every record is read as it was written, and no cell can influence where another record begins.
 
 A general CSV reader would also read the file of a CSV writer, but fails as a whole on a malformed line or a wrong
 encoding. With the rules above a broken line, which no CSV writer makes, costs only its own row. An open quote swallows
 the following records only if it meets a quote that closes it. The opening quotes of other cells do not close an open
-quote, since content follows them. The exceptions are a cell that begins with a line break or a comma, and a second
-broken line that closes the first. Nothing distinguishes the two broken lines from a cell with line breaks.
+quote, since content follows them. An open quote is closed, by exception, by a cell that begins with a line break or a
+comma, and by a second broken line. Nothing distinguishes two broken lines, one of which closes the other, from a cell
+with line breaks.
 """
 
 from __future__ import annotations
@@ -147,9 +148,9 @@ def _inner(block: bytes, cells: int, ended: bool) -> tuple[np.ndarray, int]:
     """The newlines of a block that lie inside cells, by their number in the block, and the position up to which the
     list is certain.
 
-    In a strict record every quote opens or closes a cell; an escaped quote counts as two. So a line with an even number
-    of quotes changes nothing. A record that a line leaves open ends at the next line with an odd number of quotes, or
-    never. Therefore no line is examined more than twice, however many lines are broken.
+    In a strict record every quote opens or closes a cell; an escaped quote counts as two. Therefore a line with an even
+    number of quotes changes nothing. A record that a line leaves open ends at the next line with an odd number of
+    quotes, or never. Therefore no line is examined more than twice, however many lines are broken.
     """
     inner: list[int] = []
     done = block.rfind(b"\n") + 1
@@ -183,11 +184,11 @@ def _behind(file: int, start: int, cells: int) -> int:
 
 
 def _clean(block: bytes, inner: np.ndarray | None = None) -> tuple[bytes, np.ndarray | None] | None:
-    """Replace every record that is not well-formed by an empty one. The function also returns the ends of the records,
-    or None if every newline is an end.
+    """Replace every record that is not well-formed by an empty record. The function also returns the ends of the
+    records, or None if every newline is an end.
 
     Without `inner`, the newlines inside cells, the result is None if the block may have newlines inside cells. Most
-    blocks have none, and are therefore read once.
+    blocks have no newlines inside cells, and are therefore read once.
     """
     if b"\r" in block:
         if inner is not None:

@@ -102,8 +102,8 @@ def cell(value: object) -> pa.Array:
 
 
 def made_by(package: str, value: object) -> bool:
-    """Whether the value's class, or one of its base classes, comes from a package. The package is not imported for this
-    check.
+    """Whether the value's class, or one of its base classes, comes from a package. The check does not import the
+    package.
     """
     return any(base.__module__.partition(".")[0] == package for base in type(value).__mro__)
 
@@ -120,8 +120,8 @@ def _from_numpy(array: np.ndarray) -> pa.Array:
 
 
 def _no_number(length: int, kind: str) -> pa.Array:
-    """A column of dates or durations with placeholder values. No role accepts a column of this type, so the values are
-    never examined.
+    """A column of dates or durations with placeholder values. No role accepts a column of dates or durations, so the
+    values are never examined.
     """
     return pa.nulls(length, pa.timestamp("s") if kind == "M" else pa.duration("s"))
 

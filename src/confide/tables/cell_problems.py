@@ -46,7 +46,7 @@ _SAID = {
     UNLISTED: ("is no level", "are no levels"),
     "other": ("cannot be used", "cannot be used"),
 }
-"""Mapping from a reason to its wording for one cell and for several cells."""
+"""Mapping from the reason of a problem to the wording for one cell and for several cells."""
 
 _LONGEST = 40  # letters of an example
 

@@ -1,9 +1,9 @@
 """Designs of regressions: a design turns chosen columns into the vector x of a record, with ||x|| <= 1 for every
 possible record.
 
-Every column gives one block of x, with norm at most 1: a scaled number, or the dummies of a category. The constant is a
-block too. Dividing x by the square root of the number of blocks bounds its norm by 1. The constant is penalised like
-every other coefficient, because an intercept without penalty would have unbounded sensitivity.
+Every column gives one block of x, with norm at most 1: a scaled number, or the dummies of a category. The constant
+entry of x is a block too. Dividing x by the square root of the number of blocks bounds its norm by 1. The constant is
+penalised like every other coefficient, because an intercept without penalty would have unbounded sensitivity.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Natural(NamedTuple):
     Args:
         coefficients: coefficients, shape (k,), with the names in `Design.natural_names`.
         matrix: linear part of the map from scaled to natural coefficients, shape (k, d).
-        offset: constant part of that map, shape (k,).
+        offset: constant part of the map from scaled to natural coefficients, shape (k,).
     """
 
     coefficients: np.ndarray
@@ -246,8 +246,8 @@ class Design:
         """Encode one participant's row on their own device, with exactly the result of `encode`.
 
         Args:
-            record: mapping from column name to value. Other keys are ignored. Texts from a form are read as numbers
-                where needed.
+            record: mapping from column name to value. Keys that name no column are ignored. Texts from a form are read
+                as numbers where needed.
 
         Returns:
             The vector x of shape (d,) and None; or zeros, and a message for the participant alone that names the field,
@@ -276,8 +276,8 @@ class Design:
         return self.names if self.intercept else (INTERCEPT, *self.names)
 
     def natural_units(self, response: Numeric) -> tuple[str, ...]:
-        """The units of the natural coefficients. For a number the unit is that of the response per unit of the feature,
-        and otherwise that of the response.
+        """The units of the natural coefficients. The coefficient of a number has the unit of the response per unit of
+        the feature, and every other coefficient has the unit of the response.
         """
         top = response.unit or f"units of {response.column}"
         units = [top]

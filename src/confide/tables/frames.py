@@ -62,7 +62,7 @@ def numpy_numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
         column: integers or floats.
 
     Returns:
-        (n,) numbers of the column's type. If cells are null, the type is the one that `to_numpy` chooses.
+        (n,) numbers of the column's type. If cells are null, the type is the type that `to_numpy` chooses.
 
     Example:
         >>> numpy_numbers(pa.chunked_array([arrow_numbers(np.array([1, 2])), arrow_numbers(np.array([3]))]))
@@ -86,10 +86,11 @@ def columns_of(data: Any, count: int | None = None, field: str = "data", *, no_t
     Args:
         data: a table in the sense of `is_table`, or a mapping of column names to arrays. The index of a pandas frame is
             no column.
-        count: required number of columns, if it is given. The columns are the numbers of a record, in their order.
+        count: required number of columns, if it is given. Each column is one number of a record, in the order of the
+            numbers.
         field: name of the table in errors.
-        no_truths: advice in the error for a column of true and false. With advice such a column is refused; without it
-            true and false are 1 and 0.
+        no_truths: advice in the error for a column of true and false. With advice a column of true and false is
+            refused; without advice true and false are 1 and 0.
 
     Returns:
         (rows, columns) numbers, in float32 if all columns are float32, else in float64.
@@ -189,7 +190,7 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
 
     Raises:
         InvalidInput: the table has other columns; a column holds text, which the message names; or a cell is no whole
-            number. The message does not say which cell.
+            number. The message does not name the cell.
 
     Example:
         >>> integers_of(pa.table({"index": [2, 0], "message": [-5, 2**62]}), ("index", "message"))["message"].tolist()
@@ -211,17 +212,17 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
 
 
 def own_row(record: Any, count: int | None = None, *, no_truths: str = "") -> Any:
-    """One person's own numbers, from any input form that a run accepts for all records. Any other input is returned
-    unchanged.
+    """One person's own numbers, from any input form that a run accepts for all records. Input of any other form is
+    returned unchanged.
 
     Args:
         record: frame, Arrow table or file with one row; mapping from column names to cells; or the row as a series. If
-            `count` is given, an array or a list of one row is accepted too. Other input is allowed.
+            `count` is given, an array or a list of one row is accepted too. Input of any other form is allowed.
         count: number of numbers in a record, if it is known.
         no_truths: advice in the error for a column of true and false, as in `columns_of`.
 
     Returns:
-        (count,) numbers; or the record itself.
+        (count,) numbers; or the given record unchanged.
 
     Raises:
         InvalidInput: the table has another number of rows or columns, or a column of text, which the message names.
@@ -245,8 +246,8 @@ def own_row(record: Any, count: int | None = None, *, no_truths: str = "") -> An
 
 
 def own_fields(record: Any, fields: Mapping[str, tuple[int, ...]], *, no_truths: str = "") -> Any:
-    """One person's own fields by their names, from a table of one row or a mapping of columns. Any other input is
-    returned unchanged.
+    """One person's own fields by their names, from a table of one row or a mapping of columns. Input of any other form
+    is returned unchanged.
 
     Args:
         record: record of one person, as for `own_row`.
@@ -293,7 +294,9 @@ def _opened(data: Any) -> TableSource:
 
 
 def _typed(column: Any) -> Any:
-    """A list of numbers as an array of numbers, with nan in place of None. Any other column is returned unchanged."""
+    """A list of numbers as an array of numbers, with nan in place of None. A column that is no list is returned
+    unchanged.
+    """
     if not isinstance(column, list | tuple):
         return column
     try:

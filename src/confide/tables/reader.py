@@ -1,8 +1,8 @@
 """The records of a run, and four ways to read them that every family of mechanisms uses: `fold`, `each`, `by_id` and
 `scan`.
 
-A mechanism states what it computes from each batch, and how the results of batches add up. The place of the records,
-the number of batches and their order change no bit of a result.
+A mechanism states its computation on each batch, and how the results of batches add up. The place of the records, the
+number of batches and their order change no bit of a result.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Reader(Generic[_Rows]):
         Args:
             start: function that makes an empty state, to which no record was added.
             add: function that adds a batch to a state, on a worker thread.
-            join: function that adds the second state to the first one.
+            join: function that adds the second state to the first state.
             refuse: error message, as for `by_id`.
 
         Returns:

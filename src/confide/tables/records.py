@@ -57,7 +57,7 @@ def read_records(
         rows: largest number of rows in a batch, at least 1; it changes nothing but speed.
         rejected: mapping that receives the reason of each rejection by id. The text "row 7" stands for an id if the row
             has no id of the list, and "ann (row 7)" for a later row of an id. The mapping is a function of private
-            records: it is for the operator alone, and neither it nor its size may be published.
+            records: the mapping is for the operator alone, and neither its content nor its size may be published.
 
     Yields:
         The valid records of each batch. A problem in one row never changes the records of another row.

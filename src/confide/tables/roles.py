@@ -71,7 +71,7 @@ class Numeric:
         upper: largest accepted value, in units of the column.
         center: the value that is scaled to 0, in [lower, upper]; the midpoint when None.
         out_of_bounds: "reject" makes a record with a value out of bounds invalid; "clip" moves the value to the bound.
-            NaN, infinite and missing values are invalid under either setting.
+            NaN, infinite and missing values are invalid under both settings of `out_of_bounds`.
         unit: name of the column's unit, shown to people.
 
     Raises:
@@ -117,8 +117,8 @@ class Numeric:
         """Scale the cells of a column.
 
         Args:
-            cells: Arrow or numpy array or sequence of m numbers, or of texts that spell them. Any other object in a
-                sequence counts as missing.
+            cells: Arrow or numpy array or sequence of m numbers, or of texts that spell them. An object in a sequence
+                that is neither a number nor a text counts as missing.
             out: array that receives the scaled values, if it is given: float64 of shape (m,).
 
         Raises:
@@ -206,15 +206,15 @@ class Category:
 
     @property
     def whole(self) -> tuple[int | None, ...]:
-        """The whole number that each level stands for; None for a level that stands for none."""
+        """The whole number that each level stands for; None for a level that stands for no whole number."""
         return tuple(whole_numbers(self.levels))
 
     def encode(self, cells: Any) -> Cells:
         """Turn the cells of a column into ranks of levels.
 
         Args:
-            cells: Arrow or numpy array or sequence of m texts, whole numbers or booleans. Any other object in a
-                sequence counts as missing.
+            cells: Arrow or numpy array or sequence of m texts, whole numbers or booleans. An object in a sequence that
+                is neither a number nor a text counts as missing.
 
         Raises:
             InvalidInput: the column's type can hold none of the levels. The error never depends on the values.

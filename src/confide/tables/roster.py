@@ -57,7 +57,7 @@ def _sorted(keys: np.ndarray) -> tuple[Finder, np.ndarray]:
     keys = keys[order]
 
     def find(wanted: np.ndarray) -> np.ndarray:
-        # Sorted queries walk the list once instead of missing the cache at every step.
+        # Sorted queries pass the list once instead of missing the cache at every step.
         turn = np.argsort(wanted)
         ahead = wanted[turn]
         place = np.minimum(np.searchsorted(keys, ahead), len(keys) - 1)
@@ -230,7 +230,7 @@ class Roster:
             InvalidInput: the id is not on the list.
         """
         found = UNKNOWN
-        if self._ids is None and type(identity) is str:  # what everybody's request asks; as `index` reads her cell
+        if self._ids is None and type(identity) is str:  # what everybody's request asks; as `index` reads the cell
             number = _PLAIN.fullmatch(identity.strip(_SPACE))
             found = int(number[0]) - 1 if number and int(number[0]) <= self.count else UNKNOWN
         if found == UNKNOWN:

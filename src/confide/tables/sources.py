@@ -56,7 +56,7 @@ class TableSource(ABC):
 
         Raises:
             InvalidInput: a column is missing or ambiguous, or the source cannot be read. For a missing column the
-                message names the nearest ones.
+                message names the nearest columns.
         """
         whole("rows", rows, at_least=1)
         if not columns or len(set(columns)) < len(columns):
@@ -71,13 +71,13 @@ class TableSource(ABC):
         """
         done = 0
 
-        def tell(batch: pa.RecordBatch | None) -> None:
+        def report(batch: pa.RecordBatch | None) -> None:
             nonlocal done
             done = 0 if batch is None else done + batch.num_rows
             if batch is not None:
                 progress(done, self.row_count)
 
-        return _Shown(self, tell)
+        return _Shown(self, report)
 
     def shown_to(self, see: Callable[[pa.RecordBatch | None], None]) -> TableSource:
         """The same table as a source that calls `see` with every batch after its use, and with None at the beginning of
@@ -90,7 +90,8 @@ class TableSource(ABC):
         """Counts of the rows that the last pass could not read, by their number of cells; 0 stands for a malformed row.
         The counts are private.
 
-        Unreadable rows have another number of cells than the header. A table that is no CSV file has none.
+        Unreadable rows have another number of cells than the header. A table that is no CSV file has no unreadable
+        rows.
         """
         return Counter()
 

@@ -18,7 +18,7 @@ from confide.campaign.payouts.payment import message
 from confide.contract import InvalidInput
 
 
-def test_the_doors() -> None:
+def test_payouts_lists_its_public_names() -> None:
     assert dir(payouts) == sorted(payouts.__all__)
     assert {payouts.Batch.__name__, payouts.as_table.__name__} == {"Batch", "as_table"}
 

@@ -72,7 +72,7 @@ def test_others_read_the_same() -> None:
     "=1+1", "=cmd|' /C calc'!A0", "+49 170 1", "-5", "@ann", "\tann", "\rann", "ann\n", "a\x00b", "\uff1d1", "\uff0b1",
     "\uff0d1", "\uff20ann", "a;=1+1",
 ])
-def test_formulas_are_refused_and_never_disguised(identity: str) -> None:
+def test_formulas_are_refused_and_never_escaped(identity: str) -> None:
     batch = one(identity)
     with pytest.raises(InvalidInput) as caught:
         as_table(batch)

@@ -51,7 +51,7 @@ class Bank:
                 assert identity not in self.paid
                 self.paid[identity] = amounts[reference][1]
 
-    def tell(self, path: Path, references: Iterable[str]) -> None:
+    def confirm(self, path: Path, references: Iterable[str]) -> None:
         """Write what became of some payments."""
         lines = [f"{reference},{self.said[reference]}" for reference in references]
         path.write_text("\n".join(["reference,status", *lines]) + "\n")

@@ -75,7 +75,7 @@ class Nursery:
 
 
 def settle(
-    tell: Callable[[str], None], campaign: str, url: str, home: str, out: str, kill: int | None = None
+    report: Callable[[str], None], campaign: str, url: str, home: str, out: str, kill: int | None = None
 ) -> dict[str, Any]:
     """Settle a campaign, and be killed at a step.
 
@@ -91,7 +91,7 @@ def settle(
     from confide.campaign import Campaign, Home, Store
 
     def die(name: str) -> None:
-        tell(name)
+        report(name)
         os.kill(os.getpid(), signal.SIGKILL)
 
     os.environ["CONFIDE_HOME"] = home
@@ -100,7 +100,7 @@ def settle(
     return {"steps": steps.names, "fresh": done.fresh, "draw": done.outcome.billboard.draw}  # type: ignore[attr-defined]
 
 
-def open_store(tell: Callable[[str], None], url: str, home: str) -> str:
+def open_store(report: Callable[[str], None], url: str, home: str) -> str:
     """Open a store, whether it is there or not."""
     from confide.campaign import Home, Store
 
@@ -152,14 +152,14 @@ def _run(jobs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _live(job: dict[str, Any], barrier: int, says: int) -> None:
     """What a child does. It never returns."""
-    def tell(**what: Any) -> None:
+    def report(**what: Any) -> None:
         os.write(says, json.dumps(what).encode() + b"\n")
 
     try:
         os.read(barrier, 1)
-        tell(value=JOBS[job.pop("do")](lambda name: tell(killed=name), **job))
+        report(value=JOBS[job.pop("do")](lambda name: report(killed=name), **job))
     except BaseException as error:  # noqa: BLE001
-        tell(error=f"{type(error).__name__}: {error}")
+        report(error=f"{type(error).__name__}: {error}")
     finally:
         os._exit(0)
 

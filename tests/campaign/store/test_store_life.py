@@ -388,7 +388,7 @@ class Lives(RuleBasedStateMachine):
 
     def take_these(self, model: Model, other: bool, chosen: list[str], fault: int | None) -> None:
         path = self.new_path()
-        model.bank.tell(path, chosen)
+        model.bank.confirm(path, chosen)
         before = self.found[model.title].payouts
         take = lambda: import_confirmations(model.campaign, self.store(other), path)
         self.do(fault, take)

@@ -75,7 +75,7 @@ def of_before(url: str, revision: str) -> Iterator[Connection]:
         Path(str(engine.url.database)).chmod(0o600)
 
 
-def test_sessions_of_before_go_on_and_tell_no_day(copies: Any) -> None:
+def test_earlier_sessions_continue_and_reveal_no_day(copies: Any) -> None:
     """Migrated in a store that is in use: who takes part still does, and the day on which she came is gone."""
     with copies(lambda _: None)() as url:
         with of_before(url, "0003") as connection:
@@ -119,6 +119,7 @@ def test_a_store_can_be_opened_again(database_url: str, tmp_path: Path) -> None:
         assert [known.number for known in third.campaigns()] == [number]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [2, pytest.param(50, marks=pytest.mark.slow)])
 def test_processes_that_make_a_store_at_once(rounds: int, nursery: Nursery, copies: Any, tmp_path: Path) -> None:
     """Tables and keys are made once."""

@@ -383,7 +383,7 @@ def test_the_secrets_lie_outside_of_the_database(tmp_path: Path) -> None:
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_references_tell_no_slot(database_url: str, tmp_path: Path) -> None:
+def test_references_reveal_no_slot(database_url: str, tmp_path: Path) -> None:
     """What the bank sees of a person is another word in each batch, and is not stored."""
     campaign = write(tmp_path, {slot: slot for slot in range(6)})
     with Store(database_url) as store:

@@ -103,7 +103,7 @@ def test_who_is_not_invited(campaign: Campaign, store: Store) -> None:
 
 
 @pytest.mark.parametrize("closed", [False, True])
-def test_her_slot_stays_empty(closed: bool, campaign: Campaign, store: Store) -> None:
+def test_the_slot_of_the_withdrawn_stays_empty(closed: bool, campaign: Campaign, store: Store) -> None:
     """Also where the file that is collected later has her row; the number of people stays."""
     number = opened(campaign, store)
     if closed:
@@ -217,7 +217,7 @@ def test_who_left_no_deposit_where_nobody_does_reads_of_none() -> None:
 
 
 @pytest.mark.parametrize("paid", [False, True])
-def test_what_is_hers_is_erased(paid: bool, campaign: Campaign, store: Store) -> None:
+def test_the_participants_own_values_are_erased(paid: bool, campaign: Campaign, store: Store) -> None:
     """The first, one who was paid, and the last, who had no record."""
     settled = campaign.settle(store=store)
     number, folder = settled.number, tree(settled.folder)
@@ -228,7 +228,7 @@ def test_what_is_hers_is_erased(paid: bool, campaign: Campaign, store: Store) ->
     before, spent = life(store), store.ledger("town")
     gone: list[int] = []
     for slot in (0, 2, 2, 5):
-        her = store.subject(account("town"), name(slot))
+        subject = store.subject(account("town"), name(slot))
         assert campaign.withdraw(name(slot), store=store) is False
         gone.append(slot)
         after = life(store)
@@ -237,7 +237,7 @@ def test_what_is_hers_is_erased(paid: bool, campaign: Campaign, store: Store) ->
         assert (after.pack, after.payouts, after.debits, after.events) == (before.pack, before.payouts, before.debits,
                                                                           before.events)
         assert store.ledger("town") == spent
-        assert store.subject(account("town"), name(slot)) == her is not None
+        assert store.subject(account("town"), name(slot)) == subject is not None
         left = campaign.settled(store=store).shares["payment"].to_pylist()
         assert left == [None if each in gone else share for each, share in enumerate(shares)]
     again = campaign.settle(store=store)
@@ -247,7 +247,7 @@ def test_what_is_hers_is_erased(paid: bool, campaign: Campaign, store: Store) ->
     assert verify(settled.folder, key=Home.default().fingerprint).passed
 
 
-def test_she_can_still_check_her_share(campaign: Campaign, store: Store) -> None:
+def test_a_withdrawn_participant_can_still_check_their_share(campaign: Campaign, store: Store) -> None:
     """It follows from her own record and the billboard."""
     settled = campaign.settle(store=store)
     own = campaign.own_file(name(1), record={"value": "20"})
@@ -258,7 +258,7 @@ def test_she_can_still_check_her_share(campaign: Campaign, store: Store) -> None
     assert [finding.verdict for finding in found.findings if finding.check == "own share"] == ["holds"]
 
 
-def test_she_is_still_paid(campaign: Campaign, store: Store) -> None:
+def test_a_withdrawn_participant_is_still_paid(campaign: Campaign, store: Store) -> None:
     """Once: her payout is not hers to erase, and a failed payment can be sent again."""
     settled = campaign.settle(store=store)
     number, total = settled.number, sum(amount or 0 for amount, _, _ in life(store).payouts.values())
@@ -273,7 +273,7 @@ def test_she_is_still_paid(campaign: Campaign, store: Store) -> None:
     assert life(store).paid == total
 
 
-def test_the_note_of_her_withdrawal_goes_too(campaign: Campaign, store: Store) -> None:
+def test_the_note_of_the_withdrawal_is_erased_too(campaign: Campaign, store: Store) -> None:
     """Who withdrew before the publication and asks again after it leaves no trace but in the ledger."""
     number = opened(campaign, store)
     store.withdraw(number, 1)

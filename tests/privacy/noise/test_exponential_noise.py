@@ -117,7 +117,7 @@ def test_secure_draws_pass_the_sampler_audit_and_broken_ones_do_not(law):
         assert sampler_audit(DampedNoise(Noise.simulated(5), 0.5), observed.draws[0], 2000, share).flagged
 
 
-def test_what_raw_draws_protect_is_not_observed_at_the_door():
+def test_values_protected_by_raw_draws_have_no_loss_in_a_history():
     """They have no center: a history with one has no loss that could be read off, and is not called harmless."""
     observed = RecordingNoise(Noise.simulated(0))
     observed.split(4, stream="split")

@@ -78,7 +78,7 @@ def audits() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", audits())
-def test_a_run_cannot_tell_an_audit_from_a_release_and_makes_none(name: str) -> None:
+def test_a_run_cannot_distinguish_an_audit_from_a_release_and_makes_none(name: str) -> None:
     outcome = Telling().run(None, audits()[name])
     assert outcome.billboard.kind == Telling().run(None, Noise.secure()).billboard.kind == "secure True"
     assert isinstance(outcome, SimulatedOutcome)

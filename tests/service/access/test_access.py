@@ -112,16 +112,16 @@ def test_an_admin_of_another_service_is_an_admin(parts: Parts) -> None:
 def test_sessions_end(parts: Parts, campaign: int) -> None:
     clock = Clock()
     sessions = Sessions(parts.store, hours=1, days=2, clock=clock)
-    hers = sessions.begin(parts.operator)
+    operator = sessions.begin(parts.operator)
     (_, code), = parts.invitations.invite(campaign, [4])
     joined = parts.invitations.join(code)
     assert joined is not None
     token, who = joined
     assert (sessions.participant(token), who) == (Participant(campaign, 4), Participant(campaign, 4))
     assert sessions.who(token) is None
-    assert sessions.participant(hers) is None
+    assert sessions.participant(operator) is None
     clock.now += 3600
-    assert sessions.who(hers) is None
+    assert sessions.who(operator) is None
     clock.now += 1000 * 86_400
     sessions.sweep()
     assert sessions.participant(token) == who  # as long as she may withdraw, she can

@@ -138,7 +138,7 @@ def test_addresses_and_keys_are_kept_and_new_keys_are_found(own: FastAPI, provid
 # ---- who is no operator
 
 
-def test_a_stranger_is_reported_who_she_is(own: FastAPI, provider: IdentityProvider) -> None:
+def test_a_stranger_receives_their_own_identity(own: FastAPI, provider: IdentityProvider) -> None:
     provider.subject = "<b>18</b>"
     before = len(own.state.parts.operators.all())
     client = browser(own)
@@ -254,7 +254,7 @@ def test_another_site_begins_nothing(app: FastAPI, provider: IdentityProvider) -
     assert not provider.calls
 
 
-def test_whoever_comes_from_another_site_is_sent_on_by_a_page(app: FastAPI) -> None:
+def test_a_visitor_from_another_site_is_sent_on_by_a_page(app: FastAPI) -> None:
     """A browser shows no strict cookie to what it reaches from the provider's page, but does so to what we lead to."""
     client = browser(app)
     cross = {"Sec-Fetch-Site": "cross-site"}
@@ -268,7 +268,7 @@ def test_whoever_comes_from_another_site_is_sent_on_by_a_page(app: FastAPI) -> N
 # ---- a provider that says no, or something else than it should
 
 
-def test_she_does_not_want_to(app: FastAPI, provider: IdentityProvider) -> None:
+def test_a_declined_sign_in(app: FastAPI, provider: IdentityProvider) -> None:
     provider.back = {"code": None, "error": "access_denied", "error_description": "<script>"}
     answer = come_back(browser(app))
     refused(answer, 403, "not to confirm your identity")
@@ -282,7 +282,7 @@ def test_a_provider_that_answers_with_an_error(app: FastAPI, provider: IdentityP
 
 
 @pytest.mark.parametrize("iss", ["https://other.example", "", None])
-def test_a_mixed_up_issuer(iss: str | None, app: FastAPI, provider: IdentityProvider) -> None:
+def test_a_wrong_issuer(iss: str | None, app: FastAPI, provider: IdentityProvider) -> None:
     """RFC 9207: whoever comes back says from where, where the provider says that it has her say so."""
     provider.back = {"iss": iss}
     refused(come_back(browser(app)), 502, UNBELIEVED)

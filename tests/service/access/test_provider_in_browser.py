@@ -81,7 +81,7 @@ def test_an_operator_logs_in_by_a_provider(asks: bool, scripts: bool, chromium: 
         context.close()
 
 
-def test_a_stranger_reads_who_she_is(chromium: Browser, tmp_path: Path) -> None:
+def test_a_stranger_reads_their_own_identity(chromium: Browser, tmp_path: Path) -> None:
     with providing() as provider, running(tmp_path, provider.base) as base:
         provider.subject = "subject-18"
         page = chromium.new_page()

@@ -82,11 +82,11 @@ def test_bits_from_a_draft_to_payouts(tmp_path: Path) -> None:
         assert codes[0]["link"] == f"http://localhost:8000/join#{codes[0]['code']}"
         people = [anybody.joined(each["code"]) for each in codes]
         anybody("POST", "/join", json={"code": codes[0]["code"]}, status=401)
-        for answer, hers in zip(("yes", "no", "yes"), people, strict=True):
-            form = hers("GET", "/mine/form")
+        for answer, participant in zip(("yes", "no", "yes"), people, strict=True):
+            form = participant("GET", "/mine/form")
             typed = {form["fields"][0]["column"]: answer}
-            hers("PUT", "/mine/report", json={"values": sent(form["device"], typed)}, status=204)
-            assert hers("GET", "/mine")["handed_in"]
+            participant("PUT", "/mine/report", json={"values": sent(form["device"], typed)}, status=204)
+            assert participant("GET", "/mine")["handed_in"]
         assert olga("GET", f"/campaigns/{number}/progress")["handed_in"] == 3
         taking = app.state.parts.participation
         for slot in range(3, 200):  # all others

@@ -69,7 +69,7 @@ def test_an_undocumented_answer_is_found() -> None:
     app = FastAPI(openapi_url="/api/v1/openapi.json")
 
     @app.get("/door")
-    def door() -> dict[str, str]:
+    def endpoint() -> dict[str, str]:
         raise HTTPException(418)
 
     with pytest.raises(FailureGroup):

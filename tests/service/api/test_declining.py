@@ -19,9 +19,9 @@ def test_declining(tmp_path: Path) -> None:
         at = f"/campaigns/{olga('POST', f'/drafts/{draft}/open')['number']}"
         codes = olga("POST", f"{at}/invitations", json={"slots": [0, 1]})["codes"]
         people = [anybody.joined(each["code"]) for each in codes]
-        for turn, her in enumerate(people):
-            (field,) = her("GET", "/mine/form")["fields"]
-            her("PUT", "/mine/report", json={"values": {field["column"]: f"0.{turn + 2}"}}, status=204)
+        for turn, participant in enumerate(people):
+            (field,) = participant("GET", "/mine/form")["fields"]
+            participant("PUT", "/mine/report", json={"values": {field["column"]: f"0.{turn + 2}"}}, status=204)
         olga("POST", f"{at}/rounds", json={})
 
         def page() -> str:

@@ -150,7 +150,7 @@ def test_what_is_uploaded_by_a_page_stays_in_memory(tmp_path: Path, monkeypatch:
     assert rolled == []
 
 
-def test_whoever_has_a_session_may_send_more(tmp_path: Path) -> None:
+def test_a_caller_with_a_session_may_send_more(tmp_path: Path) -> None:
     with serving(tmp_path) as (_, anybody):
         long = {"text": "x" * (1 << 17)}
         anybody("POST", "/drafts", json=long, status=413)
@@ -159,8 +159,8 @@ def test_whoever_has_a_session_may_send_more(tmp_path: Path) -> None:
         draft = olga("POST", "/drafts", json={"text": kind("regression").template}, status=201)
         number = olga("POST", f"/drafts/{draft['number']}/open")["number"]
         code = olga("POST", f"/campaigns/{number}/invitations", json={"slots": [0]})["codes"][0]["code"]
-        hers = anybody.joined(code)
-        assert hers("PUT", "/mine/report", json={"values": {"x" * 70_000: "1"}}, status=422)["status"] == 422
+        participant = anybody.joined(code)
+        assert participant("PUT", "/mine/report", json={"values": {"x" * 70_000: "1"}}, status=422)["status"] == 422
 
 
 def test_an_answer_that_nobody_foresaw_has_all_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,11 +201,11 @@ def test_a_store_that_is_busy_is_a_documented_answer(tmp_path: Path, monkeypatch
         monkeypatch.setattr(database, "reading", busy)
         monkeypatch.setattr(database, "writing", busy)
         asked = 0
-        for path, doors in app.openapi()["paths"].items():
-            for method, door in doors.items():
+        for path, endpoints in app.openapi()["paths"].items():
+            for method, endpoint in endpoints.items():
                 if not path.startswith("/api/v1/"):
                     continue
-                assert "503" in door["responses"], (method, path)
+                assert "503" in endpoint["responses"], (method, path)
                 answer = anybody.client.request(method, path.format(number=1, slot=1, task="settle", batch=1, path="x",
                                                                     kind="bits", name="x"),
                                                 headers={"Authorization": f"Bearer {olga.token}"})

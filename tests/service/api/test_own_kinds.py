@@ -62,13 +62,13 @@ def test_a_mechanism_of_ones_own_from_a_draft_to_a_share(histogram: str, tmp_pat
         assert "The operator reads your record." in str(offer)
         codes = olga("POST", f"/campaigns/{number}/invitations", json={"slots": list(range(12))})["codes"]
         people = [anybody.joined(each["code"]) for each in codes[:8]]
-        for turn, hers in enumerate(people):
-            form = hers("GET", "/mine/form")
+        for turn, participant in enumerate(people):
+            form = participant("GET", "/mine/form")
             (field,) = form["fields"]
             assert form["device"] is None
             assert (field["column"], tuple(field["choices"])) == ("way", WAYS)
-            hers("PUT", "/mine/report", json={"values": {"way": "by air"}}, status=422)
-            hers("PUT", "/mine/report", json={"values": {"way": WAYS[turn % 2]}}, status=204)
+            participant("PUT", "/mine/report", json={"values": {"way": "by air"}}, status=422)
+            participant("PUT", "/mine/report", json={"values": {"way": WAYS[turn % 2]}}, status=204)
         people[7]("POST", "/mine/withdraw")
         assert olga("GET", f"/campaigns/{number}/progress")["handed_in"] == 7
         assert settled(olga, number)["problem"] == ""
@@ -140,21 +140,21 @@ def test_a_local_mechanism_of_ones_own(on_devices: str, tmp_path: Path) -> None:
         assert "Your own device draws a report from your record. Only the report leaves the device." in offer
         assert "operator reads your record" not in offer
         codes = olga("POST", f"/campaigns/{number}/invitations", json={"slots": [0]})["codes"]
-        hers = anybody.joined(codes[0]["code"])
-        form = hers("GET", "/mine/form")
+        participant = anybody.joined(codes[0]["code"])
+        form = participant("GET", "/mine/form")
         assert form["device"]["law"] == "response"
-        hers("PUT", "/mine/report", json={"values": {"answer": "yes"}}, status=422)  # her answer itself
+        participant("PUT", "/mine/report", json={"values": {"answer": "yes"}}, status=422)  # her answer itself
         row = sent(form["device"], {"answer": "yes"}, drawn=0)
         assert row == {"report": "no"}
-        hers("PUT", "/mine/report", json={"values": row}, status=204)
-        hers("PUT", "/mine/report", json={"values": {"report": "yes"}}, status=409)
+        participant("PUT", "/mine/report", json={"values": row}, status=204)
+        participant("PUT", "/mine/report", json={"values": {"report": "yes"}}, status=409)
         taking = app.state.parts.participation
         for slot in range(1, 30):
             who = Participant(number, slot)
             taking.submit(who, sent(taking.device(who), {"answer": "yes"}))
         assert settled(olga, number)["problem"] == ""
-        reported = hers("POST", "/mine/share", json={"values": row})["sections"]
-        assert rows(reported) == rows(hers("POST", "/mine/share", json={})["sections"]) == [["same report", 1]]
+        reported = participant("POST", "/mine/share", json={"values": row})["sections"]
+        assert rows(reported) == rows(participant("POST", "/mine/share", json={})["sections"]) == [["same report", 1]]
         assert "your report and the public billboard" in str(reported)
         board = app.state.parts.opened.get(number).campaign.settled(store=app.state.parts.store).billboard
         assert np.array_equal(board.reports, [1, 29])

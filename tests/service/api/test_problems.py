@@ -78,16 +78,16 @@ def test_a_field_is_named_with_what_it_takes(
     assert SECRET not in json.dumps(found)
 
 
-def test_a_name_that_she_made_up_is_not_repeated(tmp_path: Path) -> None:
+def test_a_name_that_the_caller_made_up_is_not_repeated(tmp_path: Path) -> None:
     """Whatever stands where a column's name should: also where its value is what is wrong."""
     with serving(tmp_path, settling=False) as (_, anybody):
         olga = anybody.logged_in("olga")
         draft = olga("POST", "/drafts", json={"text": kind("bits").template}, status=201)["number"]
         olga("POST", f"/drafts/{draft}/open")
         (code,) = olga("POST", "/campaigns/1/invitations", json={"slots": [0]})["codes"]
-        her = anybody.joined(code["code"])
+        participant = anybody.joined(code["code"])
         for values in ({SECRET: 5}, {"report": "yes", SECRET: None}, {SECRET: "yes"}, {SECRET + "\0": "yes"}):
-            assert SECRET not in json.dumps(her("PUT", "/mine/report", json={"values": values}, status=422))
+            assert SECRET not in json.dumps(participant("PUT", "/mine/report", json={"values": values}, status=422))
 
 
 def test_malformed_bodies_are_answered_as_the_schema_says(tmp_path: Path) -> None:
@@ -95,16 +95,16 @@ def test_malformed_bodies_are_answered_as_the_schema_says(tmp_path: Path) -> Non
     tried = 0
     with serving(tmp_path, settling=False) as (app, anybody):
         ada = anybody.logged_in("ada")
-        for path, doors in app.openapi()["paths"].items():
-            for method, door in doors.items():
-                if "application/json" not in door.get("requestBody", {}).get("content", {}):
+        for path, endpoints in app.openapi()["paths"].items():
+            for method, endpoint in endpoints.items():
+                if "application/json" not in endpoint.get("requestBody", {}).get("content", {}):
                     continue
                 for body in (b"\xff\xfe{", b"[" * 100_000, b'{"a":' * 100_000, b"{", b"", b"9" * 6000,
                              b'"\xed\xa0\x80"'):
                     answer = anybody.client.request(method, path.format(number=1, batch=1, task="settle"), content=body,
                                                     headers={"Authorization": f"Bearer {ada.token}",
                                                              "Content-Type": "application/json"})
-                    assert str(answer.status_code) in door["responses"], (method, path, body[:9], answer.text)
+                    assert str(answer.status_code) in endpoint["responses"], (method, path, body[:9], answer.text)
                     assert answer.status_code < 500
                     tried += 1
     assert tried > 100

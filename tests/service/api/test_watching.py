@@ -41,7 +41,7 @@ def olga(served: tuple[FastAPI, Caller]) -> Caller:
 
 
 @pytest.fixture(scope="module")
-def hers(served: tuple[FastAPI, Caller], olga: Caller) -> Caller:
+def participant(served: tuple[FastAPI, Caller], olga: Caller) -> Caller:
     (code,) = olga("POST", "/campaigns/1/invitations", json={"slots": [0]})["codes"]
     return served[1].joined(code["code"])
 
@@ -60,21 +60,21 @@ def reported(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def test_nothing_private_is_logged_or_counted(
-    served: tuple[FastAPI, Caller], olga: Caller, hers: Caller, caplog: pytest.LogCaptureFixture,
+    served: tuple[FastAPI, Caller], olga: Caller, participant: Caller, caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Values, codes, tokens, names, passwords, addresses, numbers of campaigns: in no line, no metric, no error."""
     app, anybody = served
     said: list[str] = []
     with caplog.at_level(logging.INFO):
-        hers("PUT", "/mine/report", json={"values": {"report": SECRET}}, status=422)
-        hers("PUT", "/mine/report", json={"values": {SECRET: "yes"}}, status=422)
-        said.append(json.dumps(hers("PUT", "/mine/report", json={"values": {"report": SECRET}}, status=422)))
+        participant("PUT", "/mine/report", json={"values": {"report": SECRET}}, status=422)
+        participant("PUT", "/mine/report", json={"values": {SECRET: "yes"}}, status=422)
+        said.append(json.dumps(participant("PUT", "/mine/report", json={"values": {"report": SECRET}}, status=422)))
         said.append(json.dumps(anybody("POST", "/join", json={"code": SECRET}, status=401)))
         said.append(json.dumps(anybody("POST", "/login", json={"name": SECRET, "password": SECRET}, status=401)))
         said.append(anybody.client.get(f"/api/v1/campaigns/1?x={SECRET}").text)
         monkeypatch.setattr(app.state.parts.participation, "submit", broken)
-        answer = hers("PUT", "/mine/report", json={"values": sent(None, {"report": SECRET})}, status=500)
+        answer = participant("PUT", "/mine/report", json={"values": sent(None, {"report": SECRET})}, status=500)
         said.append(json.dumps(answer))
         assert answer["detail"].startswith("reference ")
         olga("GET", "/campaigns/1/progress")
@@ -83,7 +83,7 @@ def test_nothing_private_is_logged_or_counted(
     assert any("/campaigns/{number}/progress" in line for line in lines)
     assert "progress" in metrics
     for text in (*lines, metrics, *said):
-        for private in (SECRET, olga.token, hers.token, PASSWORD, "testclient"):
+        for private in (SECRET, olga.token, participant.token, PASSWORD, "testclient"):
             assert private not in text
     assert not any("/campaigns/1" in text for text in (*lines, metrics))
     assert re.search(r'confide_requests_total\{method="any",route="participants",status="5xx"\} 1\.0', metrics)
@@ -94,13 +94,13 @@ def broken(*_: object) -> None:
 
 
 def test_what_participants_do_is_neither_logged_nor_counted(
-    served: tuple[FastAPI, Caller], hers: Caller, caplog: pytest.LogCaptureFixture
+    served: tuple[FastAPI, Caller], participant: Caller, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Neither a line, nor a count, whatever the answer is; and nothing of what their pages load."""
     client = served[1].client
     before = counted(served[1])
     with caplog.at_level(logging.INFO):
-        head = {"Authorization": f"Bearer {hers.token}"}
+        head = {"Authorization": f"Bearer {participant.token}"}
         answers = [client.request(method, path, headers=head, follow_redirects=False, **more).status_code
                    for method, path, more in (
             ("GET", "/api/v1/mine", {}), ("GET", "/api/v1/mine/form", {}), ("PUT", "/api/v1/mine/report", {"json": {}}),
@@ -129,7 +129,7 @@ def test_a_method_that_a_stranger_made_up_is_in_no_count(
     assert set(re.findall(r'method="([^"]*)"', metrics)) <= {"GET", "POST", "any", "other"}
 
 
-def test_counts_are_for_whoever_has_their_token(served: tuple[FastAPI, Caller], tmp_path: Path) -> None:
+def test_counts_are_shown_to_holders_of_their_token(served: tuple[FastAPI, Caller], tmp_path: Path) -> None:
     for given in ("", "Bearer", "Bearer x", f"Basic {TOKEN}", f"Bearer {TOKEN}x"):
         answer = served[1].client.get("/metrics", headers={"Authorization": given} if given else {})
         assert answer.status_code == 401

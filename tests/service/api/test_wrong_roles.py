@@ -1,4 +1,4 @@
-"""Every door and every page, by every method, tried by everybody who must not: nothing is told, and nothing changes."""
+"""Every endpoint and every page, by every method, tried by everybody who must not: nothing leaks or changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from confide.contract import kind
 from confide.service.access import csrf_of
 from confide.service.shell.guards import OPERATOR_COOKIE, PARTICIPANT_COOKIE
 from confide.service.work import Worker
-from service.api.test_doors import audiences, routes
+from service.api.test_endpoints import audiences, routes
 from service.api.world import World, rows_of, world
 from service.parts import PASSWORD
 
@@ -34,7 +34,7 @@ BODIES: Mapping[str, Any] = {
     "PUT /operators/{number}": {"role": "admin", "active": True}, "PUT /mine/report": {"values": {"report": "yes"}},
     "POST /mine/share": {},
 }
-"""What a door takes, so that nothing but the guard is in the way."""
+"""What an endpoint takes, so that nothing but the guard is in the way."""
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +43,10 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield found
 
 
-def doors(there: World) -> Iterator[tuple[str, str, str, Any]]:
-    """Method, path, audience and body of every door that is not for everybody, of an open and a settled campaign."""
-    for door, named in audiences(there.app).items():
-        method, pattern = door.split(" ")
+def endpoints(there: World) -> Iterator[tuple[str, str, str, Any]]:
+    """Method, path, audience and body of every endpoint that is not for everybody, for an open and a settled one."""
+    for endpoint, named in audiences(there.app).items():
+        method, pattern = endpoint.split(" ")
         body = BODIES.get(f"{method} {pattern.removeprefix('/api/v1')}")
         for audience in named:
             for number in {there.open, there.settled} if "/campaigns/" in pattern else {there.draft}:
@@ -67,9 +67,9 @@ def shut_out(there: World, audience: str) -> dict[str, tuple[str, int]]:
     return found
 
 
-def test_no_door_lets_anybody_else_in(there: World) -> None:
+def test_no_endpoint_lets_anybody_else_in(there: World) -> None:
     before, tried = rows_of(there.app), 0
-    for method, path, audience, body in doors(there):
+    for method, path, audience, body in endpoints(there):
         for who, (token, status) in shut_out(there, audience).items():
             headers = {"Authorization": f"Bearer {token}"} if token else {}
             answer = there.anybody.client.request(method, path, json=body, headers=headers)
@@ -82,10 +82,10 @@ def test_no_door_lets_anybody_else_in(there: World) -> None:
 
 
 @pytest.mark.slow
-def test_no_cookie_of_another_kind_or_time_opens_a_door(there: World) -> None:
+def test_no_cookie_of_another_kind_or_time_opens_an_endpoint(there: World) -> None:
     """A browser's way: with the word of its own form, so that only whose session it is can be in the way."""
     before, tried = rows_of(there.app), 0
-    for method, path, audience, body in doors(there):
+    for method, path, audience, body in endpoints(there):
         for who, (token, status) in shut_out(there, audience).items():
             for cookie in (OPERATOR_COOKIE, PARTICIPANT_COOKIE):
                 if cookie == PARTICIPANT_COOKIE and audience in OPERATORS and status == 403:
@@ -184,15 +184,16 @@ def test_no_form_without_its_word_and_no_act_of_a_viewer(there: World) -> None:
 
 
 def test_a_participant_is_asked_about_nobody_else(there: World) -> None:
-    """No door of hers takes a number, nothing that she sends besides is heard: each sees and changes her own slot."""
-    for door, named in audiences(there.app).items():
-        assert "participant" not in named or "{" not in door
+    """No endpoint of a participant takes a number, and nothing else sent counts: each changes one slot."""
+    for endpoint, named in audiences(there.app).items():
+        assert "participant" not in named or "{" not in endpoint
     store = there.app.state.parts.store
-    hers, neighbour, elsewhere = (there.by(token) for token in (
+    participant, neighbour, elsewhere = (there.by(token) for token in (
         there.roles["participant"], there.neighbours["same campaign"], there.neighbours["other campaign"]))
     before = rows_of(there.app)
-    assert [(mine["campaign"], mine["id"]) for mine in (each("GET", "/mine") for each in (hers, neighbour, elsewhere))
-            ] == [(there.open, "1"), (there.open, "2"), (there.settled, "1")]
+    assert [(mine["campaign"], mine["id"]) for mine in (
+            each("GET", "/mine") for each in (participant, neighbour, elsewhere))] == [
+            (there.open, "1"), (there.open, "2"), (there.settled, "1")]
     for query in ("?slot=0&campaign=1&id=1", "?number=1"):
         assert neighbour("GET", f"/mine{query}") == neighbour("GET", "/mine")
     for more in ({"slot": 0}, {"id": "1"}, {"campaign": there.settled}):
@@ -209,7 +210,7 @@ def test_a_participant_is_asked_about_nobody_else(there: World) -> None:
     assert neighbour("POST", "/mine/withdraw") == {"before_settlement": True}
     assert store.withdrawn(there.open) == {1: True}
     assert (store.report_of(there.open, 0), store.report_of(there.open, 1)) == (first, None)
-    assert hers("GET", "/mine")["handed_in"]
+    assert participant("GET", "/mine")["handed_in"]
 
 
 def test_who_may_look_is_shown_no_payment(there: World) -> None:
@@ -265,9 +266,9 @@ def test_what_belongs_to_another_campaign_is_not_there(there: World) -> None:
 
 
 def test_the_right_ones_get_in(there: World) -> None:
-    """The control of all of this, and so the last one: the same requests of those whom the doors are for."""
+    """The control of all of this, and so the last one: the same requests of those for whom the endpoints are."""
     tried, ends_a_session = 0, re.compile(r"/(logout|leave|operators/\d+)$")
-    for method, path, audience, body in sorted(doors(there), key=lambda door: bool(ends_a_session.search(door[1]))):
+    for method, path, audience, body in sorted(endpoints(there), key=lambda one: bool(ends_a_session.search(one[1]))):
         token = there.roles[audience]
         if audience in OPERATORS and path.endswith("/logout"):
             token = there.anybody.logged_in("vera").token

@@ -83,8 +83,8 @@ def world(folder: Path) -> Iterator[World]:
         Caller(anybody.client, elsewhere)("PUT", "/mine/report", json={"values": {"report": "yes"}}, status=204)
         olga("POST", f"/campaigns/{settled}/settle", json={"confirm": True}, status=202)
         assert Worker(parts.store, parts.opened, parts.jobs, "worker").once()
-        number, (hers, neighbour, left, again) = opened("The second", 4)
-        for token, report in ((hers, "yes"), (neighbour, "no")):
+        number, (participant, neighbour, left, again) = opened("The second", 4)
+        for token, report in ((participant, "yes"), (neighbour, "no")):
             Caller(anybody.client, token)("PUT", "/mine/report", json={"values": {"report": report}}, status=204)
         draft = olga("POST", "/drafts", json={"text": kind("bits").template}, status=201)["number"]
         Caller(anybody.client, left)("POST", "/leave", status=204)
@@ -98,7 +98,7 @@ def world(folder: Path) -> Iterator[World]:
         nobodies = {"participant of an earlier year": ended,
                     "no token": "", "no token of ours": "x" * 43, "left": left, "invited again": again,
                     **_lost(app, anybody)}
-        yield World(app, anybody, number, settled, draft, {**roles, "participant": hers}, nobodies,
+        yield World(app, anybody, number, settled, draft, {**roles, "participant": participant}, nobodies,
                     {"same campaign": neighbour, "other campaign": elsewhere})
 
 

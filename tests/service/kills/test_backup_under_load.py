@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from confide.campaign import Home, Store
-from service.kills.crowd import Crowd, check, gathered
 from service.kills.load import Load, Person, put
+from service.kills.participants import Participants, check, gathered
 from service.kills.tree import Tree, await_that
 from service.kills.watching import Operator, ask
 from service.parts import PASSWORD
@@ -42,17 +42,17 @@ def confide(home: Path, *words: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def logged_in_again(port: int, crowd: Crowd, people: Sequence[Person]) -> Operator:
+def logged_in_again(port: int, participants: Participants, people: Sequence[Person]) -> Operator:
     """Nobody has a session in a copy: the operator logs in, and these people join with new codes."""
     for person in people:
         assert asyncio.run(put(port, person.token, person.values)) == 401
-    assert ask(port, "GET", "/api/v1/drafts", token=crowd.operator)[0] == 401
+    assert ask(port, "GET", "/api/v1/drafts", token=participants.operator)[0] == 401
     anybody = Operator(port, "")
     operator = Operator(port, anybody("POST", "/login", {"name": "ada", "password": PASSWORD})["token"])
-    for number in (crowd.drawn, crowd.typed):
-        hers = {person.slot: person for person in people if person.campaign == number}
-        for code in operator("POST", f"/campaigns/{number}/invitations", {"slots": sorted(hers)})["codes"]:
-            hers[code["slot"]].token = anybody("POST", "/join", {"code": code["code"]})["token"]
+    for number in (participants.drawn, participants.typed):
+        participant = {person.slot: person for person in people if person.campaign == number}
+        for code in operator("POST", f"/campaigns/{number}/invitations", {"slots": sorted(participant)})["codes"]:
+            participant[code["slot"]].token = anybody("POST", "/join", {"code": code["code"]})["token"]
     return operator
 
 
@@ -60,9 +60,9 @@ def logged_in_again(port: int, crowd: Crowd, people: Sequence[Person]) -> Operat
 @pytest.mark.timeout(600)
 def test_a_copy_under_load(tmp_path: Path, database_url: str, elsewhere: str | None) -> None:
     home, new, archive = tmp_path / "home", tmp_path / "new", tmp_path / "copy.tar"
-    crowd = gathered(home, database_url, 4 * RATE)
+    participants = gathered(home, database_url, 4 * RATE)
     with Store(database_url, home=Home(home)) as store, Tree(home, database_url) as tree:
-        with Load(tree.port, crowd.people, RATE) as load:
+        with Load(tree.port, participants.people, RATE) as load:
             await_that(lambda: len(load.acknowledged) >= RATE, "it is under way")
             begun = time.monotonic()
             before = [each for each in load.acknowledged if each.at < begun]
@@ -70,23 +70,23 @@ def test_a_copy_under_load(tmp_path: Path, database_url: str, elsewhere: str | N
             took = time.monotonic() - begun
             during = sum(each.at < begun + took for each in load.acknowledged) - len(before)
         assert set(load.statuses) == {204}
-        assert check(store, crowd)["told"] == len(crowd.people)
+        assert check(store, participants)["told"] == len(participants.people)
         assert tree.end() == 0
-    assert 0 < len(before) < len(crowd.people)
+    assert 0 < len(before) < len(participants.people)
     confide(new, "restore", str(archive), "--home", str(new), *(["--store", elsewhere] if elsewhere else []))
     with Store(elsewhere, home=Home(new), create=False) as copy:
-        assert check(copy, crowd, before)["told"] == len(before)  # and of the others each is whole, or not there
-        copied = sum(copy.submitted(number) for number in (crowd.drawn, crowd.typed))
+        assert check(copy, participants, before)["told"] == len(before)  # and of the others each is whole, or not there
+        copied = sum(copy.submitted(number) for number in (participants.drawn, participants.typed))
         assert len(before) <= copied
         with Tree(new, elsewhere) as tree:
-            going_on = [*before[:10], *crowd.people[-10:]]
-            operator = logged_in_again(tree.port, crowd, going_on)
+            going_on = [*before[:10], *participants.people[-10:]]
+            operator = logged_in_again(tree.port, participants, going_on)
             for person in going_on:
                 assert asyncio.run(put(tree.port, person.token, person.values)) == 204
-            for number in (crowd.drawn, crowd.typed):
+            for number in (participants.drawn, participants.typed):
                 assert operator("GET", f"/campaigns/{number}/progress")["handed_in"] == copy.submitted(number)
-            drawn = next(each for each in before[:10] if each.campaign == crowd.drawn)
+            drawn = next(each for each in before[:10] if each.campaign == participants.drawn)
             assert asyncio.run(put(tree.port, drawn.token, drawn.other)) == 409
             assert tree.end() == 0
-        check(copy, crowd, [*before, *crowd.people[-10:]])
+        check(copy, participants, [*before, *participants.people[-10:]])
     print(f"{store.name}: {len(before)} told before, {during} while it was taken ({took:.1f} s); {copied} in it")

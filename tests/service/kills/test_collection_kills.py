@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from confide.campaign import Home, Store
-from service.kills.crowd import Crowd, check, gathered, in_thirds
 from service.kills.load import Load, put
+from service.kills.participants import Participants, check, gathered, in_thirds
 from service.kills.tree import Tree, await_that
 
 RATE = 80
@@ -23,9 +23,9 @@ HELD = 0.25
 """Seconds in which nobody can write, so that a killed worker has begun something."""
 
 
-def hold(store: Store, crowd: Crowd) -> None:
+def hold(store: Store, participants: Participants) -> None:
     """Reports wait for a while: those of one campaign, or in SQLite all."""
-    with store._locked(crowd.drawn):
+    with store._locked(participants.drawn):
         time.sleep(HELD)
 
 
@@ -33,39 +33,39 @@ def hold(store: Store, crowd: Crowd) -> None:
 @pytest.mark.timeout(600)
 def test_kills_during_collection(tmp_path: Path, database_url: str) -> None:
     home = tmp_path / "home"
-    crowd = gathered(home, database_url, RATE * 7)
-    in_thirds(crowd.people)
+    participants = gathered(home, database_url, RATE * 7)
+    in_thirds(participants.people)
     with Store(database_url, home=Home(home)) as store, Tree(home, database_url) as tree:
         killed: list[int] = []
-        with Load(tree.port, crowd.people, RATE) as load:
+        with Load(tree.port, participants.people, RATE) as load:
             for turn, (at, after) in enumerate(KILLS):
                 time.sleep(max(0.0, load.begun + at - time.monotonic()))
                 await_that(lambda: bool(tree.workers()) and tree.ready(), "somebody answers")
                 worker = tree.workers()[0 if turn % 2 else -1]
-                hold(store, crowd)
+                hold(store, participants)
                 time.sleep(after)
                 tree.kill(worker)
                 killed.append(worker)
             time.sleep(max(0.0, load.begun + ALL - time.monotonic()))
             tree.await_ready()  # the supervisor has brought new ones up
             assert not set(killed) & set(tree.workers())
-            hold(store, crowd)
+            hold(store, participants)
             tree.kill_all()
             assert not tree.ready()
             tree.start()
         seconds = time.monotonic() - load.begun
         assert set(load.statuses) <= {204, 409}
         assert load.broken
-        figures = check(store, crowd)
-        assert figures["told"] + figures["not told"] == len(crowd.people)
-        hers = [each for each in load.acknowledged if each.campaign == crowd.drawn][:40]
-        for person in hers:
+        figures = check(store, participants)
+        assert figures["told"] + figures["not told"] == len(participants.people)
+        participant = [each for each in load.acknowledged if each.campaign == participants.drawn][:40]
+        for person in participant:
             draw = person.other if person.acknowledged == person.values else person.values
             assert asyncio.run(put(tree.port, person.token, draw)) == 409
             assert asyncio.run(put(tree.port, person.token, person.acknowledged or {})) == 204
-        check(store, crowd)
+        check(store, participants)
         assert tree.end() == 0
-        check(store, crowd)
-    print(f"{store.name}: {len(killed)} workers and once all killed; {len(crowd.people)} people, {figures['told']} "
-          f"told, {figures['not told']} not told, of whom {figures['not told, yet stored']} stored; {load.broken} "
-          f"requests without an answer; {seconds:.0f} s")
+        check(store, participants)
+    print(f"{store.name}: {len(killed)} workers and once all killed; {len(participants.people)} people, "
+          f"{figures['told']} told, {figures['not told']} not told, of whom {figures['not told, yet stored']} "
+          f"stored; {load.broken} requests without an answer; {seconds:.0f} s")

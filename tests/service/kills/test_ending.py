@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from confide.campaign import Home, Store
-from service.kills.crowd import check, gathered
 from service.kills.load import Load, put
+from service.kills.participants import check, gathered
 from service.kills.tree import Tree, alive, await_that
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -27,39 +27,41 @@ AT_MOST = 35.0
 def test_reported_to_end_under_load(workers: int, tmp_path: Path, database_url: str) -> None:
     """What was begun is answered and stored; the others hand in to the next service."""
     home = tmp_path / "home"
-    crowd = gathered(home, database_url, 3 * RATE)
+    participants = gathered(home, database_url, 3 * RATE)
     with Store(database_url, home=Home(home)) as store, Tree(home, database_url, workers=workers) as tree:
-        with Load(tree.port, crowd.people, RATE) as load:
+        with Load(tree.port, participants.people, RATE) as load:
             await_that(lambda: len(load.acknowledged) >= RATE, "it is under way")
             begun = time.monotonic()
             assert tree.end() == 0
             took = time.monotonic() - begun
-            before = check(store, crowd, load.acknowledged)["told"]
+            before = check(store, participants, load.acknowledged)["told"]
             tree.start()
         assert set(load.statuses) == {204}
-        assert 0 < before < len(crowd.people)
-        assert check(store, crowd)["told"] == len(crowd.people)
+        assert 0 < before < len(participants.people)
+        assert check(store, participants)["told"] == len(participants.people)
         assert tree.end() == 0
     assert took < AT_MOST
-    print(f"{store.name}, {workers}: {before} of {len(crowd.people)} told before the end, which took {took:.1f} s")
+    print(f"{store.name}, {workers}: {before} of {len(participants.people)} told before the end, "
+          f"which took {took:.1f} s")
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_was_begun_is_answered(workers: int, tmp_path: Path, database_url: str) -> None:
     """Reports that wait for the store when the signal comes are stored, and their owners told."""
     home, waiting = tmp_path / "home", 24
-    crowd = gathered(home, database_url, waiting)
+    participants = gathered(home, database_url, waiting)
 
     async def hand_in(port: int) -> list[int]:
-        return await asyncio.gather(*(put(port, person.token, person.values) for person in hers))
+        return await asyncio.gather(*(put(port, person.token, person.values) for person in participant))
 
     with Store(database_url, home=Home(home)) as store, Tree(home, database_url, workers=workers) as tree:
-        hers = [each for each in crowd.people if each.campaign == crowd.drawn]
-        assert asyncio.run(put(tree.port, crowd.people[1].token, crowd.people[1].values)) == 204  # it is warm
-        crowd.people[1].sent.append(crowd.people[1].values)
+        participant = [each for each in participants.people if each.campaign == participants.drawn]
+        second = participants.people[1]
+        assert asyncio.run(put(tree.port, second.token, second.values)) == 204  # it is warm
+        second.sent.append(second.values)
 
         async def during() -> list[int]:
-            with store._locked(crowd.drawn):
+            with store._locked(participants.drawn):
                 asked = asyncio.create_task(hand_in(tree.port))
                 await asyncio.sleep(2.0)
                 assert not asked.done()
@@ -69,18 +71,18 @@ def test_what_was_begun_is_answered(workers: int, tmp_path: Path, database_url: 
 
         assert asyncio.run(during()) == [204] * waiting
         assert tree.child.wait(AT_MOST) == 0
-        for person in hers:
+        for person in participant:
             person.sent.append(person.values)
             person.acknowledged = person.values
-        assert check(store, crowd)["told"] == waiting
+        assert check(store, participants)["told"] == waiting
 
 
 def test_workers_end_with_their_supervisor(tmp_path: Path, database_url: str) -> None:
     """Else they would answer without anybody to replace them, and keep the port from the next service."""
     home = tmp_path / "home"
-    crowd = gathered(home, database_url, 2 * RATE)
+    participants = gathered(home, database_url, 2 * RATE)
     with Store(database_url, home=Home(home)) as store, Tree(home, database_url) as tree:
-        with Load(tree.port, crowd.people, RATE) as load:
+        with Load(tree.port, participants.people, RATE) as load:
             await_that(lambda: len(load.acknowledged) >= RATE // 2, "it is under way")
             workers = tree.workers()
             tree.child.kill()
@@ -89,8 +91,8 @@ def test_workers_end_with_their_supervisor(tmp_path: Path, database_url: str) ->
             await_that(lambda: not any(map(alive, workers)), "they end", AT_MOST)
             took = time.monotonic() - begun
             tree.start()
-        assert load.statuses == {204: len(crowd.people)}
-        assert check(store, crowd)["told"] == len(crowd.people)
+        assert load.statuses == {204: len(participants.people)}
+        assert check(store, participants)["told"] == len(participants.people)
         assert tree.end() == 0
     print(f"{store.name}: workers ended {took:.1f} s after their supervisor")
 

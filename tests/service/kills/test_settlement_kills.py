@@ -22,7 +22,7 @@ from confide.campaign.store import service_schema as t
 from confide.contract.outcome_folder import rebuild
 from confide.service.access import Operators, Role, Sessions
 from confide.service.work import Drafts, Jobs, Opened, Task
-from service.kills.crowd import text_of
+from service.kills.participants import text_of
 from service.kills.stages import LEASE, STAGES, environment, program
 from service.kills.tree import Tree, await_that
 from service.kills.watching import Operator, Public

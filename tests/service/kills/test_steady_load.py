@@ -14,7 +14,7 @@ import pytest
 from benchmarks.service_worker import answer_of, hand_in, prepared, wrong
 
 from confide.campaign import Home, Store
-from service.kills.crowd import stored_reports
+from service.kills.participants import stored_reports
 from service.kills.tree import Tree
 
 RATE, SECONDS = 200, 60

@@ -90,7 +90,7 @@ def test_what_pages_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setitem(pages._templates("en").globals, "sections", lambda *_: "")  # a kind's: plan, offer, result
     with serving(tmp_path) as (app, _), in_brackets():
         parts = app.state.parts
-        olga, hers = Browser(app), Browser(app)
+        olga, participant = Browser(app), Browser(app)
         pages_ = [olga.see(path) for path in ("/", "/join", "/login")]
         olga.send("/login", name="olga", password="wrong", status=401)
         pages_.append(olga.text)
@@ -101,20 +101,20 @@ def test_what_pages_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, tmp_
         (_, code), = parts.invitations.invite(number, [0])
         pages_ += [olga.see(f"/desk/campaigns/{number}"), olga.send(f"/desk/campaigns/{number}/settle", 422),
                    olga.send(f"/desk/campaigns/{number}/invite", 422, ids="⟦nobody⟧")]
-        pages_.append(hers.send("/join", 401, code="nothing") if hers.see("/join") else "")
-        hers.join(code)
-        pages_.append(hers.text)
-        hers.send("/mine/report", **{"field.report": "⟦ja⟧"})
-        pages_ += [hers.text, hers.see("/mine/withdraw"), hers.see("/mine/share", 409)]
+        pages_.append(participant.send("/join", 401, code="nothing") if participant.see("/join") else "")
+        participant.join(code)
+        pages_.append(participant.text)
+        participant.send("/mine/report", **{"field.report": "⟦ja⟧"})
+        pages_ += [participant.text, participant.see("/mine/withdraw"), participant.see("/mine/share", 409)]
         olga.see(f"/desk/campaigns/{number}")
         pages_.append(olga.send(f"/desk/campaigns/{number}/audit"))
         olga.send(f"/desk/campaigns/{number}/settle", meant="yes")
         while any(parts.jobs.of(number, task).state in ("queued", "running") for task in Task):
             time.sleep(0.1)
-        pages_ += [olga.see(f"/desk/campaigns/{number}"), hers.see("/mine"), hers.see("/mine/share"),
+        pages_ += [olga.see(f"/desk/campaigns/{number}"), participant.see("/mine"), participant.see("/mine/share"),
                    olga.see("/desk/ledger"), olga.see("/"), olga.see(f"/campaigns/{number}")]
-        hers.client.cookies.clear()
-        pages_.append(hers.client.post("/mine/withdraw", data={}).text)
+        participant.client.cookies.clear()
+        pages_.append(participant.client.post("/mine/withdraw", data={}).text)
         plan = parts.opened.get(number).campaign.plan
         theirs = {"confide", "olga", "draft", "name", *kind_names(), parts.store.home.fingerprint,
                   "The ledger admits the campaign.", "is new to it.", "epsilon = 1"}  # the ledger's
@@ -132,17 +132,17 @@ def typed(app: FastAPI, name: str, *, refused: dict[str, str], taken: dict[str, 
     """What a participant of a kind reads: of a form that is refused, of one that is stored, and of another draw."""
     parts = app.state.parts
     draft = parts.drafts.new(kind(name).template, parts.operators.all()[0].number)
-    number, hers = parts.drafts.open(draft.number).number, Browser(app)
-    hers.join(parts.invitations.invite(number, [0])[0][1])
+    number, participant = parts.drafts.open(draft.number).number, Browser(app)
+    participant.join(parts.invitations.invite(number, [0])[0][1])
     pages_ = []
     for fields in (refused, taken, dict.fromkeys(taken, "no")):
-        if hers.see("/mine") and 'action="/mine/report"' in hers.text:
-            word = re.search(r'name="word" value="(\w+)"', hers.text)
+        if participant.see("/mine") and 'action="/mine/report"' in participant.text:
+            word = re.search(r'name="word" value="(\w+)"', participant.text)
             assert word is not None
             sent = {"word": word[1], **{f"field.{column}": text for column, text in fields.items()}}
-            pages_.append(hers.client.post("/mine/report", data=sent).text)
-        pages_.append(hers.see("/mine"))
-    return [*pages_, hers.see("/mine/share", 409)]
+            pages_.append(participant.client.post("/mine/report", data=sent).text)
+        pages_.append(participant.see("/mine"))
+    return [*pages_, participant.see("/mine/share", 409)]
 
 
 def test_what_refusals_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

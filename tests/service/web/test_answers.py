@@ -49,7 +49,7 @@ def in_form(text: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", ["matching", "bundles", "regression", "program"])
 @pytest.mark.parametrize("turn", [0, 1])
-def test_what_is_stored_is_what_she_could_have_typed(name: str, turn: int) -> None:
+def test_a_stored_answer_could_have_been_typed(name: str, turn: int) -> None:
     """Of every kind whose records are handed in as they are: the same texts, and so the same bytes."""
     it = kind(name)
     tables = read_tables(it.template)
@@ -106,63 +106,64 @@ def test_a_kind_that_stores_something_else_says_nothing_and_a_fault_is_a_fault(m
 
 def test_a_change_begins_with_what_is_stored(app: FastAPI) -> None:
     number = opened(app, kind("matching").template)
-    hers, parts, who = joined(app, number), app.state.parts, Participant(number, 0)
-    hers.send("/mine/report", **{"field.law": "33.3", "field.music": "100"})
-    assert "The form shows your stored answers" in hers.text
-    assert {name: text for name, text in in_form(hers.text).items() if text} == {
+    participant, parts, who = joined(app, number), app.state.parts, Participant(number, 0)
+    participant.send("/mine/report", **{"field.law": "33.3", "field.music": "100"})
+    assert "The form shows your stored answers" in participant.text
+    assert {name: text for name, text in in_form(participant.text).items() if text} == {
         "field.law": "33.3", "field.music": "100"}
     before = parts.store.report_of(number, 0)
-    hers.send("/mine/report", **in_form(hers.text))
+    participant.send("/mine/report", **in_form(participant.text))
     assert parts.store.report_of(number, 0) == before
     # empty is not taken unless it is meant, and what is stored stands
-    empty = dict.fromkeys(in_form(hers.text), "")
-    hers.send("/mine/report", 422, **empty)
+    empty = dict.fromkeys(in_form(participant.text), "")
+    participant.send("/mine/report", 422, **empty)
     assert parts.store.report_of(number, 0) == before
-    assert 'role="alert"' in hers.text
-    assert "Your earlier record stands." in hers.text
-    hers.send("/mine/report", nothing="yes", **empty)
+    assert 'role="alert"' in participant.text
+    assert "Your earlier record stands." in participant.text
+    participant.send("/mine/report", nothing="yes", **empty)
     assert parts.participation.typed(who) == {}
-    hers.send("/mine/report", **empty)  # nothing is lost any more, so that nothing is asked
+    participant.send("/mine/report", **empty)  # nothing is lost any more, so that nothing is asked
     assert joined(app, number, 1).see("/mine").count("The form shows your stored answers") == 0
 
 
 def test_what_a_device_drew_is_not_shown(app: FastAPI) -> None:
     number = opened(app, kind("bits").template)
-    hers, parts, who = joined(app, number), app.state.parts, Participant(number, 0)
+    participant, parts, who = joined(app, number), app.state.parts, Participant(number, 0)
     parts.participation.submit(who, {"report": "yes"})
     assert parts.participation.typed(who) is None
-    assert "The form shows your stored answers" not in hers.see("/mine")
+    assert "The form shows your stored answers" not in participant.see("/mine")
 
 
 def test_all_that_is_wrong_stands_above_the_page(app: FastAPI) -> None:
     """Each with a link to its field; it is read out, and has the focus."""
     number = opened(app, kind("regression").template)
-    hers = joined(app, number)
+    participant = joined(app, number)
     asked = app.state.parts.participation.form(Participant(number, 0))
-    hers.send("/mine/report", 422, **{f"field.{each.column}": "a lot" for each in asked if each.form == "number"})
-    summary = hers.text.partition('id="wrong"')
+    participant.send("/mine/report", 422, **{
+        f"field.{each.column}": "a lot" for each in asked if each.form == "number"})
+    summary = participant.text.partition('id="wrong"')
     assert 'role="alert" tabindex="-1"' in summary[0][-60:]
     assert "autofocus" in summary[2][:20]
-    assert hers.text.index('id="wrong"') < hers.text.index('class="offer"')
+    assert participant.text.index('id="wrong"') < participant.text.index('class="offer"')
     links = re.findall(r'<li><a href="#([^"]+)">([^<]+)</a>', summary[2].partition("</div>")[0])
     assert len(links) == len(asked) >= 2
     for (place, said), each in zip(links, asked, strict=True):
-        assert f'id="{place}"' in hers.text
+        assert f'id="{place}"' in participant.text
         assert html.unescape(said).startswith(each.label + ": ")
-    assert hers.text.count('role="alert"') == 1
+    assert participant.text.count('role="alert"') == 1
 
 
 def test_a_change_that_comes_too_late_says_so(app: FastAPI) -> None:
     number = opened(app, kind("matching").template)
-    hers, late, parts = joined(app, number), joined(app, number, 1), app.state.parts
-    hers.send("/mine/report", **{"field.law": "10"})
+    participant, late, parts = joined(app, number), joined(app, number, 1), app.state.parts
+    participant.send("/mine/report", **{"field.law": "10"})
     before = parts.store.report_of(number, 0)
     parts.store.close_collection(number)
-    hers.send("/mine/report", 409, **{"field.law": "20"})
+    participant.send("/mine/report", 409, **{"field.law": "20"})
     assert parts.store.report_of(number, 0) == before
-    assert "This change was not taken: the collection has closed." in hers.text
-    assert "You may change it" not in hers.text
-    assert "The collection has closed: it does not change any more." in hers.see("/mine")
+    assert "This change was not taken: the collection has closed." in participant.text
+    assert "You may change it" not in participant.text
+    assert "The collection has closed: it does not change any more." in participant.see("/mine")
     late.send("/mine/report", 409, **{"field.law": "20"})
     assert "This was not taken" in late.text
     assert "It is stored" not in late.text

@@ -14,7 +14,7 @@ from confide.privacy.device_odds import of_hundred
 from confide.service.web.page import STATIC
 from service.language.pseudo import in_brackets, outside
 from service.parts import PASSWORD
-from service.web.walking import accepted, altered, at_offer, kept, leaving, opened_by, running
+from service.web.browsing import accepted, altered, at_offer, kept, leaving, opened_by, running
 
 
 def wire(page: Page) -> list[str]:
@@ -25,7 +25,7 @@ def wire(page: Page) -> list[str]:
     return sent
 
 
-def test_only_what_her_device_drew_leaves_it(chromium: Browser, tmp_path: Path) -> None:
+def test_only_the_drawn_report_leaves_the_device(chromium: Browser, tmp_path: Path) -> None:
     with running(tmp_path) as (base, parts):
         number = opened_by(parts, "bits")
         (_, code), (_, other) = parts.invitations.invite(number, [0, 1])
@@ -378,7 +378,7 @@ def test_pages_are_accessible(dark: bool, chromium: Browser, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_link_asks_whoever_takes_part_already(chromium: Browser, tmp_path: Path) -> None:
+def test_a_link_asks_a_present_participant_first(chromium: Browser, tmp_path: Path) -> None:
     """The code of a link is in the form, and goes nowhere before she has said that it should."""
     with running(tmp_path) as (base, parts):
         number = opened_by(parts, "bits")

@@ -49,11 +49,11 @@ def paragraphs(text: str) -> str:
 def test_contracts_are_spoken_of_as_they_stand(app: FastAPI) -> None:
     """A report is no draw, a contract that asks nothing has no form, and the desk says what a round asks and costs."""
     parts, number = app.state.parts, opened(app, kind("mean").template)
-    hers, other = joined(app, number), joined(app, number, 1)
-    hers.send("/mine/report", **{"field.concern": "0.25"})
-    assert "You may change it until contracts are drawn up." in hers.text
-    assert "the report of your device" not in hers.text
-    assert 'value="0.25"' in hers.text
+    participant, other = joined(app, number), joined(app, number, 1)
+    participant.send("/mine/report", **{"field.concern": "0.25"})
+    assert "You may change it until contracts are drawn up." in participant.text
+    assert "the report of your device" not in participant.text
+    assert 'value="0.25"' in participant.text
     with parts.store.database.writing() as connection:
         for slot in range(2, 1000):
             row = {"id": str(slot + 1), "concern": repr((slot + 0.5) / 1000)}
@@ -67,9 +67,9 @@ def test_contracts_are_spoken_of_as_they_stand(app: FastAPI) -> None:
     assert "standard error of the mean" in said
     assert re.search(r"the ledger is charged rho = 0\.5 \(zCDP\) for the people of", said)
     assert "--final" not in said
-    hers.see("/mine")
-    assert "Your first report is stored." in hers.text
-    assert "the report of your device" not in hers.text
+    participant.see("/mine")
+    assert "Your first report is stored." in participant.text
+    assert "the report of your device" not in participant.text
     olga.send(f"{at}/final", 422)
     olga.send(f"{at}/final", meant="yes")
     assert "0 have handed something in on final contracts." in paragraphs(olga.text)
@@ -132,15 +132,15 @@ def test_what_opening_charges_is_said_before_and_after(app: FastAPI) -> None:
         assert re.search(f"Opening charges nothing: the ledger is charged .* {when}", paragraphs(olga.text))
 
 
-def test_whoever_has_withdrawn_gets_no_code(served: tuple[FastAPI, Caller]) -> None:
+def test_a_withdrawn_participant_gets_no_code(served: tuple[FastAPI, Caller]) -> None:
     """At the desk, and of the API."""
     app, anybody = served
     parts, number = app.state.parts, opened(app, kind("matching").template)
-    hers = joined(app, number, 2)
-    assert "This is final" in hers.see("/mine/withdraw")
-    assert "paid" not in paragraphs(hers.text).partition("Withdraw")[2]  # nothing is, here
-    hers.send("/mine/withdraw")
-    assert "You have withdrawn" in hers.text
+    participant = joined(app, number, 2)
+    assert "This is final" in participant.see("/mine/withdraw")
+    assert "paid" not in paragraphs(participant.text).partition("Withdraw")[2]  # nothing is, here
+    participant.send("/mine/withdraw")
+    assert "You have withdrawn" in participant.text
     olga, at = desk(app, number), f"/desk/campaigns/{number}"
     assert "3 has withdrawn and takes no part" in olga.send(f"{at}/invite", 409, ids="1 3")
     assert parts.invitations.waiting(number) == 0
@@ -152,7 +152,7 @@ def test_whoever_has_withdrawn_gets_no_code(served: tuple[FastAPI, Caller]) -> N
     assert [row["id"] for row in codes] == [str(each) for each in range(1, 601) if each != 3]
 
 
-def test_whoever_has_withdrawn_has_no_share_of_what_is_settled_either(app: FastAPI) -> None:
+def test_a_withdrawn_participant_has_no_share_of_a_settled_campaign(app: FastAPI) -> None:
     """Also where nothing is paid, so that all reports are erased with the settlement."""
     text = kind("matching").template.replace("wishes of 2026", "withdrawn before")
     number = opened(app, text)
@@ -164,14 +164,14 @@ def test_whoever_has_withdrawn_has_no_share_of_what_is_settled_either(app: FastA
     olga.send(f"/desk/campaigns/{number}/settle", meant="yes")
     finished(olga, number, "settle")
     assert "1 has withdrawn" in olga.text
-    hers = gone.see("/mine")
-    assert "You have withdrawn" in hers
-    assert "/mine/share" not in hers
-    assert "/mine/withdraw" not in hers
+    participant = gone.see("/mine")
+    assert "You have withdrawn" in participant
+    assert "/mine/share" not in participant
+    assert "/mine/withdraw" not in participant
     assert "withdrawn, so there is no share" in gone.see("/mine/share", 409)
 
 
-def test_whoever_handed_in_is_reported_that_the_campaign_is_cancelled(served: tuple[FastAPI, Caller]) -> None:
+def test_a_participant_who_submitted_reads_that_the_campaign_is_cancelled(served: tuple[FastAPI, Caller]) -> None:
     """By all pages and doors: a ledger that does not admit it cancels it, and erases what she was told is stored."""
     app, anybody = served
     parts, olga = app.state.parts, Browser(app)
@@ -179,15 +179,15 @@ def test_whoever_handed_in_is_reported_that_the_campaign_is_cancelled(served: tu
     text = kind("matching").template.replace("wishes of 2026", "cancelled later")
     first, number = opened(app, text), opened(app, text)  # the budget is enough for one of them
     codes = [code for _, code in parts.invitations.invite(number, [0, 1, 2])]
-    hers, gone = Browser(app), Browser(app)
-    hers.join(codes[0])
+    participant, gone = Browser(app), Browser(app)
+    participant.join(codes[0])
     gone.join(codes[1])
     third = anybody.joined(codes[2])
     parts.participation.submit(Participant(number, 0), {"law": "12"})
-    assert "It is stored" in hers.see("/mine")
+    assert "It is stored" in participant.see("/mine")
     gone.see("/mine/withdraw")
     gone.send("/mine/withdraw")
-    form = hers.see("/mine/withdraw")
+    form = participant.see("/mine/withdraw")
     for each in (first, number):
         olga.see(f"/desk/campaigns/{each}")
         olga.send(f"/desk/campaigns/{each}/settle", meant="yes")
@@ -198,20 +198,20 @@ def test_whoever_handed_in_is_reported_that_the_campaign_is_cancelled(served: tu
     assert parts.store.get(number).state is State.CANCELLED
     assert parts.store.report_of(number, 0) is None
 
-    for browser in (hers, gone):
+    for browser in (participant, gone):
         said = paragraphs(browser.see("/mine"))
         assert "The campaign is cancelled: there will be no result and no payment." in said
         assert "All records are erased." in said
         assert "You have nothing to do now" not in said
         assert "/mine/withdraw" not in browser.text
         assert "Forget me on this device" in said
-    assert "there is nothing to take back" in hers.see("/mine/withdraw")
-    assert "<form" not in hers.text.partition("<main")[2]
-    said = paragraphs(hers.see("/mine/share", 409))
+    assert "there is nothing to take back" in participant.see("/mine/withdraw")
+    assert "<form" not in participant.text.partition("<main")[2]
+    said = paragraphs(participant.see("/mine/share", 409))
     assert "The campaign is cancelled: there will be no result, and no share." in said
     assert "Look again later" not in said
-    hers.text = form  # as a tab has it that she opened before
-    assert "The campaign is cancelled" in hers.send("/mine/withdraw")
+    participant.text = form  # as a tab has it that she opened before
+    assert "The campaign is cancelled" in participant.send("/mine/withdraw")
     anyone = Browser(app)
     said = paragraphs(anyone.see(f"/campaigns/{number}"))
     assert "This campaign is cancelled: there will be no result." in said
@@ -227,8 +227,8 @@ def test_whoever_handed_in_is_reported_that_the_campaign_is_cancelled(served: tu
     operator = anybody.logged_in("olga")
     for answer in (third("POST", "/mine/share", json={}, status=409),
                    third("POST", "/mine/share", json={"values": {"law": "12"}}, status=409),
-                   *(anybody("GET", f"/campaigns/{number}/{door}", status=409)
-                     for door in ("result", "pack", "pack.zip")),
+                   *(anybody("GET", f"/campaigns/{number}/{endpoint}", status=409)
+                     for endpoint in ("result", "pack", "pack.zip")),
                    operator("GET", f"/campaigns/{number}/payouts", status=409)):
         assert answer["detail"] == "the campaign is cancelled"
         assert "later" not in answer["limit"]
@@ -239,9 +239,9 @@ def test_whoever_handed_in_is_reported_that_the_campaign_is_cancelled(served: tu
 
 def test_a_report_that_comes_after_the_cancelling_is_reported_so(app: FastAPI) -> None:
     number = opened(app, kind("matching").template)
-    hers = joined(app, number)
+    participant = joined(app, number)
     app.state.parts.store.cancel(number)
-    said = hers.send("/mine/report", 409, **{"field.law": "12"})
+    said = participant.send("/mine/report", 409, **{"field.law": "12"})
     assert "This was not taken: the campaign is cancelled." in said
     assert "nothing is asked of you" not in said
 
@@ -267,8 +267,8 @@ def test_deposits_are_noted_at_the_desk_and_by_the_api(served: tuple[FastAPI, Ca
     olga.send(f"{at}/deposits", ids="1, 3", received="yes")
     assert "2 are noted as received, of: 1, 3" in paragraphs(olga.text)
     olga.send(f"{at}/deposits", ids="3", received="no")
-    hers, other = joined(app, number), joined(app, number, 1)
-    assert "The operator has noted your deposit." in hers.text
+    participant, other = joined(app, number), joined(app, number, 1)
+    assert "The operator has noted your deposit." in participant.text
     assert "The operator has not noted a deposit of yours yet." in other.text
     for slot in (0, 1):
         parts.participation.submit(Participant(number, slot), {"report": "yes"})
@@ -299,8 +299,8 @@ def test_a_copy_is_said_to_be_held_before_anything_is_tried(app: FastAPI) -> Non
 def test_payouts_are_approved_on_purpose_and_a_lost_file_is_written_again(app: FastAPI) -> None:
     text = kind("bits").template
     parts, number = app.state.parts, opened(app, text)
-    hers, at = joined(app, number), f"/desk/campaigns/{number}"
-    assert "Nothing is paid to you for it" in hers.see("/mine/withdraw")
+    participant, at = joined(app, number), f"/desk/campaigns/{number}"
+    assert "Nothing is paid to you for it" in participant.see("/mine/withdraw")
     parts.participation.submit(Participant(number, 0), {"report": "yes"})
     report = parts.store.report_of(number, 0)
     parts.store.submit_many(number, [(slot, report) for slot in range(1, 30)])
@@ -324,24 +324,24 @@ def test_payouts_are_approved_on_purpose_and_a_lost_file_is_written_again(app: F
     olga.send(f"{at}/answer", files={"file": ("answer.csv", answer)})
     assert len(references) > 1
     assert "Write batch 1 again" not in olga.text  # whoever wrote it again now might pay twice
-    hers.see("/mine/withdraw")
-    assert "You are still paid: your payout stays." in hers.text
-    assert "You have withdrawn" in hers.send("/mine/withdraw")
-    assert "You are still paid." in hers.text
+    participant.see("/mine/withdraw")
+    assert "You are still paid: your payout stays." in participant.text
+    assert "You have withdrawn" in participant.send("/mine/withdraw")
+    assert "You are still paid." in participant.text
 
 
-def test_a_device_forgets_her_in_two_steps(app: FastAPI) -> None:
-    hers = joined(app, opened(app, kind("matching").template))
-    form = hers.text.partition("<summary>Forget me on this device</summary>")[2].partition("</details>")[0]
+def test_a_device_forgets_its_participant_in_two_steps(app: FastAPI) -> None:
+    participant = joined(app, opened(app, kind("matching").template))
+    form = participant.text.partition("<summary>Forget me on this device</summary>")[2].partition("</details>")[0]
     assert 'action="/leave"' in form
     assert "you need a new code" in form
-    assert hers.text.count('action="/leave"') == 1
-    assert "Take part" in hers.send("/leave")
+    assert participant.text.count('action="/leave"') == 1
+    assert "Take part" in participant.send("/leave")
 
 
 
 
-def test_nobody_is_shown_what_she_may_not_do(app: FastAPI) -> None:
+def test_nobody_is_shown_an_action_that_they_may_not_take(app: FastAPI) -> None:
     """A viewer reads a draft and begins none; and nobody is asked to join where nothing can be handed in."""
     parts, text = app.state.parts, kind("bits").template.replace("make people", "M").replace("ill since may", "viewers")
     draft = parts.drafts.new(text, parts.operators.all()[0].number, "looked-at")

@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from service.parts import PASSWORD
-from service.web.walking import Desk, Walker, free_port, unpacked
+from service.web.browsing import Desk, Visitor, free_port, unpacked
 
 GUIDE = Path(__file__).parents[3] / "docs" / "service.md"
 CONFIDE = f"{sys.executable} -m confide"
@@ -78,7 +78,7 @@ def test_the_guide(
             assert server.poll() is None, log.read_text(encoding="utf-8")
             time.sleep(0.1)
         assert f"confide serves {base}; end it with Ctrl-C" in log.read_text(encoding="utf-8")
-        with (Desk(chromium, base, watched=False) as first, Walker(chromium, base, watched=False) as second):
+        with (Desk(chromium, base, watched=False) as first, Visitor(chromium, base, watched=False) as second):
             first.logs_in()
             first.begins("bits")
             first.follow("Privacy, error and money at other levels")

@@ -23,7 +23,7 @@ from service.clients import Caller, everything, routes, serving
 from service.parts import PASSWORD
 
 COMING_IN = ("/login", "/join")
-HERS = ("/mine", "/leave")
+PARTICIPANT = ("/mine", "/leave")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def changing(app: FastAPI) -> list[APIRoute]:
 def session(app: FastAPI, path: str) -> tuple[str, str]:
     """A new session of whoever may do what is done there: its cookie and its token."""
     parts = app.state.parts
-    if path.startswith(HERS):
+    if path.startswith(PARTICIPANT):
         (_, code), = parts.invitations.invite(1, [0])
         return PARTICIPANT_COOKIE, parts.invitations.join(code)[0]
     return OPERATOR_COOKIE, parts.sessions.begin(parts.operators.named("ada"))

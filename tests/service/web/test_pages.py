@@ -103,7 +103,7 @@ def test_the_desk_opens_the_text_that_was_looked_at(tmp_path: Path) -> None:
         assert len(app.state.parts.opened.all()) == 1
 
 
-def test_of_two_who_write_a_draft_neither_overwrites_what_she_has_not_read(tmp_path: Path) -> None:
+def test_of_two_authors_of_a_draft_neither_overwrites_an_unread_change(tmp_path: Path) -> None:
     """Both texts are shown, what is said of the one is not shown for the other, and nothing can be opened there."""
     def titled(title: str) -> str:
         return kind("bits").template.replace('title = "', f'title = "{title} <i>')
@@ -153,37 +153,37 @@ def test_a_text_that_cannot_be_stored_is_not_taken_for_the_one_that_is(tmp_path:
 
 def test_a_campaign_by_forms_alone(tmp_path: Path) -> None:
     with serving(tmp_path) as (app, _):
-        olga, hers = Browser(app), Browser(app)
+        olga, participant = Browser(app), Browser(app)
         olga.log_in("olga")
         number = begun(olga, TEMPLATE)
         codes = list(csv.DictReader(io.StringIO(olga.send(f"/desk/campaigns/{number}/invite", ids="1, 2"))))
         assert [row["id"] for row in codes] == ["1", "2"]
-        hers.join(codes[0]["code"])
-        assert "What you report" in hers.text
+        participant.join(codes[0]["code"])
+        assert "What you report" in participant.text
         taking = app.state.parts.participation
         who = Participant(number, 0)
         typed = {f"field.{name}": text for name, text in filled(taking.form(who)).items()}
         wrong = dict.fromkeys(typed, "a lot")
-        shown = hers.send("/mine/report", 422, **wrong)
+        shown = participant.send("/mine/report", 422, **wrong)
         assert "is no number" in shown
         assert 'value="a lot"' in shown  # she does not type it again
-        hers.send("/mine/report", **typed)
-        assert "It is stored" in hers.text
+        participant.send("/mine/report", **typed)
+        assert "It is stored" in participant.text
         olga.see(f"/desk/campaigns/{number}")
         assert "1 of" in olga.text
         assert "cannot be undone" in olga.send(f"/desk/campaigns/{number}/settle", 422)
         olga.send(f"/desk/campaigns/{number}/settle", meant="yes")
         finished(olga, number, "settle")
-        assert "See your share" in hers.see("/mine")
-        assert "<section" in hers.see("/mine/share")
+        assert "See your share" in participant.see("/mine")
+        assert "<section" in participant.see("/mine/share")
         public = Browser(app).see(f"/campaigns/{number}")
         assert "confide verify PACK --key" in public
         assert "Settled" in Browser(app).see("/")
-        hers.see("/mine/withdraw")
-        assert "You have withdrawn" in hers.send("/mine/withdraw")
-        hers.see("/mine")
-        hers.send("/leave")
-        assert "Take part" in hers.see("/mine")
+        participant.see("/mine/withdraw")
+        assert "You have withdrawn" in participant.send("/mine/withdraw")
+        participant.see("/mine")
+        participant.send("/leave")
+        assert "Take part" in participant.see("/mine")
 
 
 def test_an_audit_by_a_form_is_shown_when_it_is_done(tmp_path: Path) -> None:
@@ -209,8 +209,8 @@ def test_forms_of_strangers_change_nothing(tmp_path: Path) -> None:
         cross = {"Sec-Fetch-Site": "cross-site"}
         assert olga.client.post("/desk/drafts", data={"kind": "bits", "word": good}, headers=cross).status_code == 403
         assert olga.client.post("/login", data={"name": "ada", "password": PASSWORD}, headers=cross).status_code == 403
-        hers = re.findall(r'name="word" value="([0-9a-f]+)"', vera.text)[0]  # her page has no such form
-        answer = vera.client.post("/desk/drafts", data={"kind": "bits", "word": hers},
+        participant = re.findall(r'name="word" value="([0-9a-f]+)"', vera.text)[0]  # her page has no such form
+        answer = vera.client.post("/desk/drafts", data={"kind": "bits", "word": participant},
                                   headers={"Sec-Fetch-Site": "same-origin"})
         assert (answer.status_code, "This is for operators" in answer.text) == (403, True)
         assert app.state.parts.drafts.all() == ()

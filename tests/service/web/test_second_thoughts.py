@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from service.web.walking import at_offer, kept, leaving, opened_by, running
+from service.web.browsing import at_offer, kept, leaving, opened_by, running
 
 
 def test_a_link_that_is_followed_where_codes_are_asked_for(chromium: Browser, tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_a_link_that_is_followed_where_codes_are_asked_for(chromium: Browser, tm
 
 
 @pytest.mark.slow
-def test_whoever_draws_before_she_has_chosen_goes_back(chromium: Browser, tmp_path: Path) -> None:
+def test_drawing_before_a_choice_leads_back(chromium: Browser, tmp_path: Path) -> None:
     """She is told that nothing was drawn; nothing is kept or sent, and her answer is drawn once she has chosen it."""
     with running(tmp_path) as (base, parts):
         number = opened_by(parts, "bits")

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from confide.service.shell.parts import Parts
-from service.web.walking import at_offer, kept, opened_by, running
+from service.web.browsing import at_offer, kept, opened_by, running
 
 TABS, TRIALS = 6, 12
 COUNTED = """globalThis.taken = 0;

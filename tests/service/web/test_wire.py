@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from confide.service.web.page import STATIC
-from service.web.walking import at_offer, leaving, opened_by, running
+from service.web.browsing import at_offer, leaving, opened_by, running
 from service.web.wire import Ears, Wire, beyond
 
 ASKS = 'await fetch("/api/v1/mine", {'
@@ -98,6 +98,7 @@ def with_program(page: Page, text: str) -> None:
     page.route("**/static/device.js", lambda route: route.fulfill(body=text, content_type="text/javascript"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leaks", [
     list(LEAKS)[:1], pytest.param(list(LEAKS)[1:], marks=pytest.mark.slow)], ids=["one", "others"])
 def test_a_program_that_tells_is_reported_on(leaks: list[str], chromium: Browser, tmp_path: Path) -> None:
@@ -124,7 +125,7 @@ def test_a_program_that_tells_is_reported_on(leaks: list[str], chromium: Browser
 
 
 @pytest.mark.slow
-def test_who_takes_no_part_shows_when_she_hands_in(chromium: Browser, tmp_path: Path) -> None:
+def test_a_device_without_a_report_submits_at_the_same_time(chromium: Browser, tmp_path: Path) -> None:
     """Whose privacy is worth more than the threshold draws nothing; her device asks the service no less before."""
     ears = Ears()
     with running(tmp_path, ears=ears.before) as (base, parts):

@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 from playwright.sync_api import BrowserContext, Page
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.web.walking import kept, leaving
+from service.web.browsing import kept, leaving
 
 __all__ = ["Ears", "Observed", "Wire", "beyond"]
 

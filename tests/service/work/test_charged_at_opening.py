@@ -23,7 +23,7 @@ from confide.contract import BudgetExceeded, InvalidInput, Refused
 from confide.contract.kinds import kind
 from confide.service.work import Drafts, Opened, Task
 from confide.service.work.faults import Changed
-from service.kills.crowd import text_of
+from service.kills.participants import text_of
 from service.parts import Parts
 
 PEOPLE = 12
@@ -217,7 +217,7 @@ def test_a_run_that_met_no_file_leaves_nothing_open_for_reports(tmp_path: Path) 
         assert store.submitted(known.number) == 0
 
 
-def test_whoever_handed_in_elsewhere_is_not_taken_over(parts: Parts) -> None:
+def test_a_participant_who_submitted_elsewhere_is_not_taken_over(parts: Parts) -> None:
     """Whose deposit is there would follow from another rule than she was told."""
     draft = parts.drafts.new(bits("by hand first"), parts.operator.number)
     parts.drafts.campaign(draft).hand_in("1", {"report": "yes"}, store=parts.store)

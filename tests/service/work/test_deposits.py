@@ -12,7 +12,7 @@ from confide.campaign.pages import payout_sections
 from confide.contract import InvalidInput, Refused
 from confide.contract.outcome_folder import rebuild
 from confide.service.work import Task
-from service.kills.crowd import text_of
+from service.kills.participants import text_of
 from service.parts import Parts
 
 PEOPLE = 12

@@ -59,7 +59,7 @@ def test_files_of_payouts_lie_nowhere(tmp_path: Path, monkeypatch: pytest.Monkey
         assert len(seen) == 4
 
 
-def test_refusals_of_payouts_do_not_tell_where_the_store_is(tmp_path: Path) -> None:
+def test_refusals_of_payouts_do_not_reveal_the_place_of_the_store(tmp_path: Path) -> None:
     with serving(tmp_path, settling=False) as (_, anybody):
         olga = anybody.logged_in("olga")
         for name in ("bits", "mean"):

@@ -121,27 +121,27 @@ def test_nobody_is_in_a_final_round_who_has_declined_or_withdrawn(parts: Parts) 
     assert taking.standing(people[2]).declined
 
 
-def test_whoever_declined_and_takes_part_after_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_participant_who_declined_takes_part_after_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Parts.at(tmp_path) as parts:
         opened, people = reported(parts)
-        taking, rounds, her = parts.participation, parts.rounds, people[2]
+        taking, rounds, participant = parts.participation, parts.rounds, people[2]
         rounds.draw_up(opened)
-        taking.decline(her)
+        taking.decline(participant)
         assert rounds.draw_up(opened).without == ("3",)
         assert rounds.draw_up(opened, again=["3"]).without == ()
-        assert not taking.standing(her).declined
-        taking.decline(her)
+        assert not taking.standing(participant).declined
+        taking.decline(participant)
         with pytest.raises(Refused, match="is in round 3"):
             rounds.finish(opened)
         real = type(parts.store).forget_row
 
         def declines(*args: Any, **more: Any) -> None:
-            taking.decline(her)  # the new round, which she is shown since a moment
+            taking.decline(participant)  # the new round, which she is shown since a moment
             real(*args, **more)
 
         monkeypatch.setattr(type(parts.store), "forget_row", declines)
         assert rounds.draw_up(opened, again=["3"]).number == 4
-        assert taking.standing(her).declined
+        assert taking.standing(participant).declined
         with pytest.raises(Refused, match="is in round 4"):
             rounds.finish(opened)
 
@@ -180,7 +180,7 @@ def test_no_report_changes_while_a_round_is_drawn_up_from_it(tmp_path: Path, mon
     """Nobody is told that something is stored from which her contract does not follow; a withdrawal is always taken."""
     with Parts.at(tmp_path) as parts:
         opened, people = reported(parts)
-        taking, her, reasons = parts.participation, people[0], list[str]()
+        taking, participant, reasons = parts.participation, people[0], list[str]()
         assert opened.contracts is not None
 
         def refused_by(who: Participant, concern: str) -> None:
@@ -188,12 +188,12 @@ def test_no_report_changes_while_a_round_is_drawn_up_from_it(tmp_path: Path, mon
                 taking.submit(who, {"concern": concern})
             reasons.append(caught.value.reason)
 
-        taking.submit(her, {"concern": "0.1"})
-        once_drawn(monkeypatch, lambda: refused_by(her, "0.95"))
+        taking.submit(participant, {"concern": "0.1"})
+        once_drawn(monkeypatch, lambda: refused_by(participant, "0.95"))
         found = parts.rounds.draw_up(opened)
-        assert json.loads(str(parts.store.row_of(opened.number, her.slot, phase=FIRST)))["concern"] == "0.1"
+        assert json.loads(str(parts.store.row_of(opened.number, participant.slot, phase=FIRST)))["concern"] == "0.1"
         terms = opened.contracts.terms(opened.campaign.file.config, found.drawn, "1")
-        refused_by(her, "0.95")
+        refused_by(participant, "0.95")
         assert reasons == ["contracts are being drawn up now", "nothing is asked for now"]
         once_drawn(monkeypatch, lambda: taking.withdraw(people[1]))
         again = parts.rounds.draw_up(opened)
@@ -203,7 +203,7 @@ def test_no_report_changes_while_a_round_is_drawn_up_from_it(tmp_path: Path, mon
 
 def test_a_round_that_comes_to_nothing_leaves_reports_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Parts.at(tmp_path) as parts:
-        opened, (her, *_) = reported(parts)
+        opened, (participant, *_) = reported(parts)
 
         def fails() -> None:
             raise MemoryError
@@ -211,14 +211,14 @@ def test_a_round_that_comes_to_nothing_leaves_reports_open(tmp_path: Path, monke
         once_drawn(monkeypatch, fails)
         with pytest.raises(MemoryError):
             parts.rounds.draw_up(opened)
-        parts.participation.submit(her, {"concern": "0.95"})
-        assert json.loads(str(parts.store.row_of(opened.number, her.slot, phase=FIRST)))["concern"] == "0.95"
+        parts.participation.submit(participant, {"concern": "0.95"})
+        assert json.loads(str(parts.store.row_of(opened.number, participant.slot, phase=FIRST)))["concern"] == "0.95"
 
 
 def test_a_report_that_is_being_stored_is_in_the_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever draws one up waits until it is: what was asked for before is not stored after."""
     with Parts.at(tmp_path) as parts:
-        opened, (her, *_) = reported(parts)
+        opened, (participant, *_) = reported(parts)
         real, found = type(parts.store).hand_row, list[Any]()
         thread = Thread(target=lambda: found.append(parts.rounds.draw_up(opened)))
 
@@ -230,7 +230,7 @@ def test_a_report_that_is_being_stored_is_in_the_round(tmp_path: Path, monkeypat
 
         with monkeypatch.context() as patch:
             patch.setattr(type(parts.store), "hand_row", slow)
-            parts.participation.submit(her, {"concern": "0.95"})
+            parts.participation.submit(participant, {"concern": "0.95"})
         thread.join(60)
         again = parts.rounds.draw_up(opened)
         assert (found[0].number, again.number) == (1, 2)

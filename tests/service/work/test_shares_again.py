@@ -65,8 +65,8 @@ def test_what_was_stored_for_somebody_is_reported_as_it_was(tmp_path: Path) -> N
     """Who withdrew has no share, whatever she types; who handed in nothing reads so, as long as that can be known."""
     with Parts.at(tmp_path) as parts:
         number, taking = parts.open(kind("bits").template), parts.participation
-        hers, gone, idle, *others = parts.join(number, range(6))
-        for who in (hers, gone, *others):  # so that something is due: else all is erased at once, and nothing known
+        participant, gone, idle, *others = parts.join(number, range(6))
+        for who in (participant, gone, *others):  # so that something is due: else all is erased at once
             taking.submit(who, {"report": "yes"})
         assert taking.withdraw(gone)
         assert parts.do(number, Task.SETTLE).problem == ""
@@ -75,10 +75,10 @@ def test_what_was_stored_for_somebody_is_reported_as_it_was(tmp_path: Path) -> N
                 taking.share(gone, values)
         assert "You handed in nothing" in words(taking.share(idle))
         assert "erased" not in words(taking.share(idle))
-        assert "You handed in nothing" not in words(taking.share(hers))
+        assert "You handed in nothing" not in words(taking.share(participant))
 
 
-def test_who_is_handed_goods_reads_their_names_when_her_record_is_erased(tmp_path: Path) -> None:
+def test_a_winner_reads_the_names_of_the_goods_after_their_record_is_erased(tmp_path: Path) -> None:
     text = kind("matching").template
     for said, fewer in (("count = 600", "count = 200"), ("[110, 120, 120, 120]", "[37, 40, 40, 40]"),
                         ("epsilon = 4.0", "epsilon = 8.0")):

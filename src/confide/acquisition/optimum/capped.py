@@ -3,10 +3,10 @@
 Let g be the price of variance, psi a user's virtual cost and w the user's weight. The problem at a given r is
 
     V(r) = min over weights in [0, cap] that sum to 1 of g sum w^2 + r Q(w) = sum a w^2 + r B^2,
-    a = g + r (1 - psi) >= 0,  B = sum b w,  b = sqrt(psi),
+    a = g + r (1 - psi) >= 0, B = sum b w, b = sqrt(psi).
 
-and V(r) is the value of a convex problem. Let h = 1 - b be the ease of a user, and t = h - anchor the ease measured
-from an anchor. The optimum is
+The problem that defines V(r) is convex. Let h = 1 - b be the ease of a user, and t = h - anchor the ease measured from
+an anchor. The optimum is
 
     w = clip((m + p t)/a, 0, cap),   sum w = 1,   p = r B,
 
@@ -17,11 +17,11 @@ Newton step on the right pieces gives a root exactly.
 
 At any level m and pull p, the users without weight come last in the order of the virtual cost psi. The users at the cap
 are among the first users, or also among the last ones (only away from the optimum, where p < 2 r cap), since (m + p t)
-- cap a is convex in h. So every sum over the users strictly between 0 and the cap (the free users), or over the users
-  at the cap, is a difference of sums over the first 0, 1, 2, ... users. One solve of the problem therefore costs O(log
-  n). For a replaced virtual cost, one user is taken out of the sums and one is added to them.
+- cap a is convex in h. Therefore every sum over the users strictly between 0 and the cap (the free users), or over the
+  users at the cap, is a difference of sums over the first 0, 1, 2, ... users. One solve of the problem therefore costs
+  O(log n). For a replaced virtual cost, one user is taken out of the sums and one is added to them.
 
-The computed value of V(r) is that of the dual problem,
+The computed value of V(r) is the value of the dual problem,
 
     2 m (1 - capped weights) + 2 p (1 - anchor - capped sum of t w) - p^2/r - sum over free of (m + p t)^2/a
     + cap^2 sum over capped of a.
@@ -93,7 +93,7 @@ Floats = NDArray[np.float64]
 STEPS = 200
 LEAST = 2.0**-60
 """Lower bound of the coefficient a = g + r (1 - psi) as a multiple of r. Where g = 0, users with virtual cost psi = 1
-would have a = 0. Such users are all alike and share weight equally.
+would have a = 0. Users with psi = 1 are all alike and share weight equally.
 """
 LAST_DIGITS = 2.0**-52
 APART = 1e-9
@@ -115,12 +115,12 @@ class Crowd(NamedTuple):
         cap: the largest weight.
         room: inverse of the largest weight, 1/cap; a whole number where the cap is the inverse of one.
         anchor: ease from which the eases t are measured.
-        `lean`: (n,) eases t from the anchor, falling.
+        offset: (n,) eases t from the anchor, falling.
         price: (n,) coefficients a of the squared weights.
         zeroth: (n + 1,) sums of 1/a over the first 0..n users, less the sum over the first `centre` users.
-        `leans`: (n + 1,) sums of t/a over the first 0..n users, less the sum over the first `centre` users.
+        offsets: (n + 1,) sums of t/a over the first 0..n users, less the sum over the first `centre` users.
         squares: (n + 1,) sums of t^2/a over the first 0..n users, less the sum over the first `centre` users.
-        all_leans: (n + 1,) sums of t over the first 0..n users, less the sum over the first `centre` users.
+        all_offsets: (n + 1,) sums of t over the first 0..n users, less the sum over the first `centre` users.
         all_prices: (n + 1,) sums of a over the first 0..n users, less the sum over the first `centre` users.
     """
 
@@ -129,12 +129,12 @@ class Crowd(NamedTuple):
     cap: float
     room: float
     anchor: float
-    lean: Floats
+    offset: Floats
     price: Floats
     zeroth: Floats
-    leans: Floats
+    offsets: Floats
     squares: Floats
-    all_leans: Floats
+    all_offsets: Floats
     all_prices: Floats
 
 
@@ -148,9 +148,9 @@ class Group(NamedTuple):
         last: place from which on all users are capped.
         capped: number of all capped users.
         zeroth: sum of 1/a over the free users.
-        `leans`: sum of t/a over the free users.
+        offsets: sum of t/a over the free users.
         squares: sum of t^2/a over the free users.
-        capped_leans: sum of t over the capped users.
+        capped_offsets: sum of t over the capped users.
         capped_prices: sum of a over the capped users.
     """
 
@@ -159,9 +159,9 @@ class Group(NamedTuple):
     last: int
     capped: int
     zeroth: float
-    leans: float
+    offsets: float
     squares: float
-    capped_leans: float
+    capped_offsets: float
     capped_prices: float
 
 
@@ -201,14 +201,14 @@ def crowd_at(ease: Floats, gain: Floats, g: float, r: float, room: float, anchor
     """
     n = ease.size
     terms, sums = np.empty((5, n)), np.zeros((5, n + 1))
-    lean, price = terms[3], terms[4]
+    offset, price = terms[3], terms[4]
     for i in range(n):
         t, a = ease[i] - anchor, max(g + r * gain[i], LEAST * r)
-        lean[i], price[i] = t, a
+        offset[i], price[i] = t, a
         terms[0, i], terms[1, i], terms[2, i] = 1.0 / a, t / a, t * t / a
     for k in range(5):
         _add_up(terms[k], centre, sums[k])
-    return Crowd(r, g, 1.0 / room, room, anchor, lean, price, sums[0], sums[1], sums[2], sums[3], sums[4])
+    return Crowd(r, g, 1.0 / room, room, anchor, offset, price, sums[0], sums[1], sums[2], sums[3], sums[4])
 
 
 @compiled
@@ -235,9 +235,9 @@ def _over(total: Floats, start: int, end: int, out: int) -> float:
 
 
 @compiled
-def group_at(crowd: Crowd, out: int, lean: float, price: float, level: float, pull: float) -> Group:
+def group_at(crowd: Crowd, out: int, offset: float, price: float, level: float, pull: float) -> Group:
     """The capped users and the free users at level m and pull p, from the arguments of `best_weights`."""
-    t, a, cap, n = crowd.lean, crowd.price, crowd.cap, crowd.lean.size
+    t, a, cap, n = crowd.offset, crowd.price, crowd.cap, crowd.offset.size
     start, with_weight = 0, n
     while start < with_weight:
         k = (start + with_weight) // 2
@@ -270,33 +270,33 @@ def group_at(crowd: Crowd, out: int, lean: float, price: float, level: float, pu
             start = k + 1
     end = max(first, min(with_weight, last))
     capped = first + n - last - int(out < first) - int(last <= out < n)
-    zeroth, leans = _over(crowd.zeroth, first, end, out), _over(crowd.leans, first, end, out)
+    zeroth, offsets = _over(crowd.zeroth, first, end, out), _over(crowd.offsets, first, end, out)
     squares = _over(crowd.squares, first, end, out)
-    capped_leans = _over(crowd.all_leans, 0, first, out) + _over(crowd.all_leans, last, n, out)
+    capped_offsets = _over(crowd.all_offsets, 0, first, out) + _over(crowd.all_offsets, last, n, out)
     capped_prices = _over(crowd.all_prices, 0, first, out) + _over(crowd.all_prices, last, n, out)
-    mine = level + pull * lean
+    mine = level + pull * offset
     if mine >= cap * price:
-        capped, capped_leans, capped_prices = capped + 1, capped_leans + lean, capped_prices + price
+        capped, capped_offsets, capped_prices = capped + 1, capped_offsets + offset, capped_prices + price
     elif mine > 0.0:
-        zeroth, leans, squares = zeroth + 1.0 / price, leans + lean / price, squares + lean * lean / price
-    return Group(first, end, last, capped, zeroth, leans, squares, capped_leans, capped_prices)
+        zeroth, offsets, squares = zeroth + 1.0 / price, offsets + offset / price, squares + offset * offset / price
+    return Group(first, end, last, capped, zeroth, offsets, squares, capped_offsets, capped_prices)
 
 
 @compiled
-def _level(crowd: Crowd, out: int, lean: float, price: float, guess: float, pull: float) -> tuple[float, Group]:
+def _level(crowd: Crowd, out: int, offset: float, price: float, guess: float, pull: float) -> tuple[float, Group]:
     """The level m at which the weights sum to 1, for a given pull p."""
     cap, room = crowd.cap, crowd.room
     low = -2.0 * (pull + cap * crowd.r)
     high = 2.0 * (pull + cap * (crowd.g + crowd.r))
     level = guess if low < guess < high else 0.0
-    group = group_at(crowd, out, lean, price, level, pull)
+    group = group_at(crowd, out, offset, price, level, pull)
     for _ in range(STEPS):
         if group.zeroth == 0.0:
             if group.capped == room:
                 break
             short, better = group.capped < room, np.inf
         else:
-            better = (cap * (room - group.capped) - pull * group.leans) / group.zeroth
+            better = (cap * (room - group.capped) - pull * group.offsets) / group.zeroth
             if abs(better - level) <= LAST_DIGITS * abs(level):
                 level = better
                 break
@@ -310,18 +310,18 @@ def _level(crowd: Crowd, out: int, lean: float, price: float, guess: float, pull
             if not low < better < high:
                 break
         level = better
-        group = group_at(crowd, out, lean, price, level, pull)
+        group = group_at(crowd, out, offset, price, level, pull)
     return level, group
 
 
 @compiled
-def best_weights(crowd: Crowd, out: int, lean: float, price: float, level: float, pull: float) -> Best:
+def best_weights(crowd: Crowd, out: int, offset: float, price: float, level: float, pull: float) -> Best:
     """The optimum with one user taken out and one user added, where at least 1/cap users are present.
 
     Args:
         crowd: all users present, with their sums.
         out: place of the user who is taken out; n for nobody.
-        lean: ease t of the user who is added.
+        offset: ease t of the user who is added.
         price: coefficient a of the user who is added; infinite for nobody.
         level: initial guess of the level m.
         pull: initial guess of the pull p.
@@ -329,17 +329,17 @@ def best_weights(crowd: Crowd, out: int, lean: float, price: float, level: float
     r, cap, room = crowd.r, crowd.cap, crowd.room
     low, high = -r, 2.0 * r
     for _ in range(STEPS):
-        level, group = _level(crowd, out, lean, price, level, pull)
-        mass, sway = cap * (room - group.capped), (1.0 - crowd.anchor) - cap * group.capped_leans
+        level, group = _level(crowd, out, offset, price, level, pull)
+        mass, sway = cap * (room - group.capped), (1.0 - crowd.anchor) - cap * group.capped_offsets
         if group.zeroth > 0.0:
-            centre = group.leans / group.zeroth
-            better = (sway - centre * mass) / (max(group.squares - centre * group.leans, 0.0) + 1.0 / r)
-            further = (mass - better * group.leans) / group.zeroth
+            centre = group.offsets / group.zeroth
+            better = (sway - centre * mass) / (max(group.squares - centre * group.offsets, 0.0) + 1.0 / r)
+            further = (mass - better * group.offsets) / group.zeroth
         else:
             better, further = sway * r, level
         if abs(better - pull) <= LAST_DIGITS * r:
             break
-        if pull < r * (sway - level * group.leans - pull * group.squares):
+        if pull < r * (sway - level * group.offsets - pull * group.squares):
             low = pull
         else:
             high = pull
@@ -348,16 +348,16 @@ def best_weights(crowd: Crowd, out: int, lean: float, price: float, level: float
             if not low < better < high:
                 break
         level, pull = further, max(better, 0.0)
-    group = group_at(crowd, out, lean, price, level, pull)
-    mass, sway = cap * (room - group.capped), (1.0 - crowd.anchor) - cap * group.capped_leans
-    total = level * group.zeroth + pull * group.leans
-    moved = level * group.leans + pull * group.squares
+    group = group_at(crowd, out, offset, price, level, pull)
+    mass, sway = cap * (room - group.capped), (1.0 - crowd.anchor) - cap * group.capped_offsets
+    total = level * group.zeroth + pull * group.offsets
+    moved = level * group.offsets + pull * group.squares
     value = (level * (2.0 * mass - total) + pull * (2.0 * sway - moved) - pull * pull / r
              + cap * cap * group.capped_prices)
     settled = abs(total - mass) <= APART and abs(pull - r * (sway - moved)) <= APART * r
-    terms = level * level * group.zeroth + 2.0 * abs(level * pull * group.leans) + pull * pull * group.squares
+    terms = level * level * group.zeroth + 2.0 * abs(level * pull * group.offsets) + pull * pull * group.squares
     settled = settled and terms <= CANCELS * value
-    own = 0.0 if np.isinf(price) else min(max((level + pull * lean) / price, 0.0), cap)
+    own = 0.0 if np.isinf(price) else min(max((level + pull * offset) / price, 0.0), cap)
     return Best(level, pull, value, own, group.first, settled)
 
 
@@ -371,13 +371,13 @@ def best_at(
 
 def best_of_all(crowd: Crowd, level: float, pull: float) -> Best:
     """The optimum with all users, found by `best_weights`."""
-    found: Best = best_weights(crowd, crowd.lean.size, 0.0, np.inf, level, pull)
+    found: Best = best_weights(crowd, crowd.offset.size, 0.0, np.inf, level, pull)
     return found
 
 
 def weights_at(crowd: Crowd, found: Best) -> NDArray[np.float64]:
     """Weights of all users, shape (n,)."""
-    wanted = (found.level + found.pull * crowd.lean) / crowd.price
+    wanted = (found.level + found.pull * crowd.offset) / crowd.price
     return np.clip(wanted, 0.0, crowd.cap)
 
 
@@ -441,12 +441,12 @@ def solve_capped(
         variance_price: price g >= 0 of the records' variance.
         noise_price: price kappa > 0 of the noise.
         approximation: relative excess cost that the grid of S may cause, in (0, 1].
-        outside: cost of buying nothing, > 0. If it is infinite, nothing is bought only for lack of people.
+        outside: cost of buying nothing, > 0. If `outside` is infinite, nothing is bought only for lack of people.
         psi_floor: public lower bound of all virtual costs.
 
     Returns:
-        The solution. Nothing is bought where that is cheaper, and where fewer than 1/weight_cap people have a finite
-        virtual cost.
+        The solution. Nothing is bought where buying nothing is cheaper, and where fewer than 1/weight_cap people have a
+        finite virtual cost.
 
     Raises:
         InvalidInput: a virtual cost that is NaN, below the floor, or finite above 1; a parameter out of range.

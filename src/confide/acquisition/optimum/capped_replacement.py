@@ -1,10 +1,10 @@
 """The optimum under a cap on weights with one user's virtual cost replaced, for many users and replacements at once.
 
 Rents are differences of the optimal value V with replaced virtual costs. At each value of the spread S the sums over
-all users are computed once. Each replacement is then one solve of O(log n) with these sums, starting from the optimum
-without replacement. The value V rises in every virtual cost. So a replacement that does not lower a virtual cost is
-solved only at values of S where the cost without replacement does not exceed the best cost found so far. The values of
-S with the lowest cost without replacement come first.
+all users are computed once. Each replacement of a virtual cost is one solve of O(log n) with the sums over all users,
+starting from the optimum without replacement. The value V rises in every virtual cost. Therefore a replacement that
+does not lower a virtual cost is solved only at values of S where the cost without replacement does not exceed the best
+cost found so far. The values of S with the lowest cost without replacement come first.
 
 Source: spec two_part_acquisition section 9.
 """
@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 
 RIVALS = 5e-13
 """Relative distance below which two values of S, or buying and not buying, count as nearly tied. Nearly tied
-alternatives are decided by `solve_capped`, so that the same one is chosen every time.
+alternatives are decided by `solve_capped`, so that the choice is always the same.
 """
 NEGLIGIBLE = 1e-9
 
@@ -65,15 +65,15 @@ def replaced_capped_values(
 ) -> Replaced:
     """The value V of `solve_capped`, and the user's own difference of levels, with that user's virtual cost replaced.
 
-    The computed values agree with those of `solve_capped` up to a relative error of about 1e-14. A problem with n =
-    10^5 and replacements for 10^4 people takes a few seconds.
+    The computed values agree with the values of `solve_capped` up to a relative error of about 1e-14. A problem with n
+    = 10^5 and replacements for 10^4 people takes a few seconds.
 
     Args:
         virtual_costs: (n,) virtual costs psi in [psi_floor, 1]; inf for absentees and for users above the ceiling.
         people: (m,) positions of users, each once or more often.
-        replacements: (m, k) or (m,) virtual costs that replace that user's own. Rents are integrals up to the ceiling,
-            not to inf. A replacement of inf makes the user absent. Absence costs more than a virtual cost just above
-            the ceiling, although such a user sells nothing.
+        replacements: (m, k) or (m,) virtual costs that replace the user's own virtual cost. Rents are integrals up to
+            the ceiling, not to inf. A replacement of inf makes the user absent. Absence costs more than a virtual cost
+            just above the ceiling, although a user above the ceiling sells nothing.
         weight_cap: largest weight, in (0, 1].
         variance_price: price g >= 0 of the records' variance.
         noise_price: price kappa > 0 of the noise.
@@ -161,18 +161,18 @@ def _over_nodes(
         if not open_.size:
             continue
         price = np.where(present, np.maximum(plan.g + node.rate * gain, LEAST * node.rate), np.inf)
-        lean = np.where(present, ease - node.anchor, 0.0)
-        _exchange(node.crowd(here, plan), node.best.level, node.best.pull, open_, persons, root, lean, price, *found)
+        offset = np.where(present, ease - node.anchor, 0.0)
+        _exchange(node.crowd(here, plan), node.best.level, node.best.pull, open_, persons, root, offset, price, *found)
 
 
 @compiled
 def _exchange(
     crowd: Crowd, level: float, pull: float, at: NDArray[np.int64], persons: NDArray[np.int64], root: Floats,
-    lean: Floats, price: Floats, values: Floats, seconds: Floats, differences: Floats, doubtful: NDArray[np.bool_],
+    offset: Floats, price: Floats, values: Floats, seconds: Floats, differences: Floats, doubtful: NDArray[np.bool_],
 ) -> None:
     r = crowd.r
     for t in at:
-        best = best_weights(crowd, persons[t], lean[t], price[t], level, pull)
+        best = best_weights(crowd, persons[t], offset[t], price[t], level, pull)
         value = 1.0 / r + best.value
         b, w = root[t], best.own
         if not best.settled or (b == 0.0 and best.pull <= NEGLIGIBLE * r):

@@ -2,10 +2,12 @@
 all users.
 
 At one value of r, sums over the first 0, 1, 2, ... users are kept: of 1/a, b/a and b^2/a, and of the numerators 1, b
-and b^2 over a^2. Here psi is a user's virtual cost, b = sqrt(psi) and a = g + r (1 - psi). An exchange takes a user out
-of the sums and puts the user back with another virtual cost, which changes each sum by two terms. The threshold theta
-on b is found by bisection, and from theta follow V = theta/sum (theta - b)/a, sum w^2 and Q = (V - g sum w^2)/r. All
-sums have twice the digits of a double, so that no digits are lost where one user's term is nearly the whole sum.
+and
+b^2 over a^2. In these sums psi is a user's virtual cost, b = sqrt(psi) and a = g + r (1 - psi). An exchange takes a
+user out of the sums and puts the user back with another virtual cost, which changes each sum by two terms. The
+threshold theta on b is found by bisection, and from theta follow V = theta/sum (theta - b)/a, sum w^2 and Q = (V - g
+sum w^2)/r. All sums have twice the digits of a double, so that no digits are lost where one user's term is nearly the
+whole sum.
 
 Source: spec two_part_acquisition section 9.
 
@@ -207,8 +209,8 @@ def _threshold(
     rows: Floats, less: Floats, more: Floats, b: Floats, person: int, place: int, own: float, r: float,
     positive: int, guess: int,
 ) -> int:
-    """Number of users with weight, who are the first ones in the order of virtual costs. The search for this number
-    moves away from an initial guess in doubling steps and then bisects.
+    """Number of users with weight, who are the first users in the order of virtual costs. The search for the number of
+    users with weight moves away from an initial guess in doubling steps and then bisects.
     """
     if positive == 1:
         return 1
@@ -248,7 +250,7 @@ class _Point(NamedTuple):
 
     Args:
         theta: threshold; the value is theta/amount.
-        amount: the sum of u; 0 if there is no such point.
+        amount: the sum of u; 0 if there is no stationary point.
         squares: the sum of u^2.
         mine: u of the exchanged user.
         free: whether all users with weight have psi = 0.
@@ -322,7 +324,7 @@ def exchanged(
         sums: sums over the first users at r.
         persons: (t,) user who is exchanged, as a place in psi; n for a user who is not in psi.
         costs: (t,) new virtual cost of that user; inf if the user leaves.
-        places: (t,) number of other users who come before that user after the exchange.
+        places: (t,) number of other users who come before the exchanged user after the exchange.
         out: (t, 3) results V, Q and difference; overwritten.
     """
     r, rows = sums.r, sums.rows
@@ -383,7 +385,7 @@ def searched(
         ends: (t, 2) ends of the interval of r.
         persons: (t,) user who is exchanged, as a place in psi; n for a user who is not in psi.
         costs: (t,) new virtual cost of that user; inf if the user leaves.
-        places: (t,) number of other users who come before that user after the exchange.
+        places: (t,) number of other users who come before the exchanged user after the exchange.
         tolerance: relative gap between the value and its lower bound.
         out: (t, 3) results value, difference and lower bound; overwritten.
     """

@@ -2,16 +2,16 @@
 
 The problem is V(r) = min over weights of g sum w^2 + r Q(w), where g is the price of variance and Q the quadratic form
 of `problem`. Users are sorted by virtual cost psi. Let a_i = g + r (1 - psi_i). The users with a_i > 0 come first.
-Restricted to these users the problem is convex, and its optimum has a threshold theta on b = sqrt(psi): w_i is
-proportional to max(theta - b_i, 0)/a_i. Of the users with a_i <= 0, at most the first has weight, and only if all users
-with a_i > 0 have weight. The optimum with and without such a user has the same formula in terms of the last user k with
-weight,
+Restricted to the users with a_i > 0 the problem is convex, and its optimum has a threshold theta on b = sqrt(psi): w_i
+is proportional to max(theta - b_i, 0)/a_i. At most the first of the users with a_i <= 0 has weight, and only if all
+users with a_i > 0 have weight. The optimum with and without a user with a_i <= 0 has the same formula in terms of the
+last user k with weight,
 
     u_k = (1/r - T_k)/(b_k + a_k A_k),    u_i = (a_k u_k + b_k - b_i)/a_i,
-    T_k = sum b_i (b_k - b_i)/a_i,   A_k = sum b_i/a_i   (over i < k),
+    T_k = sum b_i (b_k - b_i)/a_i, A_k = sum b_i/a_i (over i < k).
 
-where weights are proportional to u and nothing cancels where a_k is near 0. The code multiplies all numbers u by b_k,
-so that nothing overflows at tiny virtual costs psi. Long sums are compensated for rounding errors.
+The weights are proportional to u, and nothing cancels where a_k is near 0. The code multiplies all numbers u by b_k, so
+that nothing overflows at tiny virtual costs psi. Long sums are compensated for rounding errors.
 
 Every computed value comes with a lower bound of V(r) from the gradient, less an allowance for the rounding of single
 operations. For a convex quadratic form f on the simplex and the computed weights w, every point v has f(v) >= min_i
@@ -49,10 +49,10 @@ class Reach(NamedTuple):
 
     Args:
         active: number of users with weight; 0 if nobody has a > 0.
-        before: sum A of b/a over the users before the last one with weight.
+        before: sum A of b/a over the users before the last user with weight.
         whole: sum of b/a over all users with weight, which is the sum A of the next user.
-        gap: sum T of b_i (b - b_i)/a_i over the users before the last one with weight.
-        negative: whether the user after the last one with weight has a <= 0.
+        gap: sum T of b_i (b - b_i)/a_i over the users before the last user with weight.
+        negative: whether the user after the last user with weight has a <= 0.
     """
 
     active: int
@@ -70,7 +70,7 @@ class Inner(NamedTuple):
         lower: a lower bound of V(r).
         squares: sum of squared weights w^2.
         quadratic: quadratic form Q(w) of the weights, which is the slope of V at r.
-        active: number of users who have weight. Users with weight are the first ones in the order.
+        active: number of users who have weight. Users with weight are the first users in the order of virtual costs.
         lead: threshold theta less the anchor.
         anchor: a value of b from which all other users' b are subtracted.
         own: u of the last user with weight, times that user's b.
@@ -150,7 +150,7 @@ def farthest(psi: Floats, b: Floats, g: float, r: float) -> int:
 
 @compiled
 def _candidate(psi: Floats, b: Floats, g: float, r: float, last: int, slope: float, gap: float) -> Inner:
-    """The stationary point with weight on the users 0..last; its value is infinite if there is no such point."""
+    """The stationary point with weight on the users 0..last; its value is infinite if there is no stationary point."""
     a, top = g + r * (1.0 - psi[last]), b[last]
     rest = b[last - 1] if last > 0 else 0.0
     if top == 0.0:  # everybody with weight has psi = 0

@@ -5,9 +5,9 @@ The problem is, over weights w >= 0 that sum to 1 and local levels y, to minimis
 
     g sum w^2 + kappa S + sum (1 - psi) w^2/S + sum psi y,     S = sum w^2/y.
 
-For given weights the best levels have a closed form. With these levels the cost is G(w) = g sum w^2 + 2 sqrt(kappa
-Q(w)) with Q(w) = sum w^2 + sum over pairs of b_i b_j w_i w_j and b = sqrt(psi). The sums are computed without any
-negative terms.
+For given weights the best levels have a closed form. With the best levels the cost of weights w is G(w) = g sum w^2 + 2
+sqrt(kappa Q(w)) with Q(w) = sum w^2 + sum over pairs of b_i b_j w_i w_j and b = sqrt(psi). The sums in the cost G are
+computed without any negative terms.
 
 Source: Fallah, Makhdoumi, Malekian and Ozdaglar, problem (7); spec two_part_acquisition section 5.
 """
@@ -189,7 +189,7 @@ def spread_bounds(people: int, *, variance_price: float, noise_price: float) -> 
     """An interval that contains the optimal S, for any virtual costs of the given number of users.
 
     Args:
-        people: number of users n >= 1. A number larger than the actual one only widens the interval.
+        people: number of users n >= 1. A number larger than the actual number of users only widens the interval.
         variance_price: price g of the records' variance.
         noise_price: price kappa of the noise.
     """

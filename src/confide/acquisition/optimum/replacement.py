@@ -32,11 +32,11 @@ TOLERANCE = 1e-13
 """Largest relative excess of a computed value over the optimum."""
 RIVALS = 5e-13
 """Relative distance below which two optima count as nearly tied. Nearly tied optima are decided by `solve`, so that the
-same one is chosen every time.
+choice is always the same.
 """
 NARROW = 1e-6
-"""Relative width of a cell within which weights count as linear in r. The relative error of linear interpolation is
-about the square of this width.
+"""Relative width of a cell within which weights count as linear in r. The relative error of linear interpolation in a
+cell is about the square of the cell's relative width.
 """
 NARROWEST = 1e-14
 ROUNDING = 32 * 2.0**-53
@@ -68,14 +68,15 @@ def replaced_values(
     unchanged.
 
     A computed value exceeds the optimum by at most a relative 1e-13, and is below the optimum only by rounding.
-    Differences of levels have an error of about 1e-9 of the local level. Where two optima are nearly tied, the one that
-    `solve` (or `solve_grid`) finds is chosen, so that a difference depends on the others and the replacement alone.
+    Differences of levels have an error of about 1e-9 of the local level. Where two optima are nearly tied, the optimum
+    that `solve` (or `solve_grid`) finds is chosen, so that a difference depends on the others and the replacement
+    alone.
 
     Args:
         virtual_costs: (n,) virtual costs psi in [0, inf].
         people: (m,) positions of users, each once or more often.
-        replacements: (m, k) or (m,) virtual costs in [0, inf] that replace that user's own. The value inf makes the
-            user absent.
+        replacements: (m, k) or (m,) virtual costs in [0, inf] that replace the user's own virtual cost. The value inf
+            makes the user absent.
         variance_price: price g >= 0 of the records' variance.
         noise_price: price kappa > 0 of the noise.
         approximation: parameter of `solve_grid`, for the values on its grid; by default the exact optimum.
@@ -173,8 +174,8 @@ def _checked(
 def _places(
     costs: Floats, users: Ordered, chosen: Integers, wanted: Floats
 ) -> tuple[Integers, Integers, NDArray[np.bool_]]:
-    """Places of the exchanged users among the sorted users before and after the exchange, and whether a user with the
-    same virtual cost comes before.
+    """Places of the exchanged users among the sorted users before and after the exchange, and whether a user with an
+    equal virtual cost comes before.
     """
     rank = np.full(costs.size, users.psi.size, dtype=np.int64)
     rank[users.position] = np.arange(users.psi.size)
@@ -251,7 +252,7 @@ def rise(rows: Floats) -> Floats:
 
 
 class Cell(NamedTuple):
-    """Some exchanges with their numbers at both ends of an interval of r."""
+    """Some exchanges, with their values V, Q and differences at both ends of an interval of r."""
 
     who: Integers
     left: Points

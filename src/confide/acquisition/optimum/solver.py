@@ -90,8 +90,8 @@ def _chord(left: float, right: float, low: float, high: float) -> tuple[float, f
 
 @compiled
 def _polish(psi: Floats, b: Floats, g: float, nodes: Floats, slopes: Floats, at: int) -> tuple[float, Inner, int]:
-    """The value of r next to the best one at which r^2 Q - 1, the scaled slope of the cost, is 0; the weights at this
-    r; and the number of inner solves.
+    """The value of r next to the best value at which r^2 Q - 1, the scaled slope of the cost, is 0. The other results
+    are the weights at this r, and the number of inner solves.
     """
     other = min(at + 1, nodes.size - 1) if slopes[at] < 0.0 else max(at - 1, 0)
     last, last_slope, r, slope = nodes[other], slopes[other], nodes[at], slopes[at]
@@ -172,9 +172,9 @@ def minimise(psi: Floats, b: Floats, g: float, low: float, high: float, toleranc
 # ---- solver
 
 LEAST_TOLERANCE = 3e-14
-"""Smallest tolerance. Below this tolerance, the bounds' allowance for rounding would prevent convergence."""
+"""Smallest tolerance. Below the smallest tolerance, the bounds' allowance for rounding would prevent convergence."""
 ROOM = 4e-15
-"""Amount by which the search tolerance is below the requested one, to allow for the rounding of values."""
+"""Amount by which the search tolerance is below the requested tolerance, to allow for the rounding of values."""
 SIDE = 1e-9
 """Relative width added to both ends of the search interval for r, so that an optimum at an end lies inside."""
 FIRST = 4096
@@ -279,7 +279,7 @@ class Ordered:
     """The users who can have weight at any r = 1/S in an interval, in the order of (virtual cost, position).
 
     Args:
-        position: (k,) position of each among all users.
+        position: (k,) position of each user among all users.
         psi: (k,) virtual costs, ascending.
         b: (k,) square roots of psi.
         low: smallest value of r.
@@ -302,9 +302,9 @@ def interval(people: int, g: float) -> tuple[float, float]:
 def ordered(costs: Floats, g: float, *, low: float = math.inf, leaving: bool = False) -> Ordered:
     """Sort the users who can have weight. Users who cannot have weight are left out and not sorted.
 
-    Let a = g + r (1 - psi) for a user with virtual cost psi. As r grows, fewer users with a > 0 have weight. Of the
-    users with a <= 0, only the first can have weight. So a user two or more places after the last one with weight at
-    the smallest r never has weight.
+    Let a = g + r (1 - psi) for a user with virtual cost psi. As r grows, fewer users with a > 0 have weight. Only the
+    first of the users with a <= 0 can have weight. Therefore a user two or more places after the last user with weight
+    at the smallest r never has weight.
 
     Args:
         costs: (n,) virtual costs psi, inf for absentees.

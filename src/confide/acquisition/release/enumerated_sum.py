@@ -3,8 +3,8 @@ its summands.
 
 On a lattice of a few hundred steps the law of the sum is a convolution. The Renyi divergence between the law and a
 shifted copy is a finite sum, which must agree with the contracts' formula. Audits also inject a fault: lattice noise
-under real weights. In terms of densities such noise looks the same. But each value of a sum with real weights arises in
-only one way, and the enumeration shows this fault.
+under real weights. In terms of densities, lattice noise under real weights looks like any other noise. However, each
+value of a sum with real weights arises in only one way, and the enumeration shows this fault.
 
 Source: spec two_part_acquisition section 2 (release code) and acceptance check 11.
 """
@@ -80,7 +80,7 @@ def _noise(variance: float, reach: float) -> Floats:
 
 
 def _folded(law: Floats, first: int) -> Floats:
-    """A law from a given point on. The probability of all earlier points is added to that point."""
+    """A law from a given point on. The probability of all earlier points is added to the first point of the result."""
     return np.append(law[: first + 1].sum(), law[first + 1 :])
 
 
@@ -91,8 +91,8 @@ class Enumerated:
     Args:
         divergence: divergence of the published number, when one record moves from one end of the range to the other.
         sums: number of combinations of noisy records that were enumerated.
-        distinct: number of different published numbers. This number equals `sums` if each published number reveals all
-            its summands.
+        distinct: number of different published numbers. The number `distinct` equals `sums` if each published number
+            reveals all its summands.
     """
 
     divergence: float
@@ -151,7 +151,7 @@ def enumerated_divergence(
 
 @cache
 def real_weights() -> Enumerated:
-    """Enumeration of the fault that audits inject, the same for every release: lattice noise under the real weights of
-    the specification's example, at step 1/8.
+    """Enumeration of the fault that audits inject, which does not depend on the release: lattice noise under the real
+    weights of the specification's example, at step 1/8.
     """
     return enumerated_divergence(EXAMPLE_WEIGHTS, [local_sigma(level, 2.0) for level in EXAMPLE_LEVELS], 0.125, 2.0)

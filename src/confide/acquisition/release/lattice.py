@@ -3,28 +3,29 @@
 Each contract states a weight and a noise scale as integers. A record is measured in `steps` a_i of one lattice, and a
 participant's own client adds discrete Gaussian noise of whole standard deviation `noise_std` s_i. Only two numbers are
 published: Y, the sum of the messages, and A', the sum of the steps. The estimate is low + (high - low) Y/A'. Lattice
-noise under real weights would be unsafe, because each value of such a sum arises in only one way and so reveals every
-summand.
+noise under real weights would be unsafe, because each value of a sum with real weights arises in only one way and so
+reveals every summand.
 
 A `LatticeContracts` object exists only if its integers keep the promised levels. The levels towards the platform and
 the public are checked in exact arithmetic, and for every Renyi order. Let rho_i = epsilon_i/alpha be a promised level
 divided by its order. Towards the platform, the code checks that a_i^2/(2 s_i^2) <= rho_i, because an integer shift of
 discrete Gaussian noise costs at most b a_i^2/(2 s_i^2) at every order b. Towards the public, the probabilities of the
-sum of the noises are within a factor e^(+-t) of those of one discrete Gaussian of variance T = sum s_j^2, where t = 5
-(active - 1) e^(-pi^2 min s^2) < 1e-260. The factor is so close to 1 because merging two noises leaves a theta function
-of the unknown split, which is nearly constant. So the divergence of order b towards the public is at most b a_i^2/(2 T)
-+ (2 b - 1) t/(b - 1). For b >= 1 + 2^-400 this bound is below b rho_i as soon as
+sum of the noises are within a factor e^(+-t) of the probabilities of one discrete Gaussian of variance T = sum s_j^2,
+where t = 5 (active - 1) e^(-pi^2 min s^2) < 1e-260. The factor is so close to 1 because merging two noises leaves a
+theta function of the unknown split, which is nearly constant. Therefore the divergence of order b towards the public is
+at most b a_i^2/(2 T) + (2 b - 1) t/(b - 1). For b >= 1 + 2^-400 the bound on the divergence of order b is below b rho_i
+as soon as
 
     (1 + 2^-400) (a_i^2/(2 T) + 2^401 t) <= rho_i.
 
-The promised level then also holds at orders below 1 + 2^-400, since the divergence increases with the order. The code
-checks this inequality for every participant.
+The promised level also holds at orders below 1 + 2^-400, since the divergence increases with the order. The code checks
+the inequality between contract and promised level for every participant.
 
 A message has 64 bits for any record (`Perturbed.wire`) and is sent once, because two messages of one record compose.
-The running time of a client depends on the contract, on its noise, and on the record only by the nanoseconds of
-integers of different lengths. Since the running time depends on the noise, messages are better sent at a fixed time of
-day than right after they are made. The published numbers Y and A' are a single release: sums over different sets of
-senders would reveal their difference.
+The running time of a client depends on the contract and on its noise. The time depends on the record only by
+nanoseconds, through integers of different lengths. Since the running time depends on the noise, messages are better
+sent at a fixed time of day than right after they are made. The published numbers Y and A' are a single release: sums
+over different sets of senders would reveal their difference.
 
 Source: spec two_part_acquisition section 2 (release code).
 """
@@ -46,7 +47,7 @@ from confide.acquisition.release.losses import (
     ReleaseLosses,
     absentee_sigma,
     as_order,
-    covering_sigma,
+    covered_noise_std,
     exact_sum,
     plausible,
 )
@@ -82,7 +83,7 @@ ONE_RECORD = "one record"
 """Line of the charge for the message of one device."""
 
 _ROOM = 2.0**19
-_MARGIN = 1.0 + 2.0**-20  # of a sigma, so that the rounding of the others' weights costs nobody her level
+_MARGIN = 1.0 + 2.0**-20  # of a sigma, so that the rounding of the others' weights costs nobody their level
 _MERGED = Fraction(5, 2**896)  # what merging one more noise moves a log-probability, at most
 _NEAR = Fraction(1, 2**400)  # orders nearer to 1 than this are judged at 1 + 2^-400
 _WIDEST = int(LARGEST_SCALE)
@@ -135,7 +136,8 @@ class LatticeContract(Declared):
     def admits(self, message: object) -> bool:
         """Whether an honest client can have sent a message: a whole number within 64 standard deviations of 0..steps.
 
-        An honest message is outside that range with probability below e^-2000, for any record.
+        An honest message is further than 64 standard deviations from 0..steps with probability below e^-2000, for any
+        record.
         """
         if isinstance(message, bool) or not isinstance(message, Integral):
             return False
@@ -163,8 +165,8 @@ class Perturbed:
 
 
 def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: Stream = "record") -> Perturbed:
-    """A participant's side: their record is clamped to the range, measured in the lattice's steps, and noise is added,
-    all exactly.
+    """A participant's part of the protocol: the record is clamped to the range, measured in the lattice's steps, and
+    noise is added, all exactly.
 
     Each call draws new noise, and two messages of one record compose. Send only one message, and store it in case the
     sending has to be repeated.
@@ -176,7 +178,7 @@ def perturb(value: object, contract: LatticeContract, noise: Noise, *, stream: S
         stream: name of the draw.
 
     Raises:
-        InvalidInput: no record, or a record that is not a number. The message is for the participant, who then counts
+        InvalidInput: no record, or a record that is not a number. The error message is for the participant, who counts
             as absent.
 
     Example:
@@ -292,8 +294,8 @@ class LatticeContracts(Declared):
 
     @property
     def merging(self) -> Fraction:
-        """Upper bound on t: the log-probabilities of the sum of noises differ by at most t from those of one discrete
-        Gaussian.
+        """Upper bound on t: the log-probabilities of the sum of noises differ by at most t from the log-probabilities
+        of one discrete Gaussian.
         """
         return _MERGED * (self.active - 1)
 
@@ -426,8 +428,8 @@ def integer_contracts(
         order: order alpha > 1 of the divergences.
         epsilon_central: (n,) promised central levels; w_i^2/S if left out.
         lattice: number of steps A, a power of two up to 2^50. By default A is 2^40, or 2^50 where sum(w/y) > 2^19 S
-            over the active people. The default therefore depends on the reports, while `lattice_for` depends on public
-            numbers alone.
+            over the active people. The default number of steps therefore depends on the reports, while `lattice_for`
+            depends on public numbers alone.
         low: public lower end of a record.
         high: public upper end of a record.
 
@@ -483,7 +485,7 @@ class LatticeRelease:
 
     Args:
         total: sum Y of the messages and of the platform's noise for absentees.
-        steps: sum A' of the steps of those present.
+        steps: sum A' of the steps of the participants who are present.
         low: public lower end of a record.
         high: public upper end of a record.
     """
@@ -510,12 +512,12 @@ class LatticeRelease:
 def aggregate(
     contracts: LatticeContracts, index: ArrayLike, messages: ArrayLike, noise: Noise | None = None
 ) -> LatticeRelease:
-    """The platform's side: the exact sum of the messages, with noise in place of absentees.
+    """The platform's part of the protocol: the exact sum of the messages, with noise in place of absentees.
 
     For absentees the platform adds discrete Gaussian noise of their total variance, rounded up, and divides by the
-    steps of those present. Every level stays as contracted, also towards fellow participants, and only the error grows.
-    Absence must not depend on records. A message that arrives later must not be added, because two messages of one
-    record compose.
+    steps of the participants who are present. Every level stays as contracted, also towards fellow participants, and
+    only the error grows. Absence must not depend on records. A message that arrives later must not be added, because
+    two messages of one record compose.
 
     Args:
         contracts: the contracts as they were signed.
@@ -549,7 +551,7 @@ def aggregate(
         raise Refused("nobody sent a message: there is nothing to publish")
     total = exact_sum(sent)
     missing = sum(s * s for s in contracts.noise_std[~here].tolist())
-    absent = covering_sigma(missing)
+    absent = covered_noise_std(missing)
     if absent:
         if noise is None:
             raise Refused("somebody who accepted a contract sent nothing", "give noise for the missing place, or abort")
@@ -563,7 +565,7 @@ def _check_range(low: float, high: float) -> None:
 
 
 def _check_slack(local: Floats, central: Floats, *, asked: bool) -> None:
-    """Check that no offer has a central level above its local one, which truthfulness requires, and that the central
+    """Check that no offer has a central level above its local level, which truthfulness requires, and that the central
     level of a record is not 0.
     """
     if (central > local * _UP).any():

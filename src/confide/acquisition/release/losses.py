@@ -1,11 +1,12 @@
 """Privacy loss of one record towards each audience: the platform, the public, a fellow participant, a coalition.
 
 A record moves a sum by at most `shift` (its weight), and each participant adds noise with a variance of their own.
-Consider an audience for whom noise of variance V is unknown. Towards this audience, replacing a record costs alpha
-shift^2/(2 V) in Renyi divergence of order alpha, and proportionally for every other order. The formula is exact for
-continuous noise, and an upper bound for discrete noise on whole numbers. For the platform only the person's own noise
-is unknown, for the public all noise, and for a fellow participant all noise but their own. Neighbouring data sets have
-the same reports, so nothing is promised to people whose report reveals their record.
+Consider an audience for whom noise of variance V is unknown. Towards an audience that does not know noise of variance
+V, replacing a record costs alpha shift^2/(2 V) in Renyi divergence of order alpha, and proportionally for every other
+order. The formula is exact for continuous noise, and an upper bound for discrete noise on whole numbers. For the
+platform only the person's own noise is unknown, for the public all noise, and for a fellow participant all noise but
+their own. Neighbouring data sets have the same reports, so nothing is promised to people whose report reveals their
+record.
 
 Source: spec two_part_acquisition section 2.
 
@@ -37,7 +38,7 @@ __all__ = [
     "ReleaseLosses",
     "absentee_sigma",
     "as_order",
-    "covering_sigma",
+    "covered_noise_std",
     "exact_sum",
     "gaussian_losses",
     "lattice_delta",
@@ -76,10 +77,10 @@ def plausible(messages: Any, steps: Any, sigma: Any) -> Any:
 
 def absentee_sigma(sigma: Integers) -> int:
     """The smallest whole standard deviation with a variance of at least the sum of the absentees' noise variances."""
-    return covering_sigma(sum(s * s for s in sigma.tolist()))
+    return covered_noise_std(sum(s * s for s in sigma.tolist()))
 
 
-def covering_sigma(variance: int) -> int:
+def covered_noise_std(variance: int) -> int:
     """The smallest whole standard deviation with a variance of at least the given variance."""
     return math.isqrt(variance - 1) + 1 if variance > 0 else 0
 
@@ -124,8 +125,8 @@ def local_sigma(level: float, order: float) -> float:
     """Standard deviation sqrt(alpha/(2 level)) of Gaussian noise on a record of width 1 whose privacy loss is `level`.
 
     Args:
-        level: loss epsilon^l in nats, in [0, inf]. A level of 0 needs infinite noise (nothing is sent), an infinite
-            level none.
+        level: loss epsilon^l in nats, in [0, inf]. A level of 0 needs infinite noise (nothing is sent), and an infinite
+            level needs no noise.
         order: order alpha > 1 of the divergence.
 
     Example:
@@ -184,10 +185,10 @@ def to_gdp(level: float, order: float) -> GDP:
 def lattice_delta(epsilon: float, shift: int, variance: int) -> float:
     """Upper bound on delta at a given epsilon for whole-number noise, of one person or summed over up to 2^40 people.
 
-    Discrete Gaussian noise of variance V is not Gaussian DP, but nearly. In every probability it equals Gaussian noise
-    of variance V - 64, rounded at random by a discrete Gaussian of variance 64, up to a factor e^(+-t) with t < 2^-850.
-    So delta is at most e^t times the delta of mu = shift/sqrt(V - 64), at an epsilon that is smaller by 2t. For V near
-    64, the zCDP bound with rho = shift^2/(2V) is better and is used.
+    Discrete Gaussian noise of variance V is not Gaussian DP, but nearly. In every probability, discrete Gaussian noise
+    of variance V equals Gaussian noise of variance V - 64, rounded at random by a discrete Gaussian of variance 64, up
+    to a factor e^(+-t) with t < 2^-850. Therefore delta is at most e^t times the delta of mu = shift/sqrt(V - 64), at
+    an epsilon that is smaller by 2t. For V near 64, the zCDP bound with rho = shift^2/(2V) is better and is used.
 
     Args:
         epsilon: privacy loss in nats, >= 0.
@@ -267,7 +268,8 @@ class ReleaseLosses:
         added it, shape (n,).
 
         Args:
-            coalition: ranks of its members. Nothing is promised to the members themselves: their entries are infinite.
+            coalition: ranks of the members of the coalition. Nothing is promised to the members of the coalition: their
+                entries are infinite.
         """
         out = np.zeros(len(self.shifts), dtype=np.bool_)
         for member in coalition:

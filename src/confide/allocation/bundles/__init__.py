@@ -1,7 +1,8 @@
 """Valuations of bundles of goods: classes of gross-substitutes valuations, their demand, and a test that can refute the
-property.
+gross-substitutes property.
 
-The class is public, and the same for all bidders. A bidder's record says which valuation of the class is theirs.
+The class of the valuations is public, and is the same for all bidders. A bidder's record says which valuation of the
+class is theirs.
 
 >>> from confide.allocation.bundles import CappedAdditiveValuation, falsify_gross_substitutes
 >>> bidder = CappedAdditiveValuation(cap=2).bidder([0.5, 0.25, 0.4], goods=3)
@@ -11,9 +12,9 @@ The class is public, and the same for all bidders. A bidder's record says which 
 True
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "bidders": ("Bidder", "BundleClass", "Population"),

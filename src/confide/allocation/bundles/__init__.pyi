@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.allocation.bundles.bidders import Bidder as Bidder
 from confide.allocation.bundles.bidders import BundleClass as BundleClass
 from confide.allocation.bundles.bidders import Population as Population

@@ -6,7 +6,7 @@ are played by compiled code, bidders with programs one by one. A bidder's own de
 auction.
 
 *The steps of a bidder.* A good that a bidder holds is priced at the price at which they won it. One more good is priced
-at the current price. In their slot bidders drop the goods that were outbid. Then bidders bid on one good of a
+at the current price. In their slot bidders drop the goods that were outbid. After that, bidders bid on one good of a
 most-preferred superset of the goods that they still hold, if that superset is strictly better.
 
 Source: Wu 2017, Algorithm 6, corrected; spec allocation 5.
@@ -19,9 +19,9 @@ two neighbouring data sets, called worlds, and one public history. In round r of
     x_r: the l1 distance between the bids of the two worlds
     y_r = |u_r - u'_r|
 
-The state of every other bidder follows from the public history and their own row, so along one history only these
-numbers differ. A bidder bids at most once in a round and at most C times in all. So x_r <= b_r + b'_r <= 2, and the sum
-of all x_r is at most 2 min(C, R), where R is the number of rounds. After the last round there is no report.
+The state of every other bidder follows from the public history and their own row, so along one history only the numbers
+of this bidder differ. A bidder bids at most once in a round and at most C times in all. So x_r <= b_r + b'_r <= 2, and
+the sum of all x_r is at most 2 min(C, R), where R is the number of rounds. After the last round there is no report.
 
 A bidder who declines in their slot is idle: they neither bid nor report until they lose a good. At prices that only
 rise, the rule on idle bidders changes nothing for any valuation. The auction enforces the rule, so it also binds a
@@ -32,14 +32,14 @@ A report says that a bid is left, so a bidder reports after at most min(C, R) - 
 differ by at most one, which counts once for both worlds.
 
 *Slot tests*, as in the printed algorithm. Goods are dropped in the bidder's slot, right before the bidder bids or
-declines. So u_r = 1 only if b_r = 1: a bidder who declines in slot r is idle at the end of round r. After round 1 that
-leaves min(C, R) - 2 reports in either world. All together, with C, R >= 2,
+declines. So u_r = 1 only if b_r = 1: a bidder who declines in slot r is idle at the end of round r. After round 1 the
+bidder therefore makes at most min(C, R) - 2 reports in either world. Bids and reports together satisfy, for C, R >= 2,
 
     x + y <= 2 min(C, R) + min(R - 1, 2 min(C, R) - 3).
 
 Without a cap, and with a report after the last round as in the printed algorithm, the bound is 3R. The bound is
 attained: a bidder may hold all that they want when the round ends, and lose a good before their next slot. The printed
-proof has 2R.
+proof has 2R in place of 3R.
 
 *Round-end tests.* Goods are dropped at the end of a round, before the report. So u_r = 1 only if b_r = 1 or the bidder
 lost a good at the end of round r. Bidders lose at most as many goods as they bid on, so after round 1 there are at most
@@ -51,9 +51,9 @@ Therefore, if no cap binds (C >= R), reports cost nothing besides round-end test
 enough. Let blocks of bids have noise scale a, and blocks of reports noise scale q a. A bid of round r + 1 lies in M >=
 1 blocks, and a report in at most q blocks. Then
 
-    x M/a + y q/(q a) <= 2M/a,
+    x M/a + y q/(q a) <= 2M/a.
 
-which the charge for the bids already covers. If C < R, slot tests have the smaller sensitivity.
+The charge for the bids already covers the bound 2M/a. If C < R, slot tests have the smaller sensitivity.
 
 *Bids as reports* (CountBids): y_r = |b_r - b'_r|.
 
@@ -206,7 +206,7 @@ class Standing:
             counts: published counts, shape (k,).
             rules: public rules of the auction.
         """
-        if self.bids >= rules.bid_cap:  # she never bids again: the end decides
+        if self.bids >= rules.bid_cap:  # no bid follows: the end decides
             return
         kept = [(good, seen) for good, seen in zip(self.goods, self.seen, strict=True)
                 if int(counts[good]) - seen <= rules.supply[good]]
@@ -338,8 +338,8 @@ def end_round(
     published: _Integers, supply: _Integers, cap: int, dropping: bool, asking: bool, held: _Goods, seen: _Integers,
     sizes: _Goods, bids: _Goods, idle: NDArray[np.bool_],
 ) -> int:
-    """Play the end of a round for all bidders. With round-end tests they first drop outbid goods. Returns how many
-    report that they would bid once more; 0 without reports.
+    """Play the end of a round for all bidders. With round-end tests all bidders first drop outbid goods. Returns how
+    many report that they would bid once more; 0 without reports.
     """
     found = 0
     for i in range(len(sizes)):
@@ -384,7 +384,7 @@ def play(
 
 
 class BundleAuction(Running):
-    """An auction of bundles in progress. All of its state is private, except for the published counts."""
+    """An auction of bundles in progress. The state of the auction is private, except for the published counts."""
 
     rules: BundleRules
 
@@ -484,9 +484,9 @@ def start_bundles(
         population: valuations of all bidders.
         counter: public parameters of the counters of bids.
         noise: source of the noise.
-        stepwise: whether each release is drawn around its true sums. If left out, True for runs with few releases.
-            Always True for auctions of programs.
-        session: session that pays for the noise. If left out, a session is opened on the line `COUNTS`.
+        stepwise: whether each release is drawn around its true sums. The default is True for runs with few releases.
+            For auctions of programs every release is drawn around its true sums.
+        session: session that pays for the noise. By default a session is opened on the line `COUNTS`.
     """
     if population.table is None:
         return _ListAuction(rules, population, counter, noise, session)

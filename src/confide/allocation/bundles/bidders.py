@@ -2,9 +2,9 @@
 
 A bundle is a tuple of goods. The tuple lists a good once for each copy in the bundle, in any order.
 
-Everything together may be worth at most 1. A record is accepted if its sum in doubles is at most 1 + 2^-21, which is
-half a step of the grid on which certificates count. So a row that adds up to 1 except for rounding, even in single
-precision, is accepted. One bidder still adds at most 2^20 + 1 steps to a sum on that grid.
+All goods together may be worth at most 1 to a bidder. A record is accepted if its sum in doubles is at most 1 + 2^-21,
+which is half a step of the grid on which certificates count. So a row that adds up to 1 except for rounding, even in
+single precision, is accepted. One bidder still adds at most 2^20 + 1 steps to a sum on that grid.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ _Reals = NDArray[np.float64]
 
 
 def refuse_total(total: float, row: int | None = None) -> InvalidInput:
-    """The error for a record whose goods are together worth more than 1. Only the bidder may see it."""
+    """The error for a record whose goods are together worth more than 1. Only the bidder with the record may see this
+    error.
+    """
     whose = "record" if row is None else "values"
     what = "" if row is None else f"row {row}: "
     return InvalidInput(whose, f"{what}all goods together are worth {total:.6g}", "must be at most 1")
@@ -67,8 +69,8 @@ class Bidder(ABC):
         more than its price.
 
         For a gross-substitutes valuation the picked good lies in a most-preferred superset of the held goods. If the
-        answer is -1, no superset is strictly better than the held goods themselves. The reason is that a contraction of
-        a gross-substitutes valuation has gross substitutes, for which the greedy choice is exact.
+        answer is -1, no superset is strictly better than the held goods themselves. The greedy choice of a good is
+        exact, because a contraction of a gross-substitutes valuation has gross substitutes.
 
         Args:
             held: goods that the bidder holds, whose prices are sunk.
@@ -112,7 +114,7 @@ class Table:
         values: numbers of all rows, float32 or float64.
         starts: index in `values` at which each row begins, int64, shape (n + 1,). Shape (1,) for a dense table of n k
             numbers.
-        named: good of each number in `values`, int32. Empty if rows hold all goods.
+        named: good of each number in `values`, int32. The array is empty if rows hold all goods.
         dense: whether each row holds all goods.
         counted: whether a row holds the values of 0, 1, 2, ... goods of any type, instead of a value for each good.
     """
@@ -133,7 +135,7 @@ class Population(ABC):
     """Class of valuations that the records belong to and were checked against."""
 
     table: Table | None = None
-    """Table of all bidders' numbers. None for classes whose records are objects."""
+    """Table of all bidders' numbers. The table is None for classes whose records are objects."""
 
     def __repr__(self) -> str:
         return f"<valuations of bundles of {self.people:,} bidders for {self.goods:,} goods>"  # no number of them
@@ -181,7 +183,7 @@ class BundleClass(Declared, ABC):
             goods: number k of goods.
 
         Raises:
-            InvalidInput: a record that is wrong. The message says what is wrong and is for the bidder alone.
+            InvalidInput: a record that is wrong. The message names the error, to the bidder alone.
         """
 
     def population(self, data: Any, *, people: int, goods: int, unusable: Unusable = "refuse") -> Population:
@@ -218,7 +220,7 @@ class BundleClass(Declared, ABC):
 
 def same_kind(data: Population, valuation: BundleClass, people: int, goods: int) -> Population:
     """Return a ready population after a check that its class and size are the given ones. The sensitivity of one bidder
-    depends on both.
+    depends on the class and the size.
     """
     if data.valuation != valuation:
         raise InvalidInput("values", f"are of {data.valuation}", f"must be of {valuation}")

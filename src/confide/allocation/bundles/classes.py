@@ -109,8 +109,8 @@ class SymmetricConcave(BundleClass):
     """A symmetric concave valuation v(S) = f(|S|), where |S| counts copies. A record is f(0), ..., f(most), with f(0) =
     0.
 
-    The function f must not fall, and each good must add no more than the one before. To allow for rounding, a step may
-    exceed the one before by 2^-40.
+    The function f must not fall, and each good must add no more than the one before. To allow for rounding, a good may
+    add up to 2^-40 more than the good before it.
 
     Args:
         most: largest number L >= 1 of goods that add value.

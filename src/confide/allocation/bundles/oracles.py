@@ -3,8 +3,8 @@ gross substitutes.
 
 A program runs in the auction and on the bidder's own device, with the same answers. The auction continues whatever the
 program answers or raises. A program wants nothing if it fails, or answers with something that is no number or no good,
-or names a good that the bidder already holds where copies are worth 0. A bidder's program can still do anything that a
-program can do. So an operator who runs programs of others must isolate them from everything else.
+or names a good that the bidder already holds where copies are worth 0. A bidder's program is not isolated: it can do
+anything that a program can do. So an operator who runs programs of others must isolate them from everything else.
 
 The test looks for local patterns that no gross-substitutes valuation has, and may refute the property. For every bundle
 S and further goods i, j, l, consider the three sums
@@ -12,8 +12,8 @@ S and further goods i, j, l, consider the three sums
     v(S+i+j) + v(S+l),  v(S+i+l) + v(S+j),  v(S+j+l) + v(S+i)
 
 A monotone valuation has gross substitutes exactly if v is submodular and the two largest of the three sums are equal,
-for all S, i, j, l. Copies of a good are separate goods for the test, each with its own price, since in the auction
-prices are sunk when a good is won.
+for all S, i, j, l. The test treats copies of a good as separate goods, each with its own price. The reason is that in
+the auction prices are sunk when a good is won.
 
 Source: Reijnierse, van Gellekom and Potters 2002; Murota 2003 (valuated matroids); spec allocation 5.
 """
@@ -80,7 +80,7 @@ def falsify_gross_substitutes(
         valuation: bidder, or function from bundles (goods in ascending order) to values.
         goods: number k of goods.
         trials: largest number of patterns that are tested, drawn with public randomness.
-        seed: public seed of these draws.
+        seed: public seed of the drawn patterns.
         copies: largest number of copies of one good in a bundle.
         tolerance: largest gap that counts as rounding.
 
@@ -165,8 +165,8 @@ class OracleRecord:
     Args:
         value: function from a bundle (goods in ascending order, copies repeated) to a number in [0, 1].
         demand: function from (prices of shape (k,), held goods) to the next good to bid on. The good lies in a
-            most-preferred superset of the held goods, and is -1 if no superset is strictly better. Without `value`,
-            welfare counts the bidder as 0 and certificates count the bidder as 1.
+            most-preferred superset of the held goods, and is -1 if no superset is strictly better. For a bidder without
+            `value`, welfare counts a value of 0, and certificates count a value of 1.
     """
 
     value: Callable[[tuple[int, ...]], float] | None = None
@@ -198,7 +198,7 @@ class _OracleBidder(Bidder):
             return math.nan
         try:
             return _number(self._record.value(tuple(sorted(int(good) for good in bundle))))
-        except _FAULTS:  # an error would tell others of her program
+        except _FAULTS:  # an error would reveal the bidder's program to others
             return math.nan
 
     def gains(self, held: Bundle) -> _Reals:

@@ -4,8 +4,8 @@ A bidder takes up to b different goods. The bidder's mark is their b-th largest 
 must reach the mark to be taken. Among goods at the mark, bidders keep the goods that they held, and then take goods
 with copies left.
 
-With very many goods a search for the optimum would be long. The search then starts at prices at which supply meets a
-smoothed demand. These prices minimise
+With very many goods a search for the optimum would be long. So with very many goods the search starts at prices at
+which supply meets a smoothed demand. These prices minimise
 
     min over p >= 0 of  sum_j s_j p_j + tau sum_i ln(1 + sum_j exp((v_ij - p_j)/tau)),
 
@@ -194,8 +194,8 @@ class Window:
         bounds: index at which the goods of each bidder begin, shape (m + 1,).
         found: goods in doubt; k stands for no good.
         worth: value of each good in doubt to its bidder; 0 for no good.
-        holds: number of copies of each good in doubt that the bidder has, 0 or 1. For no good, the number of empty
-            places.
+        holds: number of copies of each good in doubt that the bidder has, 0 or 1. For the entry "no good", the number
+            of empty places.
     """
 
     rows: _Integers
@@ -251,7 +251,8 @@ class Choices:
 # ---- smoothing
 
 _FAR = 30.0
-"""Distance below the best good, in temperatures, beyond which a good's share is ignored. Such a share is below 10^-13.
+"""Distance below the best good, in temperatures, beyond which a good's share is ignored. A share that is ignored is
+below 10^-13.
 """
 _STEPS = 100
 _SLACK = 1e-4
@@ -293,8 +294,8 @@ def _soft_demand(
 def smoothed_prices(
     values: Valuations, supply: NDArray[np.int64], prices: _Reals, temperatures: tuple[float, ...]
 ) -> _Reals:
-    """The prices at the minimum of the smoothed dual at the last temperature, shape (k,). Each temperature starts from
-    the prices of the one before. Private.
+    """The prices at the minimum of the smoothed dual at the last temperature, shape (k,). The search at each
+    temperature starts from the prices of the temperature before. Private.
 
     Args:
         values: valuations of all bidders.

@@ -6,11 +6,12 @@ which any copy may be left. A bidder who holds good j and could hold good l is a
 bidder's loss by the change at the prices. Prices keep all costs at 0 or above, so each path is found by Dijkstra's
 algorithm, and prices move by its distances. The method is Busacker and Gowen's algorithm on nodes that are types of
 goods, not bidders. In the end each bidder holds a best bundle at the prices, and every good with a positive price is
-full. By weak duality, allocation and prices are then optimal.
+full. By weak duality, the final allocation and the final prices are optimal.
 
 *The arcs.* For each pair of goods a heap keeps the bidders who hold the first and could hold the second. The loss by a
-change, apart from prices, is constant, so a heap stays in order while prices move. Arcs of bidders who no longer hold
-the first good are dropped when they come to the top (skew heaps, Sleator and Tarjan 1986).
+change, apart from prices, is constant, so a heap stays in order while prices move. An arc is dropped when it comes to
+the top of its heap and its bidder no longer holds the good that the arc starts from (skew heaps, Sleator and Tarjan
+1986).
 
 *The queue* of nodes, for compiled loops, takes out the node with the least key first, and the smaller number among
 equal keys. Keys may fall. `heap` holds the nodes, `place` the position of each node in it (-1 outside), and `keys` the
@@ -65,8 +66,8 @@ class Arcs(NamedTuple):
     """Heaps of arcs, one for each pair of goods.
 
     Args:
-        root: cheapest arc from one good to another, shape (k + 1, k + 1), with -1 for none. Shape (0, 0) if no arcs are
-            kept.
+        root: cheapest arc from one good to another, shape (k + 1, k + 1), with -1 for none. The shape is (0, 0) if no
+            arcs are kept.
         loss: bidder's loss by each arc, apart from prices.
         leaves: entry of the good that the bidder holds.
         enters: entry of the good that the bidder could hold.
@@ -391,7 +392,8 @@ def _fill(doubts: Doubts, arcs: Arcs) -> None:
 
 @kernel
 def _room(prices: _Reals, used: _Integers, supply: _Integers, spending: bool, room: NDArray[np.bool_]) -> bool:
-    """Write whether a path may end at each node to `room`, shape (k + 1,). Returns whether it may end at any good.
+    """Write whether a path may end at each node to `room`, shape (k + 1,). The function returns whether a path may end
+    at any good.
 
     A copy too many may move to a good with a free copy, or to no good. With `spending`, paths end only at goods with a
     free copy and a positive price.
@@ -462,12 +464,12 @@ def balance(
         prices: price of each good and, last, 0 for no good; shape (k + 1,), updated in place.
         used: number of holders of each good among all bidders, shape (k,), updated in place.
         supply: number of copies of each good, shape (k,).
-        width: largest distance by which prices may move apart. With larger moves, goods that are missing in the window
-            could matter.
+        width: largest distance by which prices may move apart. If prices move apart by more, goods that are missing in
+            the window could matter.
 
     Returns:
-        Three values: whether all is balanced, the number of paths, and the distance by which prices moved apart. If not
-            all is balanced, a new window around the reached prices is needed.
+        Three values: whether all is balanced, the number of paths, and the distance by which prices moved apart. If
+            some good is still out of balance, a new window around the reached prices is needed.
     """
     nodes, size = len(prices), len(window.found)
     sizes = np.diff(window.bounds)

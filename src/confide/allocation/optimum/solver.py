@@ -1,9 +1,9 @@
 """The optimal allocation of several goods in several copies, computed exactly, for any size that fits in memory.
 
-A sample of the bidders gives approximate prices. At these prices most bidders' best goods are beyond doubt, and few
-copies have one holder too many. The remaining copies move along shortest paths between goods (`balance`) until prices
-and allocation prove each other optimal. With very many goods the paths would be long, and prices are first found by a
-smoothed demand (`smoothed_prices`).
+A sample of the bidders gives approximate prices. At approximate prices most bidders' best goods are beyond doubt, and
+few copies have one holder too many. The remaining copies move along shortest paths between goods (`balance`) until
+prices and allocation prove each other optimal. With very many goods the paths would be long, and prices are first found
+by a smoothed demand (`smoothed_prices`).
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ _ATTEMPTS = 10_000
 _MOST_CELLS = 2**24
 _MOST_COPIES = 2**53
 _OFF = 1e-9
-"""Largest gap for each place of a bundle at which a solution is accepted."""
+"""Largest gap at which a solution is accepted, for each place of a bundle."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -143,7 +143,7 @@ class OptimalAllocation(Handout):
         prices: optimal prices of the dual, shape (k,). At these prices each bidder holds a best bundle, and each good
             with a positive price has as many holders as copies.
         bound: upper bound on the optimal welfare OPT that the prices prove.
-        gap: bound - welfare, >= 0. All three numbers are computed exactly and rounded once.
+        gap: bound - welfare, >= 0. Bound, welfare and gap are computed exactly and rounded once.
         each: largest number b of goods of one bidder.
     """
 
@@ -166,7 +166,7 @@ def exact_optimum(
         method: "paths", the default; or "assignment", by scipy, for b = 1 and at most 2^24 pairs of bidder and copy.
 
     Returns:
-        Goods, prices and the proof. No bidder gets a good that is worth 0 to them.
+        The good of each bidder, the prices, and the proof of optimality. No bidder gets a good that is worth 0 to them.
 
     Raises:
         InvalidInput: no such table, supply or method; or too large a table for "assignment".

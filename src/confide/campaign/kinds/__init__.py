@@ -1,8 +1,8 @@
 """Kinds of campaigns: one module for each kind of confide, and base classes for a kind of your own."""
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "device_kind": ("DeviceKind",),

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.campaign.kinds.device_kind import DeviceKind as DeviceKind
 from confide.campaign.kinds.mechanism_plan import MechanismPlan as MechanismPlan
 from confide.campaign.kinds.peoples_kind import PeoplesKind as PeoplesKind

@@ -48,7 +48,7 @@ class Group(Keys):
 
 class Belief(Keys):
     """`[belief]`: the common belief of people who know only their own bit about the joint law of two people's bits.
-    Give groups, or beta, or pairs. The belief must not come from the answers.
+    Exactly one of groups, beta and pairs must be given. The belief must not come from the answers.
     """
 
     groups: tuple[Group, ...] | None = Field(default=None, min_length=2, description="people of one group, when nobody "

@@ -51,7 +51,7 @@ _KEYS = {**MARKET_KEYS, "participation": "participation.share", "threshold": "pa
 @keys_of(UniformLaw, "high", optional=True)
 class CostLawTable(LawTable):
     """`[costs]`: the common belief about the law of participants' values of a nat of privacy, in the currency. Each
-    participant knows their own value alone.
+    participant knows only their own value of privacy.
     """
 
     law: Literal["lognormal", "exponential", "gamma", "uniform"] = pydantic.Field(
@@ -89,7 +89,7 @@ class Levels(Keys):
 @keys_of(ThresholdMarket, "threshold", optional=True, share="participation")
 class Taking(Keys):
     """`[participation]`: the share of people who are meant to take part, or the largest privacy cost at which they do.
-    Give share, or threshold.
+    Exactly one of share and threshold must be given.
     """
 
     if TYPE_CHECKING:

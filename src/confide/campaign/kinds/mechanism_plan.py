@@ -202,7 +202,7 @@ def made_up(kind: Any, config: Any, plan: MechanismPlan, *, cells: bool = True) 
     in every four slots, in two batches.
 
     A campaign with more than a thousand invited people is tried with a thousand, if the kind can plan a campaign of
-    this size. In all other cases the whole campaign is tried, up to a hundred thousand people.
+    this size. All other campaigns are tried with everybody who is invited, up to a hundred thousand people.
 
     Args:
         kind: the kind of the campaign, a `PeoplesKind`.

@@ -37,7 +37,7 @@ class PeoplesKind:
     """The part of a `Kind` that is the same for all kinds with records of people; `config` has the tables `people` and
     `data`.
 
-    A kind may replace each of these hooks:
+    A kind may replace each hook in the following list:
 
     - `columns`: the public roles of a row's columns. The hooks `read`, `typed`, `one`, `codec` and `asked` belong
       together: a kind whose record is not a row of cells replaces all of them. `retyped` recovers the typed values from
@@ -142,7 +142,9 @@ class PeoplesKind:
         next(iter(self.read(config, plan, source, roster=self.roster(config), rejected={}, counted=[], rows=1)), None)
 
     def tolerated(self, config: Any) -> int | None:
-        """The number of lies and empty slots that the promises allow for; None where they need no such limit."""
+        """The number of lies and empty slots that the promises allow for; None where the promises need no
+        such limit.
+        """
         return None
 
     # ---- ids
@@ -168,7 +170,9 @@ class PeoplesKind:
     # ---- records
 
     def judged(self, config: Any, plan: Any) -> Sequence[Judged]:
-        """The rules for cells, by which the operator sees their faults; by default those of `columns`."""
+        """The rules for cells, by which the operator sees faults in the cells; by default the rules that follow from
+        `columns`.
+        """
         try:
             roles = self.columns(config)
         except NotImplementedError:
@@ -215,7 +219,9 @@ class PeoplesKind:
                      tolerated=self.tolerated(config), cells=problems.reported())
 
     def record(self, config: Any, plan: Any, folder: Path, identity: str) -> tuple[Any, int]:
-        """One participant's record and index; the record is None where the file has no usable one for them."""
+        """One participant's record and index; the record is None where the file has no usable record of the
+        participant.
+        """
         index = self.roster(config).rank(identity)
         for batch in self.submissions(config, plan, folder):
             found = np.flatnonzero(batch.index == index)

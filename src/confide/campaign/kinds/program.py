@@ -249,7 +249,7 @@ def _bundles(bids: Bids) -> Field:
 
 
 def _listed_bids(bids: Bids, values: Mapping[str, str]) -> Mapping[str, str]:
-    """Mapping from bundle to its value, read from the lines of a form; values that are such a mapping already are
+    """Mapping from bundle to its value, read from the lines of a form; if the values are already a mapping, they are
     returned unchanged.
 
     Raises:

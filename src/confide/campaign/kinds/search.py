@@ -129,7 +129,7 @@ def _checked(config: SearchConfig, folder: Path) -> Check:
                     *((each, "another answer than the search has used: " + ("member" if used[each] else "no member"))
                       for each in changed)]
         blocks.append(Table(
-            columns=("id", "a run refuses it"), rows=tuple((_shown(each), why) for each, why in problems[:_SHOWN]),
+            columns=("id", "a run refuses it"), rows=tuple((str(each), why) for each, why in problems[:_SHOWN]),
             note=f"{len(problems):,} answers that contradict others, the first {_SHOWN} of them. Statuses do not "
                  "change: put them right before a run."))
     blocks.append(Text((
@@ -141,7 +141,3 @@ def _checked(config: SearchConfig, folder: Path) -> Check:
     own = Section(title="The network (private: for the operator alone)", private=True, blocks=tuple(blocks))
     return Check(slots=graph.people, rows=data.rows, usable=answered, rejected=dict(data.rejected), tolerated=None,
                  held=True, own=(own,))
-
-
-def _shown(each: Any) -> str:
-    return str(each)

@@ -99,7 +99,7 @@ class ShownPlan:
     `pages`.
 
     Args:
-        pages: an object with functions `sections` and `offer` of such a plan, such as a module.
+        pages: an object, such as a module, with functions `sections` and `offer` for the plan.
     """
 
     pages: Any = field(repr=False)
@@ -212,7 +212,7 @@ def settled_otherwise(
         more: further paragraphs.
         thing: the word for a record in the file.
         gets: the verb of the share, in the infinitive: the record would "be paid" or "get" the share.
-        at: the preposition between "settled" and the settled share.
+        at: the preposition between the word "settled" and the settled share.
     """
     return share_page(
         f"{who}: settled {at} {stored}",

@@ -3,9 +3,9 @@
 The store holds the queue of payouts. This package reads and writes files, and pays nobody.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "confirmations": ("Status", "read_confirmations"),

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.campaign.payouts.confirmations import Status as Status
 from confide.campaign.payouts.confirmations import read_confirmations as read_confirmations
 from confide.campaign.payouts.export import as_table as as_table

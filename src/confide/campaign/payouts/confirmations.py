@@ -56,10 +56,10 @@ def read_confirmations(
     The file is CSV in UTF-8 with the columns `reference` and `status`, or a report in pain.002.001.10. A status in CSV
     is paid or failed. Further columns of a CSV file are ignored, so that a status can be added to the table of a batch.
 
-    A report may also state the status of a whole message. The status then holds for all references of the message that
-    the report does not name one by one. In a message that failed as a whole, every reference that is named must have
-    failed too. A message that is paid as a whole is refused if some of its payments failed before and the report does
-    not name these.
+    A report may also state the status of a whole message. A status of a whole message holds for all references of the
+    message that the report does not name one by one. In a message that failed as a whole, every reference that is named
+    must have failed too. A message that is paid as a whole is refused if some of its payments failed before and the
+    report does not name these.
 
     Args:
         path: the path of the file.
@@ -84,8 +84,9 @@ def parse_confirmations(
 
     Args:
         data: CSV or XML in UTF-8.
-        messages: the same as in `read_confirmations`.
-        failed: the same as in `read_confirmations`.
+        messages: mapping from `Batch.message` to the references in the batch, for all batches that were sent to the
+            bank.
+        failed: references of payments that failed according to an earlier answer of the bank.
         name: the name of the file in errors.
 
     Raises:
@@ -163,7 +164,7 @@ def _declared() -> InvalidInput:
 
 def _parse(text: str) -> _Report:
     """The statuses of a report. The parser refuses a document type declaration, and so expands or fetches no entity."""
-    if "\0" in text:  # the parser would take it for UTF-16, whatever it is told, and see another text than we do
+    if "\0" in text:  # the parser would take it for UTF-16, whatever it is given, and see another text than we do
         raise InvalidInput("report", "is not UTF-8", "save the file as UTF-8")
     if "<!DOCTYPE" in text:
         raise _declared()

@@ -27,8 +27,9 @@ __all__ = ["TEXT", "as_table", "batch_file", "export_batch", "import_confirmatio
 _FORMULA = re.compile("(?:^|;)[=+@\uff1d\uff0b\uff0d\uff20-]|[\x00-\x1f\x7f]")
 """Cells that a spreadsheet may run as a formula.
 
-A cell may run if it has a control character. It may also run if a sign that begins a formula, even in the wide form of
-East Asian keyboards, stands at its beginning or after a semicolon, which some countries' Excel takes for the comma.
+A cell may run if it has a control character. A cell may also run if a sign that begins a formula stands at the cell's
+beginning or after a semicolon, even in the wide form of East Asian keyboards. Some countries' Excel takes a semicolon
+for the comma between cells.
 """
 
 _SPECIAL = re.compile(r'[",\r\n]|^ | $')
@@ -42,9 +43,9 @@ def as_table(batch: Batch, *, spreadsheet: bool = True) -> bytes:
     batch gives the same bytes.
 
     A cell that a spreadsheet could take for a formula (it begins with = + - @ or holds a tab, a line break or another
-    control character) is refused. Such a cell is not escaped: an apostrophe before an id would make another id, which
-    does not match the campaign's. Where ids are telephone numbers or handles, and no spreadsheet opens the file, ask
-    for `spreadsheet=False`: cells are then written as they are, and read back exactly.
+    control character) is refused. A cell that could run as a formula is not escaped: an apostrophe before an id would
+    make another id, which does not match the id in the campaign. Where ids are telephone numbers or handles, and no
+    spreadsheet opens the file, ask for `spreadsheet=False`: cells are then written as they are, and read back exactly.
 
     Args:
         batch: the payments.
@@ -136,10 +137,10 @@ def batch_file(
         campaign: the settled campaign.
         store: the store in which it was settled.
         form: "csv" or "pain.001".
-        number: the same as in `export_batch`.
+        number: number of an earlier batch that the bank has not answered; None for a new batch.
         payees: the contents of the file of names and accounts.
-        payer: the same as in `export_batch`.
-        text: the same as in `export_batch`.
+        payer: account that pays, as NAME,IBAN or NAME,IBAN,BIC, for pain.001.
+        text: the text on the bank statements, for pain.001.
 
     Raises:
         InvalidInput, Refused: for the same reasons as in `export_batch`.
@@ -161,7 +162,7 @@ def _exported(
     names = None if payees is None else payees()
     if number is None:
         waiting = store.approved(known.number)
-        _file(campaign, waiting, form, names, payer, text)  # whatever is wrong is told before the queue is touched
+        _file(campaign, waiting, form, names, payer, text)  # all problems are reported before the queue is touched
         number = store.export(known.number, form)
     return number, _file(campaign, store.batch(known.number, number), form, names, payer, text)
 
@@ -175,8 +176,8 @@ def import_confirmations(campaign: Planned, store: Store, path: str | os.PathLik
         path: CSV of reference and status, or pain.002.
 
     Returns:
-        Counts of payouts: "paid" and "failed" for those that changed their state, "known" for those that were in the
-            confirmed state before.
+        Counts of payouts: "paid" and "failed" for payouts that changed their state, "known" for payouts that were in
+            the confirmed state before.
     """
     return _confirmed(campaign, store, partial(read_confirmations, path))
 

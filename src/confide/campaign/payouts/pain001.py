@@ -25,8 +25,8 @@ _EXCEPTIONS = {
 """Number of digits behind the decimal point of each currency that does not have two."""
 
 _NO_MONEY = {"XAD", "XAG", "XAU", "XBA", "XBB", "XBC", "XBD", "XDR", "XPD", "XPT", "XSU", "XTS", "XUA", "XXX"}
-"""Codes of ISO 4217 for metals, units of account and tests. These codes have no smallest coin, and no bank pays in
-them.
+"""Codes of ISO 4217 for metals, units of account and tests. Metals, units of account and tests have no smallest coin,
+and no bank pays in them.
 """
 
 
@@ -54,8 +54,8 @@ NAMESPACE = "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"
 _DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>\n'
 _LONGEST_TEXT = 140
 _MOST_COINS = 10**18 - 1
-"""Largest sum of a batch in smallest coins: amounts and sums have at most 18 digits, including those behind the decimal
-point.
+"""Largest sum of a batch in smallest coins: amounts and sums have at most 18 digits, including digits behind the
+decimal point.
 """
 
 
@@ -69,7 +69,7 @@ def as_pain001(batch: Batch, payer: Payer, *, execute: date | None = None, text:
         payer: the owner of the account that pays.
         execute: the day on which the bank should pay; default the day on which the batch was written, in UTC.
         text: the text on the statements of payees, which their banks read too; default the campaign's title. The text
-            is cut to 140 characters.
+            on bank statements is cut to 140 characters.
 
     Raises:
         InvalidInput: the payments have no payees, the currency has another smallest coin, the sum has more than 18

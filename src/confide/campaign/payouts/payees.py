@@ -171,8 +171,8 @@ def _parse(text: str) -> dict[str, Payee]:
 
 
 def _checks(iban: str) -> bool:
-    """Whether the check digits of an IBAN are right: with letters counted from A = 10, the number has remainder 1 by
-    97. Right check digits lie in 02 to 98.
+    """Whether the check digits of an IBAN are right: with letters counted from A = 10, the number has
+    remainder 1 when it is divided by 97. Correct check digits of an IBAN lie between 02 and 98.
     """
     if not _IBAN.fullmatch(iban) or not "02" <= iban[2:4] <= "98":
         return False

@@ -155,9 +155,9 @@ def message(campaign: str, number: int, references: Iterable[str]) -> str:
     """The name of a batch in messages to the bank, at most 35 characters.
 
     The name depends on the campaign's title, the batch's number and the references, each of which stands for one
-    payment of one amount. The name does not depend on the time, or on names of people, accounts and amounts. So a batch
-    that is written twice has the same name, a bank that looks for double orders refuses the second one, and the name
-    can be computed even after the amounts have been erased.
+    payment of one amount. The name does not depend on the time, or on names of people, accounts and amounts. A batch
+    that is written twice therefore has the same name, and a bank that looks for double orders refuses the second one.
+    The name can be computed even after the amounts have been erased.
 
     Args:
         campaign: the title of the campaign.

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.campaign.store.debits import Debit as Debit
 from confide.campaign.store.debits import Standing as Standing
 from confide.campaign.store.store import Store as Store

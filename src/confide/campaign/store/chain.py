@@ -1,5 +1,5 @@
-"""A campaign's events as a hash chain: each event contains the hash of the one before, so that no event can be changed,
-removed or added unnoticed. A chain can be verified without a database.
+"""A campaign's events as a hash chain: each event contains the hash of the event before it, so that no event can be
+changed, removed or added unnoticed. A chain can be verified without a database.
 
 Events are acts of the operator. Acts of participants (submit, withdraw) are not events, since the chain would show the
 time of each act. An event states only its day, since the duration of a run could disclose something about the records.
@@ -70,7 +70,7 @@ def append(
     """Add an event, in a transaction that has locked the campaign's row. The event's day is never earlier than the last
     event's day, even after the clock was set back.
 
-    An event that is given an empty day has none.
+    An event that is given an empty day has no day.
     """
     from sqlalchemy import insert, select
 

@@ -1,7 +1,7 @@
 """Collecting: reports arrive one by one, many at a time, or all at once, and participants may withdraw theirs.
 
-The deposits that the operator of a service has received are noted here, too. Only noted deposits are paid back, or set
-against a debt.
+The module also notes the deposits that the operator of a service has received. Only noted deposits are paid back, or
+set against a debt.
 """
 
 from __future__ import annotations
@@ -93,12 +93,12 @@ class Collecting(Transactions):
         return Facts(known=stored(row), withdrawn=bool(row.gone), reported=bool(row.reported), phases=phases)
 
     def submit(self, campaign: int, slot: int, report: bytes, *, phase: int = 0, once: bool = False) -> None:
-        """Take one report. A later report of the same slot replaces it; with `once`, a different later report is
-        refused.
+        """Take one report. A later report of the same slot replaces the earlier one; with `once`, a different later
+        report is refused.
 
         Raises:
             Refused: the campaign is not open, this participant has withdrawn, or they have handed in another draw.
-            InvalidInput: the campaign has no such slot.
+            InvalidInput: the campaign has no slot of this number.
         """
         (problem,) = self.submit_many(campaign, [(slot, report)], phase=phase, once=once)
         if problem is not None:
@@ -108,7 +108,7 @@ class Collecting(Transactions):
         self, campaign: int, handed: Sequence[tuple[int, bytes]], *, phase: int = 0, once: bool = False
     ) -> list[ConfideError | None]:
         """Take reports of several participants in one transaction. A report that cannot be taken does not affect the
-        others.
+        other reports.
 
         Args:
             campaign: the number of the campaign.
@@ -138,7 +138,7 @@ class Collecting(Transactions):
     def hand_row(
         self, campaign: int, slot: int, row: str, *, phase: int, states: Collection[State], once: bool = False
     ) -> None:
-        """Take one row of a file that the campaign's kind reads; a later row of the same slot replaces it.
+        """Take one row of a file that the campaign's kind reads; a later row of the same slot replaces the earlier one.
 
         Args:
             campaign: the number of the campaign.
@@ -151,7 +151,7 @@ class Collecting(Transactions):
         Raises:
             Refused: the campaign is in another state, its settlement was requested, this participant has withdrawn, or
                 they have handed in another row.
-            InvalidInput: the campaign has no such slot.
+            InvalidInput: the campaign has no slot of this number.
         """
         with self._locked(campaign) as (connection, known):
             asked = select(t.job.c.id).where(t.job.c.campaign_id == campaign, t.job.c.task == "settle")
@@ -179,7 +179,7 @@ class Collecting(Transactions):
                 of.campaign_id == campaign, of.phase == phase, of.slot == slot, of.row == row))
 
     def handed_rows(self, campaign: int, phase: int) -> list[tuple[int, str]]:
-        """The slots and rows of all who handed one in, in order of slots; private."""
+        """The slots and rows of all participants who handed in a row, in order of slots; private."""
         with self._database.reading() as connection:
             rows = connection.execute(select(t.handed_row.c.slot, t.handed_row.c.row).where(
                 t.handed_row.c.campaign_id == campaign, t.handed_row.c.phase == phase).order_by(t.handed_row.c.slot))
@@ -244,9 +244,9 @@ class Collecting(Transactions):
         """Withdraw a participant's report, at any time.
 
         Before the publication, the participant's report becomes the null record, whatever is handed in later, and the
-        number of slots stays. A run that is under way does not count, and starts again under the same debit. After the
-        publication, the participant's report, share and note of withdrawal are erased; the signed billboard, the ledger
-        and a payout stay. The withdrawal concerns this campaign alone.
+        number of slots stays. If a participant withdraws during a run, the run does not count, and starts again under
+        the same debit. After the publication, the participant's report, share and note of withdrawal are erased; the
+        signed billboard, the ledger and a payout stay. The withdrawal concerns this campaign alone.
 
         Args:
             campaign: the number of the campaign.
@@ -256,7 +256,7 @@ class Collecting(Transactions):
             Whether the participant withdrew before the publication.
 
         Raises:
-            InvalidInput: the campaign has no such slot.
+            InvalidInput: the campaign has no slot of this number.
         """
         with self._locked(campaign) as (connection, known):
             check_slot(slot, known)
@@ -306,7 +306,7 @@ class Depositing(Transactions):
 
         Raises:
             Refused: the settlement has begun, and the payouts follow from the deposits that were noted before.
-            InvalidInput: the campaign has no such slot; nothing is noted.
+            InvalidInput: the campaign has no slot of this number; nothing is noted.
         """
         with self._locked(campaign) as (connection, known):
             if known.state not in _BEFORE and (received or known.state is not State.CANCELLED):
@@ -327,8 +327,8 @@ class Depositing(Transactions):
                 t.deposit.c.campaign_id == campaign, t.deposit.c.slot == slot)).first() is not None
 
     def deposits(self, campaign: int) -> frozenset[int] | None:
-        """The slots of all participants whose deposits were noted, for the operator alone. The notes are erased once
-        all payouts are paid.
+        """The slots of all participants whose deposits were noted, for the operator alone. The notes of received
+        deposits are erased once all payouts are paid.
 
         The result is None for a campaign outside the service, where everybody who handed in a report has left their
         deposit.

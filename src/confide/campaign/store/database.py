@@ -6,9 +6,10 @@ begins, so two writers follow each other. In PostgreSQL, a writing transaction o
 and a writing transaction on the ledger takes an advisory lock. Isolation and durability are set explicitly, whatever
 the server's defaults are.
 
-A fault in a transaction is raised as `StoreFailed`, without the driver's message, which may hold parts of a row. Only
-names and codes are kept. A failure that any user may meet (a lock, a full disk, a lost connection) is described in
-words, with a remedy. Any other failure is a bug of confide, and is named by its type and code.
+A fault in a transaction is raised as `StoreFailed`, without the driver's message, which may hold parts of a row.
+`StoreFailed` keeps only names and codes of the driver's error. A failure that any user may meet (a lock, a full disk, a
+lost connection) is described in words, with a remedy. Any other failure is a bug of confide, and is named by its type
+and code.
 """
 
 from __future__ import annotations
@@ -140,8 +141,8 @@ class Database:
         """Remove copies of deleted rows from SQLite's write-ahead log; PostgreSQL's vacuum removes them in its own
         time.
 
-        While another connection reads an earlier state, as a settlement's run does, the log cannot be emptied, and this
-        call does not wait. The next call empties the log, or the last connection that is closed.
+        While another connection reads an earlier state, as a settlement's run does, the log cannot be emptied, and
+        `forget` does not wait. The log is emptied by the next call of `forget`, or when the last connection is closed.
 
         Args:
             thoroughly: whether the whole database is rewritten, which takes about a second for a million reports.
@@ -194,8 +195,8 @@ class Database:
                 upgrade(connection)
 
     def _make(self) -> None:
-        """Make all tables at once, as all migrations together would. If two processes do so, the second finds the
-        tables made.
+        """Make all tables at once, as all migrations together would. If two processes make the tables at once, the
+        second finds the tables made.
         """
         from confide.campaign.store import service_schema  # noqa: F401 - it adds its tables to those of the schema
         from confide.campaign.store.schema import metadata
@@ -302,7 +303,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 def _write_ahead(connection: Any) -> None:
     """Switch the database to a write-ahead log. If two processes open a new database at once, SQLite refuses one of
-    them without waiting, so the switch is tried again.
+    them without waiting, so the switch to the log is tried again.
     """
     last = time.monotonic() + _WAIT / 1000
     while True:

@@ -2,16 +2,17 @@
 
 `ledger.key` is the key of the hashes by which the ledger stores subjects. With another key every subject would have a
 new budget, so a store records a check of its key and refuses any other. `signing.key` is the operator's Ed25519 key;
-participants know its fingerprint from the offer. Only their owner may read the keys. The keys lie outside of the
-database, so a copy of the database names nobody. A key is written to disk before any data that depend on it.
+participants know its fingerprint from the offer. The files of the keys are readable by their owner only. The keys lie
+outside of the database, so a copy of the database names nobody. A key is written to disk before any data that depend on
+it.
 
-In the following folders, a file's name is the digest of a campaign file, or of the description of some records.
+In each folder of notes, a file's name is the digest of a campaign file, or of the description of some records.
 
 `contracts/` has a file for each campaign with a final round of contracts; the file holds the digest of the round.
 
 `released/` has a file for each campaign whose pack has left a store of this installation; the file holds the digest of
-the released manifest. The file is written once, before the pack leaves. This note prevents the release of a second
-outcome, whatever happens to a store.
+the released manifest. The file in `released/` is written once, before the pack leaves the store. The note in
+`released/` prevents the release of a second outcome, whatever happens to a store.
 
 `charged/` has a file for each campaign that this installation has charged and whose mechanism or kind is not part of
 confide; the file holds the digest of their code.
@@ -21,7 +22,8 @@ no new noise is drawn. The file states the journal's length and check at the end
 journal or an older copy is refused, too.
 
 `looked/` has a file for each collection of records that somebody looked at; the file holds the share of unusable rows
-that the campaign file accepted at the first look. A share that is written later may follow from the records.
+that the campaign file accepted at the first look. A share of unusable rows that is written into the campaign file after
+the first look may follow from the records.
 
 `locks/` has an empty file for each campaign with contracts. The file is locked while the campaign's round is replaced,
 declined or made final. Copies of the installation leave out `locks/`.
@@ -63,7 +65,7 @@ class Home:
     """The place where an installation keeps its store and its keys.
 
     Args:
-        folder: the folder of the installation, usually that of `Home.default()`.
+        folder: the folder of the installation, usually the folder of `Home.default()`.
     """
 
     folder: Path
@@ -109,7 +111,7 @@ class Home:
 
     @property
     def has_ledger_key(self) -> bool:
-        """Whether the ledger's key exists; this question does not make one."""
+        """Whether the ledger's key exists; the function makes no key."""
         return "ledger_key" in vars(self) or (self.folder / _LEDGER).exists()
 
     @cached_property
@@ -194,7 +196,7 @@ class Home:
         write_once("begun", self._note("begun", content), "\n")
 
     def unbegin(self, content: str) -> None:
-        """Remove the note that noise of a campaign was drawn, after nobody has seen the run with this noise.
+        """Remove the note that noise of a campaign was drawn, if nobody has seen the run with this noise.
 
         Args:
             content: the digest of the campaign file.
@@ -231,10 +233,10 @@ class Home:
 
         Args:
             records: digest of the data set's name and the paths of its files.
-            share: the share that the file declares now.
+            share: the share of unusable rows that the campaign file declares now.
 
         Returns:
-            The share that the file declared at the first look.
+            The share of unusable rows that the file declared at the first look.
         """
         write_once("looked", self._note("looked", records), f"{share!r}\n")
         return float(self._noted("looked", records) or share)
@@ -288,7 +290,7 @@ class Home:
             InvalidInput: the folder cannot hold a lock.
         """
         with ExitStack() as stack:
-            with self.deciding(content):  # whoever is about to store something has done so
+            with self.deciding(content):  # a process that is about to store something has done so
                 stack.enter_context(locked("home", self._drawing(content), shared=True))
             yield
 

@@ -216,7 +216,7 @@ def _filter(row: Any) -> Filter:
 
 
 def standings(connection: Connection, data_set: str | None = None) -> tuple[Standing, ...]:
-    """The budget and the spend of every data set, or of one."""
+    """The budget and the spend of every data set, or of a single data set."""
     query = select(s.scope).order_by(s.scope.c.data_set, s.scope.c.id)
     if data_set is not None:
         query = query.where(s.scope.c.data_set == data_set)
@@ -233,7 +233,7 @@ def standings(connection: Connection, data_set: str | None = None) -> tuple[Stan
 
 
 def subject_standing(connection: Connection, account: Account, identity: str, secret: bytes) -> Standing | None:
-    """The budget and the spend of one subject of a data set; None where no campaign on the data set has listed the
+    """The budget and the spend of one subject of a data set; None if no campaign on the data set has listed the
     subject.
     """
     row = connection.execute(

@@ -77,7 +77,7 @@ class PayingOut(Transactions):
         """An exported batch that the bank has not answered.
 
         Raises:
-            InvalidInput: the campaign has no such batch.
+            InvalidInput: the campaign has no batch of this number.
             Refused: the bank has answered the batch, so that a second file of it might be paid twice.
         """
         known = self.get(campaign)
@@ -92,8 +92,8 @@ class PayingOut(Transactions):
         total of the amounts stays.
 
         Returns:
-            Counts of entries: "paid" and "failed" for those that changed their state, "known" for those that were in
-                the confirmed state before.
+            Counts of entries: "paid" and "failed" for entries that changed their state, "known" for entries that were
+                in the confirmed state before.
 
         Raises:
             InvalidInput: a reference belongs to no exported payout, or the answer contradicts an earlier answer in a

@@ -42,7 +42,7 @@ class Sent:
         number: the number of the batch, from 1.
         form: "csv" or "pain.001".
         written: the time of the export, UTC.
-        people: mapping from "sent", "paid", "failed" and "reopened" to a number of entries; "reopened" are those that
+        people: mapping from "sent", "paid", "failed" and "reopened" to a number of entries; "reopened" are entries that
             failed and were queued again.
         coins: the sum of the entries that were not queued again, in the smallest coin; None once amounts were erased.
     """
@@ -238,7 +238,7 @@ def batch(connection: Connection, campaign: int, content: str, number: int, secr
     """An exported batch that the bank has not answered.
 
     Raises:
-        InvalidInput: the campaign has no such batch.
+        InvalidInput: the campaign has no batch of this number.
         Refused: the bank has answered the batch, so that a second file of it might be paid twice.
     """
     row = connection.execute(select(s.payout_batch).where(
@@ -309,8 +309,8 @@ def confirm(
         secret: the ledger's key.
 
     Returns:
-        Counts of entries: "paid" and "failed" for those that changed their state, "known" for those that were in the
-            confirmed state before.
+        Counts of entries: "paid" and "failed" for entries that changed their state, "known" for entries that were in
+            the confirmed state before.
 
     Raises:
         InvalidInput: a reference belongs to no exported payout; a payment that was confirmed as paid is now "failed";
@@ -359,8 +359,8 @@ def reopen(connection: Connection, campaign: int) -> dict[int, int]:
     """Queue failed payouts again, for a new approval and export.
 
     Returns:
-        Mapping from a batch to the number of its entries that were queued again. None of the batches in the mapping can
-        be written again, since its file would be smaller.
+        Mapping from a batch to the number of its entries that were queued again. A batch with entries that were queued
+        again cannot be written again, since its file would be smaller.
     """
     failed = (s.payout.c.campaign_id == campaign, s.payout.c.state == "failed")
     rows = connection.execute(select(s.payout.c.batch, func.count()).where(*failed).group_by(s.payout.c.batch)

@@ -44,9 +44,9 @@ def deposited(connection: Connection, campaign: int) -> np.ndarray:
     """The slots of all m people who left a deposit, even of those who withdrew: int64 of shape (m,), in ascending
     order.
 
-    In the service, these are the people whose deposit the operator has noted as received. In other campaigns the
-    operator has a file with all reports and accepts no report without its deposit, so these are all people who handed
-    in a report.
+    In the service, the result has the slots of all people whose deposit the operator has noted as received. In
+    campaigns outside the service, the operator has a file with all reports and accepts no report without its deposit,
+    so the result has the slots of all people who handed in a report.
     """
     left = noted(connection, campaign)
     if left is not None:
@@ -59,8 +59,8 @@ def deposited(connection: Connection, campaign: int) -> np.ndarray:
 def write(
     connection: Connection, campaign: int, batches: Iterable[tuple[np.ndarray, Sequence[bytes]]], phase: int = 0
 ) -> None:
-    """Add the reports of slots that have none. Reports of people who withdrew are left out. Their earlier reporting is
-    noted, since their deposits must be returned.
+    """Add the reports of slots that have none. Reports of people who withdrew are left out. The earlier reporting of
+    people who withdrew is noted, since their deposits must be returned.
 
     Args:
         connection: a connection in a writing transaction.
@@ -103,7 +103,7 @@ def put_many(connection: Connection, campaign: int, taken: Mapping[int, bytes], 
 
 
 def of_slots(connection: Connection, campaign: int, slots: Collection[int], phase: int = 0) -> dict[int, bytes]:
-    """Mapping from a slot to its report, for those of the given slots that have one."""
+    """Mapping from each of the given slots that has a report to this report."""
     query = select(s.report.c.slot, s.report.c.report).where(s.report.c.campaign_id == campaign,
                                                              s.report.c.phase == phase)
     wanted = sorted(slots)

@@ -7,10 +7,10 @@
     CHARGED/RUN --resume--> CHARGED        a settlement that died before publication, under the same debit
     DRAFT/PLANNED/OPEN/CLOSED --cancel--> CANCELLED
 
-The move `charge` registers the settlement. The ledger is debited in the transaction of this move. In campaigns whose
-participants' devices draw the reports, the ledger was debited when the campaign was opened, since each report is a
-release to its collector (`confide.campaign.handing_in`). The debit of an opening stays even if the campaign is
-cancelled.
+The move `charge` registers the settlement. The move `charge` and the debit in the ledger are one transaction. In
+campaigns whose participants' devices draw the reports, the ledger was debited when the campaign was opened, since each
+report is a release to its collector (`confide.campaign.handing_in`). The debit of an opening stays even if the campaign
+is cancelled.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class State(StrEnum):
 
     @property
     def charged(self) -> bool:
-        """Whether the settlement is registered, so that the ledger has the campaign's debit. An open campaign may have
-        its debit already: see `Store.is_charged`.
+        """Whether the settlement is registered, so that the ledger has the campaign's debit. The ledger may have the
+        debit of a campaign that is still open: see `Store.is_charged`.
         """
         return self in (State.CHARGED, State.RUN, State.SETTLED)
 

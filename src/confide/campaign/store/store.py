@@ -70,7 +70,8 @@ class Store(Collecting, Depositing, PayingOut):
     Args:
         url: "sqlite:///FILE" or "postgresql+psycopg://USER@HOST/NAME"; default the installation's own store.
         home: the installation, which holds the keys; default `Home.default()`.
-        create: whether a store is made where none exists. With `create` False, no key is made, either.
+        create: whether a store is made where none exists. With `create` False, no key of the installation is made,
+            either.
 
     Raises:
         InvalidInput: the database cannot be used, holds no store and `create` is False, can be read by others, or has a
@@ -184,7 +185,8 @@ class Store(Collecting, Depositing, PayingOut):
         also: Callable[[Connection, Stored], None] | None = None,
     ) -> Stored:
         """Register a planned campaign, open its collection, and, where reports must be charged before they arrive,
-        debit the ledger. These steps are one transaction, and happen once for each campaign file.
+        debit the ledger. Registration, opening and debit are one transaction, which happens once for each campaign
+        file.
 
         Args:
             file: the campaign.
@@ -362,7 +364,8 @@ class Store(Collecting, Depositing, PayingOut):
         return True
 
     def pack(self, campaign: int) -> dict[str, bytes]:
-        """The public files of a settled campaign: path -> bytes. Only this method lets an outcome leave the store.
+        """The public files of a settled campaign: path -> bytes. Only the method `pack` lets an outcome leave the
+        store.
 
         Raises:
             Refused: this installation has released another outcome of this campaign, from another store.
@@ -393,19 +396,19 @@ class Store(Collecting, Depositing, PayingOut):
             return tuple(connection.execute(names).scalars())
 
     def charged(self, data_set: str | None = None) -> frozenset[int]:
-        """The numbers of all charged campaigns, or of those charged to one data set."""
+        """The numbers of all charged campaigns, or of the campaigns charged to one data set."""
         query = select(s.debit.c.campaign_id).join(s.scope, s.scope.c.id == s.debit.c.scope_id)
         with self._database.reading() as connection:
             return frozenset(connection.execute(
                 query if data_set is None else query.where(s.scope.c.data_set == data_set)).scalars())
 
     def ledger(self, data_set: str | None = None) -> tuple[Standing, ...]:
-        """The budget and the spend of every data set, or of one."""
+        """The budget and the spend of every data set, or of a single data set."""
         with self._database.reading() as connection:
             return standings(connection, data_set)
 
     def subject(self, account: Account, identity: str) -> Standing | None:
-        """The budget and the spend of one subject of a data set; None where no campaign on the data set has listed the
+        """The budget and the spend of one subject of a data set; None if no campaign on the data set has listed the
         subject.
         """
         with self._database.reading() as connection:

@@ -64,8 +64,8 @@ class Transactions:
         """Check that a campaign may be settled and paid in this store.
 
         Raises:
-            Refused: the campaign came with a copy of an installation, and the operator has not confirmed that its
-                original did neither.
+            Refused: the campaign came with a copy of an installation, and the operator has not confirmed that the
+                original neither settled nor paid it.
         """
         if self.home.restored(known.content):
             raise Refused(worded("this is a copy, and its original may have settled or paid this campaign since"),

@@ -6,9 +6,9 @@ writer, the checks accept other words and weaker claims, and nothing else, since
 version.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__, {"findings": ("VerificationFinding", "Verdict", "Verification"), "verifier": ("verify",)},
     renamed={"Finding": "VerificationFinding"},
 )

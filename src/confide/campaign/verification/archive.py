@@ -1,8 +1,8 @@
 """A reader for a stranger's pack as one .zip, in the form in which the service offers it. Entries are read into memory
 one by one, and never unpacked to disk.
 
-The list of entries in an archive may differ from its contents, and some programs read the list, others the contents. So
-the entries must fill the archive without gaps, each as the list describes it, with nothing before, between or after
+The list of entries in an archive may differ from its contents, and some programs read the list, others the contents.
+The entries must fill the archive without gaps, each as the list describes it, with nothing before, between or after
 them. The standard library's reader looks at the list alone, so this module has a reader of its own. Sizes are counted
 while data are decompressed, whatever the archive states.
 """
@@ -47,8 +47,8 @@ class _Entry:
         checksum: the checksum of its contents.
         packed: number of its compressed bytes in the archive.
         size: number of bytes of its contents.
-        mode: the Unix mode of the file; 0 where the archive does not state it, and -1 where its attributes are those of
-            no file.
+        mode: the Unix mode of the file; 0 where the archive does not state it, and -1 where the attributes are not the
+            attributes of a file.
         start: the position of its local header.
     """
 

@@ -89,8 +89,8 @@ def made(check: str, look: Callable[[], str]) -> VerificationFinding:
 
     Args:
         check: the name of the check.
-        look: a function that returns a text on what holds, or raises `Broken` or `NotChecked`. Any other error counts
-            as a fault of the pack.
+        look: a function that returns a text on what holds, or raises `Broken` or `NotChecked`. Any other error that the
+            function raises counts as a fault of the pack.
     """
     verdict: Verdict = "broken"
     try:

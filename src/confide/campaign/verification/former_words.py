@@ -1,8 +1,8 @@
 """A table from the words of confide 0.1.0 to today's words with the same meaning, so that promises and pages of that
 version can be compared to the letter.
 
-A pack keeps the words of the version that wrote it. After a translation by this table, a promise either is the promise
-that this version computes, to the letter, or is another promise. The table changes no number.
+A pack keeps the words of the version that wrote it. After this table has replaced the former words, a promise is either
+the promise that this version computes, to the letter, or another promise. The table changes no number.
 """
 
 from __future__ import annotations

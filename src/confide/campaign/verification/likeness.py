@@ -79,8 +79,8 @@ def alike(now: Any, then: Any, absolute: float = 0.0) -> bool:
     Args:
         now: the value that follows from the public files.
         then: the value in the pack.
-        absolute: an absolute difference that doubles may have, too. Above 0, the doubles within two texts may differ as
-            well.
+        absolute: an absolute difference that doubles may have, too. If `absolute` is above 0, the doubles within two
+            texts may differ as well.
     """
     if _doubles(now, then):
         return math.isclose(now, then, rel_tol=TOLERANCE, abs_tol=absolute)
@@ -129,7 +129,7 @@ def same_text(now: str, then: str, absolute: float = 0.0) -> bool:
 
 
 def contradicts(known: Iterable[str], then: str) -> bool:
-    """Whether a text has the same words as at least one known text, and the numbers of none of those with the same
+    """Whether a text has the same words as at least one known text, but not the numbers of any known text with these
     words.
 
     Args:

@@ -29,7 +29,7 @@ def same_as_drawn_by_first(now: Sequence[Picture], there: Sequence[Placed]) -> b
     the public files.
 
     Args:
-        now: the pictures that follow from the public files; those that the first version did not make are left out.
+        now: the pictures that follow from the public files; pictures that the first version did not make are left out.
         there: the pictures of the page.
 
     Returns:
@@ -53,7 +53,7 @@ def same_as_drawn_by_first(now: Sequence[Picture], there: Sequence[Placed]) -> b
 
 
 def same_data(now: Sequence[Picture], there: Sequence[Placed], data: bytes, other: str | None) -> bool:
-    """Whether the pictures of a pack are those that follow from the public files: in the stored data, and in the
+    """Whether the pictures of a pack are the pictures that follow from the public files: in the stored data, and in the
     drawings on the page.
 
     Args:

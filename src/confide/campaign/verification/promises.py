@@ -78,7 +78,7 @@ def parameters(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, o
 
 
 def _loses_no_more(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome) -> None:
-    """Check that the mechanism's privacy losses, and their cost, are not above those of the plan."""
+    """Check that the mechanism's privacy losses, and their cost, are not above the losses and the cost of the plan."""
     allowed = _losses(_stated(plan.guarantees))
     for (audience, unit), losses in _losses(_stated(outcome.guarantees)).items():
         for loss in losses:  # a part may lose as much as the plan allows to the whole
@@ -149,8 +149,8 @@ def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
 
 
 def _rounded_flag(now: Sequence[Mapping[str, Any]], found: Difference) -> bool:
-    """Whether a difference is only a flag "vacuous" that depends on the last digit: that of a participation with a
-    utility calibrated to be exactly 0.
+    """Whether two promises of participation differ only in the flag "vacuous", which depends on the last digit of a
+    utility that is calibrated to be exactly 0.
     """
     flags = {f"[{place}].vacuous" for place, each in enumerate(now, 1) if abs(each.get("utility", 1.0)) <= TINY}
     return found.path in flags and isinstance(found.then, bool)
@@ -279,8 +279,8 @@ def _listed(found: Any) -> str:
 
 
 def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
-    """Check that the lines of the meter are those of the mechanism's charge, and that the draws on the billboard stay
-    within them.
+    """Check that the lines of the meter are the lines of the mechanism's charge, and that the draws on the billboard
+    stay within these lines.
 
     For a line without draws on the billboard, the meter only states that the run stayed within the line. A run that
     does not stay within a line publishes nothing, but a dishonest signer could state that it did. Public draws are

@@ -85,8 +85,8 @@ def json_of(data: bytes) -> Any:
     """The value in a JSON file of a pack.
 
     Raises:
-        InvalidInput: the file is not canonical JSON (RFC 8785), the one form in which a pack is written. For example, a
-            key occurs twice.
+        InvalidInput: the file is not canonical JSON (RFC 8785), the one form in which a pack is written. A file in
+            which a key occurs twice is not canonical, for example.
     """
     found = parse_json(data)
     if canonical(found) != data:
@@ -95,8 +95,9 @@ def json_of(data: bytes) -> Any:
 
 
 def read_folder(place: Path, *, field: str = "pack", tables: bool = True) -> Folder:
-    """Read the contents of a folder that a stranger may have made, or of a .zip of such a folder. The path itself may
-    be a link.
+    """Read the contents of a folder that a stranger may have made, or of a .zip of such a folder. The path of the
+    folder
+    or the .zip may itself be a link.
 
     Args:
         place: the folder, or the .zip.
@@ -185,7 +186,7 @@ class _Found:
 
     @contextmanager
     def reported(self, path: str) -> Iterator[None]:
-        """Run a block; an error of the operating system in it is raised as a fault of that path."""
+        """Run a block; an error of the operating system in it is raised as a fault of the given path."""
         try:
             yield
         except OSError as error:
@@ -197,7 +198,7 @@ class _Found:
 
 _FIRST = "0.1.0"
 """The only version that wrote no meter, no data of pictures and no content security policy of a page. All later
-versions write all three.
+versions write the meter, the data of pictures and the policy.
 """
 
 

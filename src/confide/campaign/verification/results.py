@@ -134,8 +134,8 @@ def report_page(
 ) -> str:
     """Check that the page, with its pictures, follows from the public files in this version.
 
-    No picture is drawn again. The marks of each drawing are compared with the stored data of its picture, and the
-    stored data with the numbers that follow from the public files.
+    No picture is drawn again during a verification. The marks of each drawing are compared with the stored data of its
+    picture, and the stored data with the numbers that follow from the public files.
 
     Args:
         folder: the folder of the pack.

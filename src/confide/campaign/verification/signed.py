@@ -109,8 +109,8 @@ _HOLDS: dict[StateEvent, tuple[set[str], ...]] = {
     StateEvent.CHARGE: (_DEBIT, _NOTHING), StateEvent.RESUME: (_NOTHING,), StateEvent.PUBLISH: ({"manifest"},),
 }
 """Mapping from each event that a pack may hold to the possible sets of its details. No event states how many people
-came or withdrew. The details of the debit stand in the opening or in the registration of the settlement; in the first
-case the registration has no details.
+came or withdrew. The details of the debit stand in the opening or in the registration of the settlement; if they stand
+in the opening, the registration has no details.
 """
 
 
@@ -134,7 +134,9 @@ def charge_of(chain: Sequence[Entry]) -> Entry:
 
 
 def events(chain: Sequence[Entry], note: Mapping[str, Any]) -> str:
-    """Check that the events are those of a campaign that was charged once, and then published the signed result."""
+    """Check that the events are the events of a campaign that was charged once, and then published the
+    signed result.
+    """
     position = broken_at(chain)
     if position is not None:
         raise Broken(f"event {position + 1} does not follow from the one before it")

@@ -177,7 +177,9 @@ class _Verifier:
         return results.billboard(self.folder, self._outcome, self.here)
 
     def _has_kind(self) -> None:
-        """Check that the campaign's kind is installed. The keys and the mechanism of any other kind are unknown."""
+        """Check that the campaign's kind is installed. If the kind is not installed, the keys and the mechanism of the
+        campaign are unknown.
+        """
         try:
             name = tomllib.loads(self.folder[CAMPAIGN].decode("utf-8")).get("kind")
         except ValueError:
@@ -200,7 +202,9 @@ class _Verifier:
 
     @cached_property
     def _early(self) -> tuple[CampaignFile, CampaignPlan] | None:
-        """The campaign file and its plan; None where they cannot be made. Another check reports the reason."""
+        """The campaign file and its plan; None where they cannot be made. If the campaign file or its plan cannot be
+        made, another check reports the reason.
+        """
         try:
             file = self._parsed()
             return file, file.kind.plan(file.config)

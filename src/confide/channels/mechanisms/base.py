@@ -1,10 +1,10 @@
 """Common base of all mechanisms that draw a release from a channel: public parameters, exact levels, events, and a
 release.
 
-A mechanism is coded in whole numbers when its levels or a release are first requested. Every number that it states is
-that of the coded channel, not of the formula behind the channel. A mechanism that was fitted to a prior must state the
-prior's source before it releases anything with secure noise. A prior that was fitted to the released rows would leak
-these rows.
+A mechanism is coded in whole numbers when its levels or a release are first requested. All levels and errors that a
+mechanism states are those of the coded channel, not of the formula behind the channel. A mechanism that was fitted to a
+prior must state the prior's source before it releases anything with secure noise. A prior that was fitted to the
+released rows would leak these rows.
 """
 
 from __future__ import annotations
@@ -183,8 +183,8 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
 
         Raises:
             InvalidInput: the rows are invalid; see `release`.
-            Refused: for the reasons of `release`, or because the channel is too large for a certified table, so that
-                its draws have no charge (`release` simulates such a channel).
+            Refused: for the reasons of `release`, or because the channel is too large for a certified table. Draws from
+                a table that is not certified have no charge (`release` simulates such a channel).
             NotGuaranteed: the channel has no differential privacy.
         """
         source = as_noise(noise)
@@ -236,8 +236,8 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
             (1,).
 
         Raises:
-            InvalidInput: the rows are no such letters (the message does not say which row is wrong), or a column holds
-                text (the message names the column).
+            InvalidInput: the rows hold values that are no letters (the message does not say which row is wrong), or a
+                column holds text (the message names the column).
             Refused: the noise is secure, and either the prior's provenance is not stated or the channel cannot be
                 certified.
         """

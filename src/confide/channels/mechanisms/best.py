@@ -26,14 +26,14 @@ def formula_mechanism(
 ) -> ChannelMechanism | None:
     """Mechanism that a formula names as the best one at a distortion. The mechanism is top-k or water-filling for
     independent rows, and randomised response or the kernel mechanism for other rows. Where a constant release changes
-    no more rows, the mechanism is a constant. Where no row may be changed, it is the identity. The result is None where
-    there are too many rows.
+    no more rows, the mechanism is a constant. Where no row may be changed, the mechanism is the identity. The function
+    returns None where there are too many rows.
 
     Args:
         notion: notion of privacy in which the mechanism is best.
         prior: prior of all rows.
         distortion: largest expected number of rows that the mechanism may change.
-        level: least level at this distortion, in nats.
+        level: least level at the given distortion, in nats.
         constants: constants of the prior.
         provenance: source of the prior.
     """

@@ -7,8 +7,8 @@ row. Nothing is rounded.
 A channel over joint types is coded in whole numbers with as many digits as its least likely joint type needs. A joint
 type counts how many rows with letter a become letter b.
 
-A release from such a channel first draws the joint type, and then draws which rows change. Nothing is rounded: whole
-numbers are drawn digit by digit, and the changed rows follow from a random order of the rows.
+A release from a channel over joint types first draws the joint type, and then draws which rows change. Nothing is
+rounded: whole numbers are drawn digit by digit, and the changed rows follow from a random order of the rows.
 
 Source: spec privacy_notions 4 ("exact coding for releases", joint types) and 6.
 """
@@ -199,8 +199,8 @@ class CodedTypes:
         return replace(found, identifiability=self.identifiability(prior)) if isinstance(prior, Exchangeable) else found
 
     def _worst(self, prior: Exchangeable | None) -> Fraction | None:
-        """The largest ratio of the probabilities of one output under neighbours. With a prior, it is the largest ratio
-        of the joint probabilities of database and output. None stands for an infinite ratio.
+        """The largest ratio of the probabilities of one output under neighbours. With a prior, the result is the
+        largest ratio of the joint probabilities of database and output. None stands for an infinite ratio.
         """
         first, second, over, under = self.types.neighbours
         logs = np.array([math.log(count) if count else -math.inf for count in self.counts])

@@ -121,7 +121,7 @@ def exact_dp(weights: NDArray[np.int64], letters: int, rows: int) -> float:
     `IntegerTable.dp`.
 
     Args:
-        weights: l such tables, one below the other, shape (l m^n, k).
+        weights: l tables of whole numbers, one below the other, shape (l m^n, k).
         letters: number of letters, m.
         rows: number of rows of the database, n.
     """
@@ -154,8 +154,8 @@ def exact_identifiability(weights: NDArray[np.int64], letters: int, law: NDArray
 
 def _worst_ratio(table: NDArray[np.float64] | NDArray[np.int64], letters: int, rows: int,
                 law: NDArray[np.float64] | None = None, enough: float = math.inf) -> float:
-    """The largest ratio, in doubles, of two entries of a column that belong to neighbouring databases. If it is above
-    `enough`, the search may stop early, at any ratio above `enough`.
+    """The largest ratio, in doubles, of two entries of a column that belong to neighbouring databases. If the largest
+    ratio is above `enough`, the search may stop early, at any ratio above `enough`.
 
     Args:
         table: l tables, one below the other, shape (l m^n, k).

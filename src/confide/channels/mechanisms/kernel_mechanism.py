@@ -3,13 +3,13 @@ release. For any prior, correlated rows included, no release with the same disto
 information.
 
 The mechanism draws an output Y such that, given Y, every row of the truth X keeps Y's letter with one common
-probability. If it does not, each other letter is equally likely, independently of all other rows: X = Y + noise. A
-distribution of such an output exists at every level from the prior's kernel level on.
+probability. In a row that does not keep Y's letter, each other letter is equally likely, independently of all other
+rows: X = Y + noise. A distribution of the output Y exists at every level from the prior's kernel level on.
 
 Source: Wang 2016, (2.21), Lemma 10, Theorem 2; spec privacy_notions 2 and 4.
 
-Where no table of all databases fits, the kernel mechanism is drawn row by row, or by counts of letters. Such draws
-serve simulation only.
+Where no table of all databases fits, the kernel mechanism is drawn row by row, or by counts of letters. Draws by rows
+or by counts serve simulation only.
 
 Source: spec privacy_notions 4 ("generic E_i", "exchangeable m=2").
 """
@@ -79,7 +79,8 @@ def draw_counts(
     rows: NDArray[np.int64], log_sequence: NDArray[np.float64], epsilon: float, noise: Noise, stream: Stream
 ) -> NDArray[np.int64]:
     """Draw an output by counts, for an exchangeable prior over two letters. The first draw gives the numbers of ones
-    that stay and of zeros that become ones. The second draw selects the rows with these letters.
+    that stay and of zeros that become ones. The second draw selects the rows in which a one stays or a zero becomes a
+    one.
 
     Args:
         rows: the true database x, zeros and ones, shape (n,).
@@ -128,8 +129,8 @@ class KernelMechanism(FittedMechanism):
     The mechanism's identifiability is epsilon, its distortion is h(epsilon), and its differential privacy is epsilon
     plus the prior's level eps_X. A budget of differential privacy is no input (there is no `for_budget`), because what
     identifies somebody depends on the prior. Up to 4,096 databases, and for any number of independent rows, the
-    mechanism is coded in whole numbers and can draw releases. For more databases it can be simulated, and its levels
-    follow from its theorem.
+    mechanism is coded in whole numbers and can draw releases. For more databases the mechanism can be simulated, and
+    its levels follow from a theorem.
 
     Raises:
         Infeasible: an epsilon below the kernel level.

@@ -1,15 +1,16 @@
 """An interior-point method for linear programs over ratio constraints, which factors its Newton matrix block by block.
 
 The Newton matrix of a block is small and positive definite. Elimination of the blocks leaves one system with as many
-unknowns as there are equality rows. General solvers do not use this structure: at 64 databases HiGHS takes ten times as
-long.
+unknowns as there are equality rows. General solvers do not use the block structure: at 64 databases HiGHS takes ten
+times as long.
 
 Rounding limits the precision of the result, so callers always repair and certify it (`certificates`).
 
 Source: Mehrotra's predictor and corrector with Gondzio's centrality correctors (Nocedal and Wright, Numerical
 Optimization, chapter 14; Gondzio 1996).
 
-`Newton` is the Newton system of such a program at one point, factored block by block, with its directions.
+`Newton` is the Newton system of a linear program over ratio constraints at one point, factored block by block, with its
+directions.
 
 Source: Mehrotra's predictor and corrector (Nocedal and Wright, Numerical Optimization, chapter 14) with Gondzio's
 centrality correctors (Gondzio 1996).
@@ -360,9 +361,9 @@ def _inside(program: BlockProgram, start: _Vector, midway: Midway | None) -> _Ve
 
 def _settled(program: BlockProgram, z: _Vector, nu: _Vector) -> _Vector:
     """Prices with a better lower bound. Where a reduced cost falls short of its row's dual nu, the bound loses the same
-    amount, even if the variable has almost no mass. Lowering the prices that such a variable pays raises its reduced
-    cost, and lowers its neighbours' reduced costs by the same mass. So most of the shortfall moves to variables where
-    the bound loses nothing.
+    amount, even if the variable has almost no mass. If the prices that a variable pays are lowered, its reduced cost
+    rises, and the reduced costs of its neighbours fall by the same mass. So most of the shortfall moves to variables
+    where the bound loses nothing.
     """
     best, found, since = -math.inf, z, 0
     for _ in range(_SWEEPS):

@@ -13,8 +13,8 @@ objective of the slope problem by a constant, and keeps a thousand rows within t
 Source: spec privacy_notions 7 ("reduce to n + 1 weight classes").
 
 `HammingProduct` computes products with the kernel r^d over all pairs of databases. The class handles whole groups of
-rows by one matrix product, with at most 64 letter combinations in a group. A processor does this ten times as fast as
-one sweep for each row.
+rows by one matrix product, with at most 64 letter combinations in a group. A processor computes the matrix products ten
+times as fast as one sweep for each row.
 
 Source: spec privacy_notions 7 ("axis operations").
 
@@ -25,8 +25,8 @@ The least information at a slope is a convex problem over output weights q, solv
 At the optimum c = (r^d)(p/Z) is 1 where q > 0, and at most 1 elsewhere. Blahut's iteration q <- q c takes hundreds of
 thousands of steps where the support of q changes. The interior-point method of this module keeps q (1 - c) near a
 falling number. Scaled by the root of q, its Newton matrix has the squared correlations of the channel as eigenvalues.
-So conjugate gradients take tens of products for each of about ten steps. The result is certified by the gap, not by
-small steps.
+So conjugate gradients take tens of products for each of about ten steps. The information is certified by the gap
+between two bounds, not by small steps.
 
 Source: spec privacy_notions 7.
 """
@@ -115,7 +115,7 @@ class ClassProduct:
 
 def _two_letters(rows: int, slope: float) -> tuple[_Vector, _Vector]:
     """Logarithm of the distribution of the number of ones after the kernel, for each number of ones before, shape (n +
-    1, n + 1). The second array has the mean number d of changed rows for each pair, in the same shape.
+    1, n + 1). Of two arrays of one shape, the second has the mean number d of changed rows for each pair.
 
     The distribution is a convolution of two binomial distributions. The tails of the distribution are far below the
     smallest double, and yet they matter. The tails are computed from distributions with odds that are tilted towards
@@ -312,12 +312,12 @@ class _Solver:
         return best
 
     def _excess(self, q: _Vector) -> tuple[_Vector, _Vector]:
-        """Vectors Z = (r^d) q and c = (r^d)(p/Z)."""
+        """The vectors Z = (r^d) q and c = (r^d)(p/Z), where p is the prior and q the law of the output."""
         z = np.maximum(self.kernel.forward(q), 1e-290)
         return z, self.kernel.backward(self.law / z)
 
     def _point(self, q: _Vector, z: _Vector, c: _Vector) -> SlopePoint:
-        """Point of the normalised weights."""
+        """The solution at the weights q, which are first normalised to sum to 1."""
         total = float(q.sum())
         q, z, c = q / total, z / total, c * total
         distortion = self.kernel.changed(self.law / z, q)
@@ -379,7 +379,7 @@ class LeastInformation:
     Args:
         lower: certified lower bound.
         upper: information of `channel`, which has distortion at most D.
-        slope: slope lambda of that channel, in nats per changed row.
+        slope: slope lambda of `channel`, in nats per changed row.
         channel: channel that reaches `upper`; None for exchangeable priors that are too large to list it.
     """
 

@@ -1,6 +1,6 @@
 """The least distortion D*(epsilon) under a privacy level epsilon, by linear programming with a certificate. A dual
-bound that holds for any solver output bounds it from below. The distortion of a channel with a measured level bounds it
-from above.
+bound, which holds for any solver output, bounds D*(epsilon) from below. The distortion of any channel with a measured
+level bounds D*(epsilon) from above.
 
 Full priors of up to 256 databases are solved over all pairs of databases, and exchangeable priors over joint types.
 
@@ -142,10 +142,10 @@ class ProgramPoint:
 
     Args:
         epsilon: the level, in nats.
-        lower: certified lower bound of the distortion of every channel with this level.
+        lower: certified lower bound of the distortion of every channel with the given level.
         upper: distortion of `channel`.
         slope: approximate derivative of D* with respect to the level.
-        channel: channel of at most this level.
+        channel: channel of at most the given level.
         midway: point from which the program at a nearby level is solved sooner.
     """
 

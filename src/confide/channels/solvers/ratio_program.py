@@ -10,7 +10,8 @@ Source: spec privacy_notions 3 and 6.
 The module also certifies a solver's numbers. The certificates are a lower bound that holds for any solver output, and
 variables that satisfy every constraint in doubles.
 
-Both certificates account for their own rounding. Neither certificate depends on the solver's tolerances.
+The lower bound and the variables account for their own rounding. Neither the lower bound nor the variables depend on
+the solver's tolerances.
 
 Source: spec privacy_notions 6 ("certificates, mandatory").
 """
@@ -121,10 +122,10 @@ _SWEEPS = 400
 def lower_bound(program: BlockProgram, prices: _Vector, error: float = 8 * _UNIT) -> float:
     """A certified lower bound of the program's value.
 
-    The bound is weak duality. For any prices z >= 0, the value is at least the sum, over the equality rows, of the
-    row's target times the least reduced cost of its variables. The reduced cost of a variable i is c_i plus its prices
-    z as the left side of constraints, minus F z as the right side. Each reduced cost is lowered by the largest possible
-    effect of rounding on itself and on its coefficients.
+    The lower bound follows from weak duality. For any prices z >= 0, the value is at least the sum, over the equality
+    rows, of the row's target times the least reduced cost of its variables. The reduced cost of a variable i is c_i
+    plus its prices z as the left side of constraints, minus F z as the right side. Each reduced cost is lowered by the
+    largest possible effect of rounding on itself and on its coefficients.
 
     Args:
         program: program with the factors of the level to be certified.
@@ -149,9 +150,9 @@ def repaired(program: BlockProgram, values: _Vector, anchor: int) -> _Vector:
     """Variables near the given ones that are inside every ratio constraint, with room for rounding. The sum of each
     equality row equals its target within a few units in the last place.
 
-    First, values are raised to the smallest values above them that satisfy all ratio constraints. All variables are
-    next lowered by a tiny share, and the amounts by which rows fall short of their targets are added in one block. A
-    sum of two vectors satisfies the ratio constraints if both vectors do.
+    Before the search for a channel, values are raised to the smallest values above them that satisfy all ratio
+    constraints. All variables are next lowered by a tiny share, and the amounts by which rows fall short of their
+    targets are added in one block. A sum of two vectors satisfies the ratio constraints if both vectors do.
 
     Args:
         program: program with factors slightly below the promised ones.

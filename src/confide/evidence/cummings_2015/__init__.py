@@ -1,8 +1,8 @@
 """Cummings, Ioannidis and Ligett 2015, "Truthful linear regression"."""
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "corollary": ("Corollary1", "corollary_1", "slopes"),

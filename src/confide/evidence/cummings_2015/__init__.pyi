@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.evidence.cummings_2015.corollary import Corollary1 as Corollary1
 from confide.evidence.cummings_2015.corollary import corollary_1 as corollary_1
 from confide.evidence.cummings_2015.corollary import slopes as slopes

@@ -1,7 +1,7 @@
-"""Claims of the mechanism, its promises and its settings without privacy.
+"""Claims of Cummings et al. 2015 about the mechanism, its guarantees and its settings without privacy.
 
-Corollary 1, the lemmas inside the proofs and slips of the print are in `claims_proofs`. Each function recomputes what
-decides one claim. `line` counts in the text that we read.
+Claims about Corollary 1 and the lemmas inside the proofs, and misprints, are in `claims_proofs`. Each public function
+recomputes the evidence for a claim. The argument `line` of a claim is a line number in the source's text as we read it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ claim = claims_of("Cummings et al. 2015", family="regression")
                "rule).",
 )
 def scoring_rule_is_proper() -> Recomputed:
-    """The expected payment is highest at the true belief: largest gain of any other report on a grid."""
+    """The expected payment is highest at the true belief. The found number is the largest gain of any other report on a
+    grid.
+    """
     rule = ScoringRule(1.0, 2.0)
     grid = np.linspace(-2.0, 2.0, 401)
     gain = max(float(np.max(rule(p, grid)) - rule(p, p)) for p in grid)
@@ -56,7 +58,9 @@ def scoring_rule_is_proper() -> Recomputed:
     correction="B_{1,2}(1, 0) = B_{1,2}(0, 1) = -1; add 1 for positivity.",
 )
 def scoring_rule_is_positive() -> Recomputed:
-    """Lemma 4 says that peer-prediction payments are always positive: the least payment of B_{1,2} on bits."""
+    """Lemma 4 says that peer-prediction payments are always positive. The found number is the least payment of the rule
+    B_{1,2} for beliefs and reports 0 and 1.
+    """
     least = min(float(ScoringRule(1.0, 2.0)(p, q)) for p in (0.0, 1.0) for q in (0.0, 1.0))
     return Recomputed("false" if least < 0 else "holds", 0.0, least)
 
@@ -68,7 +72,9 @@ def scoring_rule_is_positive() -> Recomputed:
                "D(R,Y)/gamma.",
 )
 def sensitivity_of_plain_ridge() -> Recomputed:
-    """The distance of two neighbouring plain ridge estimates, times gamma, against 4B + 2M (n = 10^4, gamma = 10)."""
+    """Distance of two plain ridge estimates on neighbouring data sets, times the ridge weight gamma, compared with the
+    printed bound 4B + 2M. There are n = 10^4 rows, and gamma = 10.
+    """
     claimed = printed_constant(1.0, 1.0)
     found = audited.printed_loss(1.0) * claimed
     return Recomputed("false" if found > claimed else "holds", claimed, found)
@@ -82,7 +88,9 @@ def sensitivity_of_plain_ridge() -> Recomputed:
                "5.34 times the claim.",
 )
 def privacy_of_the_printed_mechanism() -> Recomputed:
-    """True loss of the printed mechanism where it claims 1; the constrained one, walked through, stays at its claim."""
+    """Measured privacy loss of the printed mechanism where it claims a loss of 1. The corrected mechanism must pass a
+    fixed-transcript audit at its claimed loss.
+    """
     from confide.privacy.noise import Noise
 
     printed = audited.printed_audit(1.0, Noise.simulated(0)).measured
@@ -98,7 +106,9 @@ def privacy_of_the_printed_mechanism() -> Recomputed:
     correction="Structural: every share equals a separate decode of one record and the public billboard.",
 )
 def billboard_lemma() -> Recomputed:
-    """Shares that follow from one's own record and the billboard: the number of decodes that differ from the run."""
+    """The payments are functions of a participant's own record and the billboard. The found number counts payments that
+    differ when they are decoded again from the record and the billboard.
+    """
     from confide.privacy.noise import Noise
 
     mechanism = plan(people=4000, features=2, parameter_bound=1.0, noise_bound=0.5, epsilon_release=2.0,
@@ -117,7 +127,7 @@ def billboard_lemma() -> Recomputed:
     correction="d(d+1) s^2: 55 times more at d = 10. The source has the moments of a scalar Laplace variable.",
 )
 def moments_of_the_noise() -> Recomputed:
-    """E||v||^2 of vector Laplace noise at d = 10 and scale 1, against the printed 2 s^2."""
+    """E||v||^2 of vector Laplace noise v at dimension d = 10 and scale s = 1, compared with the printed 2 s^2."""
     d = 10
     radius = np.linspace(0.0, 120.0, 400_001)
     density = np.exp((d - 1) * np.log(np.maximum(radius, 1e-300)) - radius - math.lgamma(d))
@@ -131,8 +141,9 @@ def moments_of_the_noise() -> Recomputed:
     correction="At most d sigma^2 max w/(gamma+w)^2, of order 1/n.",
 )
 def variance_of_ridge() -> Recomputed:
-    """The printed sigma^4 (hi/(gamma+lo)^2)^2 at n = 2e4, d = 10, gamma = 50, M = .5, xi = .1, and the trace of the
-    covariance of equation (5) for rows that are drawn from the ball.
+    """The printed bound sigma^4 (hi/(gamma+lo)^2)^2 on the variance of ridge, compared with the trace of the covariance
+    of equation (5) for rows drawn uniformly from the unit ball. There are n = 2e4 rows in dimension d = 10, with ridge
+    weight gamma = 50, residuals up to M = .5 and eigenvalue tolerance xi = .1.
     """
     n, d, gamma, variance = 20_000, 10, 50.0, UniformNoise(0.5).variance
     event = Spectrum.uniform_ball(rows=n, dimension=d, tolerance=0.1)
@@ -150,7 +161,9 @@ def variance_of_ridge() -> Recomputed:
     correction="True and a thousand times too large for independent costs; the exact threshold is a beta quantile.",
 )
 def threshold_bound() -> Recomputed:
-    """The threshold tau of Lemma 3 against the exact one (n = 10^6, alpha = .05, beta = 1e-6, p = 2)."""
+    """The threshold tau of Lemma 3 on privacy costs, compared with the exact threshold, for n = 10^6 participants, a
+    share alpha = .05 of misreports, failure probability beta = 1e-6 and cost exponent p = 2.
+    """
     costs = ParetoCosts(exponent=2.0)
     printed = threshold(10**6, 0.05, 1e-6, costs, mode="lemma3")
     exact = threshold(10**6, 0.05, 1e-6, costs)
@@ -164,7 +177,7 @@ def threshold_bound() -> Recomputed:
     correction="The same.",
 )
 def eigenvalue_of_the_ball() -> Recomputed:
-    """E[x_1^2] for x uniform in the unit ball, d = 7, by quadrature, against 1/(d+2)."""
+    """E[x_1^2] for x uniform in the unit ball of dimension d = 7, by quadrature, compared with 1/(d+2)."""
     d = 7
     t = np.linspace(-1.0, 1.0, 400_001)
     weight = (1.0 - t * t) ** ((d - 1) / 2)
@@ -178,7 +191,7 @@ _CAMPAIGN: Any = {"people": 20_000, "features": 3, "parameter_bound": 1.0, "nois
 
 
 def _behaviour(found: RegressionPlan, promise: str) -> AuditRow:
-    """The audit's row of one promise."""
+    """The row of the behavioural audit that checks one guarantee."""
     rows = audited_behaviour.behaviour_rows(found.mechanism, seed=0, runs=12, types=40)
     return next(row for row in rows if row.promise.startswith(promise))
 
@@ -195,7 +208,9 @@ def _measured(row: AuditRow) -> float:
                "radius.",
 )
 def truthfulness() -> Recomputed:
-    """Best lie found against the corrected bound at a campaign's size; the printed bound uses n for a group of n/2."""
+    """Largest gain that any tested lie has, compared with the corrected bound, at the size of a campaign. The printed
+    bound uses n where a group has n/2 rows.
+    """
     found = plan(**_CAMPAIGN)
     gain = _measured(_behaviour(found, "no lie"))
     return Recomputed("holds-with-correction" if gain <= found.figures.gain else "false", found.figures.gain, gain)
@@ -209,9 +224,10 @@ def truthfulness() -> Recomputed:
                "3).",
 )
 def group_size() -> Recomputed:
-    """Bias of a group's estimate at n = 800, gamma = 20, d = 3, xi = .1: printed with n rows, actual with n/2.
+    """Bias of the estimate of one group, for n = 800 rows in dimension 3, ridge weight gamma = 20 and eigenvalue
+    tolerance xi = .1. The printed bias uses n rows, the actual one n/2.
 
-    By its expansion, which 200 drawn groups bear out.
+    The actual bias is computed by its series expansion and agrees with the mean over 200 drawn groups.
     """
     n, d, gamma = 800, 3, 20.0
     printed = gamma / (gamma + Spectrum.uniform_ball(rows=n, dimension=d, tolerance=0.1).lower)
@@ -229,7 +245,9 @@ def group_size() -> Recomputed:
     correction="An upper bound on the expected total, liars included: n (a + b (R0 + R0^2 + e (1 + 2 R0))).",
 )
 def budget() -> Recomputed:
-    """Mean total of simulated runs against the corrected bound; liars are inside the bound too."""
+    """Mean total payment of simulated runs compared with the corrected bound. The bound also covers participants who
+    lie.
+    """
     found = plan(**_CAMPAIGN, centred=False)
     total, bound = _measured(_behaviour(found, "expected total")), found.figures.expected_total
     return Recomputed("holds-with-correction" if total <= bound else "false", bound, total)
@@ -243,7 +261,7 @@ def budget() -> Recomputed:
                "gamma.",
 )
 def accuracy() -> Recomputed:
-    """Mean squared error of simulated runs against the corrected bound of Theorem 4."""
+    """Mean squared error of simulated runs compared with the corrected bound of Theorem 4."""
     found = plan(**_CAMPAIGN, release="ridge")
     error, bound = _measured(_behaviour(found, "squared error")), found.figures.accuracy.bound
     return Recomputed("holds-with-correction" if error <= bound else "false", bound, error)
@@ -256,7 +274,9 @@ def accuracy() -> Recomputed:
     correction="In expectation only, with a >= b phi(e) + tau epsilon_total^2.",
 )
 def participation() -> Recomputed:
-    """Least truthful expected payment found, against the largest covered privacy cost."""
+    """Least expected payment found for a truthful participant, compared with the largest privacy cost that the
+    mechanism covers.
+    """
     found = plan(**_CAMPAIGN)
     least, cost = _measured(_behaviour(found, "taking part")), found.figures.privacy_cost
     return Recomputed("holds-with-correction" if least >= cost else "false", cost, least)
@@ -269,7 +289,9 @@ def participation() -> Recomputed:
     correction="Unbounded noise makes payments of both signs; a deposit or a clip with its cost in e is needed.",
 )
 def payments_are_never_negative() -> Recomputed:
-    """The mechanism is declared with payments >= 0: the least payment that the noise allows with probability 1e-6."""
+    """The source declares that payments are at least 0. The found number is a payment so low that the noise goes below
+    it only with probability 1e-6.
+    """
     found = plan(people=1_000_000, features=5, parameter_bound=1.0, noise_bound=0.5, epsilon_release=0.01,
                  epsilon_payment=0.01, truth_radius=0.25, release="ridge", ridge_payment=1000.0,
                  spectrum_tolerance=0.05, centred=False, minor_units=10**9)
@@ -284,9 +306,10 @@ def payments_are_never_negative() -> Recomputed:
                "n^(delta/2): above that at n = 10^6 for delta = .31 or more, and for every delta as n grows.",
 )
 def plain_ridge_with_room() -> Recomputed:
-    """The largest n/gamma at which the printed constant holds, B = M = 1, beside no limit, as the lemma states none.
+    """The largest ratio of the number of rows n to the ridge weight gamma at which the printed sensitivity constant
+    holds, for the bounds B = M = 1. Lemma 6 states no limit on the ratio, so the claimed number is infinite.
 
-    A hundredth beyond it the counterexample moves by more.
+    At a ratio one per cent larger, the counterexample moves the estimate by more than the printed constant.
     """
     rows, low, high = 10**9, 1.0, 1e6
 
@@ -305,7 +328,9 @@ def plain_ridge_with_room() -> Recomputed:
 
 
 def _interim_losses(noise: NoiseLaw) -> tuple[float, float]:
-    """Least and largest loss from turning an answer around, over three truthful players of a two-point prior."""
+    """Least and largest expected loss of a player who reports -y in place of the answer y, over three otherwise
+    truthful players with a two-point prior.
+    """
     prior = Atoms(np.array([[0.6], [-0.3]]), np.array([0.4, 0.6]), radius=1.0)
     mechanism = TruthfulRegression(people=3, features=1, prior=prior, noise=noise, rule=ScoringRule(0.25, 1.0))
     X, losses = np.array([[0.9], [-0.7], [1.0]]), []
@@ -322,7 +347,9 @@ def _interim_losses(noise: NoiseLaw) -> tuple[float, float]:
                "the move of q.",
 )
 def truth_without_privacy() -> Recomputed:
-    """Algorithm 1, every run enumerated: the least loss of a player who turns their answer around."""
+    """Least expected loss of a player under Algorithm 1 who reports -y in place of the answer y, computed by
+    enumerating every run.
+    """
     least, _ = _interim_losses(TruncatedGaussianNoise(0.5, 0.8))
     return Recomputed("holds" if least > 1e-6 else "false", 0.0, least)
 
@@ -335,7 +362,9 @@ def truth_without_privacy() -> Recomputed:
                "nothing.",
 )
 def lies_on_flat_zones() -> Recomputed:
-    """The same under uniform noise wider than all predictions: the most that anybody loses by such a lie."""
+    """Largest expected loss of any player who reports -y in place of the answer y under Algorithm 1, where the noise is
+    uniform and wider than all predictions.
+    """
     _, most = _interim_losses(UniformNoise(2.0))
     return Recomputed("holds-with-correction" if abs(most) <= 1e-9 else "holds", 0.0, most)
 
@@ -347,7 +376,9 @@ def lies_on_flat_zones() -> Recomputed:
                "10, xi = .2.",
 )
 def error_of_least_squares() -> Recomputed:
-    """The printed bound of Lemma 2 against the least possible value at d = 10, n = 10^4, M = .5, xi = .2."""
+    """The printed bound of Lemma 2 on the error of least squares, compared with the least possible error, for n = 10^4
+    rows in dimension d = 10, residuals up to M = .5 and eigenvalue tolerance xi = .2.
+    """
     variance, spectrum = 0.25 / 3, Spectrum.uniform_ball(rows=10_000, dimension=10, tolerance=0.2)
     printed = printed_least_squares(10_000, 10, variance, 0.2)
     least = least_expected_error(variance, 10_000, 10)
@@ -362,6 +393,8 @@ def error_of_least_squares() -> Recomputed:
                "expectation.",
 )
 def payments_without_privacy() -> Recomputed:
-    """The remark's constant at B = M = 1 and b = 1: the least payment where it argues, |p| <= B and |q| <= B + M."""
+    """Least payment with the remark's constant at the bounds B = M = 1 and weight b = 1, over the predictions |p| <= B
+    and answers |q| <= B + M that the remark considers.
+    """
     least = printed_least_payment(1.0, 1.0, 1.0)
     return Recomputed("false" if least < 0 else "holds", 0.0, least)

@@ -1,6 +1,7 @@
-"""Claims of Corollary 1 and of the lemmas inside the proofs, and slips of the print.
+"""Claims of Cummings et al. 2015 in Corollary 1 and in the lemmas inside the proofs, and misprints.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _SLOPE = 0.02  # how far a fitted exponent may be from a stated one
 
 
 def _slope(quantity: str) -> tuple[float, float]:
-    """The claimed exponent and the fitted one."""
+    """The claimed exponent and the fitted exponent with which a quantity grows in n."""
     found = next(slope for slope in slopes(_PRACTICAL) if slope.quantity == quantity)
     return found.claimed, found.fitted
 
@@ -49,7 +50,10 @@ def _slope(quantity: str) -> tuple[float, float]:
                "is such an equilibrium (E16).",
 )
 def incentives_of_the_corollary() -> Recomputed:
-    """Printed eta over b at n = 10^6, d = 10, against the most that any lie can lose: above it, nothing is said."""
+    """The printed bound eta on the gain of a lie, compared with the largest possible loss of a lie, both as multiples
+    of the weight b. There are n = 10^6 participants and 10 features. An eta above the largest loss says nothing about
+    truthfulness.
+    """
     claimed, most = _PRACTICAL.gain_ratio, _PRACTICAL.loss_ratio
     more = corollary_1(10**12, 10, 1.0, 1.0, 4.0, 0.3)
     empty = claimed > most and more.gain_ratio / more.loss_ratio > claimed / most
@@ -63,7 +67,9 @@ def incentives_of_the_corollary() -> Recomputed:
     correction="At n = 10^6, d = 10 the noise has E||v||^2 = 62.8, where zeros are off by at most 1.",
 )
 def noise_of_the_corollary() -> Recomputed:
-    """E||v||^2 at n = 10^6, d = 10, against B = 1, which publishing zeros achieves."""
+    """Mean squared length of the noise for n = 10^6 participants and 10 features, compared with 1. Publishing zeros has
+    a squared error of at most 1.
+    """
     empty = _PRACTICAL.accuracy_vacuous
     return Recomputed("vacuous-at-practical-size" if empty else "holds", 1.0, _PRACTICAL.noise_power)
 
@@ -75,7 +81,9 @@ def noise_of_the_corollary() -> Recomputed:
     correction="The printed proof of Theorem 4 ends in n^(-delta/2) (E5); the corrected bound does give n^-delta.",
 )
 def rate_of_the_printed_error() -> Recomputed:
-    """The exponent of the printed bound on the squared error, against the stated -delta; the corrected one has it."""
+    """Exponent of the number n of participants in the printed bound on the squared error, compared with the stated
+    exponent -delta. The corrected bound has the exponent -delta.
+    """
     claimed, printed = _slope("squared error, printed")
     _, corrected = _slope("squared error, corrected")
     saved = abs(printed - claimed) > _SLOPE and abs(corrected - claimed) < _SLOPE
@@ -89,7 +97,7 @@ def rate_of_the_printed_error() -> Recomputed:
     correction="The same exponent, for the expected total.",
 )
 def rate_of_the_budget() -> Recomputed:
-    """The exponent of the printed budget."""
+    """Exponent of the number n of participants in the printed budget, compared with the stated exponent."""
     claimed, found = _slope("budget, printed")
     return Recomputed("holds" if abs(found - claimed) < _SLOPE else "false", claimed, found)
 
@@ -102,7 +110,9 @@ def rate_of_the_budget() -> Recomputed:
                "noise keeps it.",
 )
 def privacy_of_the_corollary() -> Recomputed:
-    """Loss of one release on the counterexample at n = 10^6, delta = .39, in units of the epsilon it claims."""
+    """Privacy loss of one release on the counterexample for n = 10^6 participants and exponent delta = .39, as a
+    multiple of the claimed epsilon.
+    """
     at = corollary_1(10**6, 10, 1.0, 1.0, 4.0, 0.39)
     first, second = (data.ridge(at.ridge) for data in counterexample(at.people, at.ridge))
     found = at.ridge * math.dist(first, second) / printed_constant(1.0, 1.0)
@@ -117,7 +127,9 @@ def privacy_of_the_corollary() -> Recomputed:
                "threshold it suffices.",
 )
 def constant_of_the_corollary() -> Recomputed:
-    """The ratio a/b at n = 10^6, against what Theorem 5 asks for when costs count the whole 2 epsilon."""
+    """The constant a of the corollary as a multiple of the weight b for n = 10^6 participants, compared with the
+    constant that Theorem 5 requires when privacy costs count the total loss 2 epsilon.
+    """
     printed, b = _PRACTICAL.printed, _PRACTICAL.weight
     needed = printed.least_constant + 3 * printed.privacy_cost
     saved = _PRACTICAL.corrected.figures.least_constant <= printed.a < needed
@@ -132,8 +144,9 @@ def constant_of_the_corollary() -> Recomputed:
                "o(1/sqrt n) (E9).",
 )
 def beta_in_the_corollarys_proof() -> Recomputed:
-    """The failure probability beta at n = 10^6, p = 4, delta = .3: of the statement, with which Lemma 3 gives its tau,
-    and of the proof.
+    """The failure probability beta in the statement and in the proof of Corollary 1, for n = 10^6 participants and the
+    exponents p = 4 and delta = .3. With the failure probability of the statement, Lemma 3 gives the corollary's
+    threshold tau.
     """
     people, p, delta = _PRACTICAL.people, _PRACTICAL.exponent, _PRACTICAL.delta
     stated, proof = _PRACTICAL.failure_probability, people ** (p / 2 - delta * (1 + p))
@@ -149,10 +162,10 @@ def beta_in_the_corollarys_proof() -> Recomputed:
     correction="Only where 6B + 2M >= 1 (E9).",
 )
 def simplified_constant() -> Recomputed:
-    """The largest value of (e_s + B)(1 + 2 B) + B^2, at e_s + B = 6 B + 2 M, against (6 B + 2 M)(1 + B)^2, for B = M =
-    .1.
+    """The largest value of the term (e_s + B)(1 + 2 B) + B^2 in the proof of Corollary 1, at e_s + B = 6 B + 2 M,
+    compared with the printed simplification (6 B + 2 M)(1 + B)^2. The bounds are B = M = .1.
 
-    On a grid of B and M the first is larger exactly where 6 B + 2 M is below 1.
+    On a grid of the bounds B and M, the term is larger than its simplification exactly where 6 B + 2 M < 1.
     """
 
     def sides(bound: float, noise: float) -> tuple[float, float]:
@@ -171,7 +184,9 @@ def simplified_constant() -> Recomputed:
     correction="The mechanism spends 2 epsilon: tau (2 epsilon)^2 (E8).",
 )
 def cost_of_the_whole_loss() -> Recomputed:
-    """Privacy cost of a covered person, over tau epsilon^2: the mechanism spends twice epsilon."""
+    """Privacy cost of a covered participant as a multiple of the printed tau epsilon^2, where tau is the threshold. The
+    mechanism spends 2 epsilon in total.
+    """
     spent = sum(event.epsilon for event in _PRACTICAL.corrected.events())  # type: ignore[attr-defined]
     ratio = (spent / _PRACTICAL.epsilon) ** 2
     return Recomputed("holds-with-correction" if ratio > 1 else "holds", 1.0, ratio)
@@ -185,10 +200,10 @@ def cost_of_the_whole_loss() -> Recomputed:
                "is -9 (E9).",
 )
 def probability_of_theorem_3() -> Recomputed:
-    """The number 1 - d^(t^2) at d = 10, t = 1, and the share of 200 draws in which the eigenvalues are where they
-    should be, xi = .5.
+    """The printed probability 1 - d^(t^2) for d = 10 features and t = 1, compared with the share of 200 draws in which
+    all eigenvalues lie in the interval of Theorem 7 with tolerance xi = .5.
 
-    The number of rows is such that this share should be 1 - d^(-t^2) or more, which is Theorem 7's bound.
+    The number of rows is chosen such that the share of draws should be at least 1 - d^(-t^2), the bound of Theorem 7.
     """
     d, t, xi = 10, 1.0, 0.5
     printed, meant = 1.0 - d ** (t * t), printed_confidence(d, t)
@@ -211,7 +226,9 @@ def probability_of_theorem_3() -> Recomputed:
                "second moments.",
 )
 def rows_for_the_spectrum() -> Recomputed:
-    """The C at which Theorem 7 asks for as many rows as we do, for d = 10, xi = .2, q = 1e-6; none at d = 1."""
+    """The constant C at which Theorem 7 requires as many rows as our bound, in dimension d = 10 with eigenvalue
+    tolerance xi = .2 and failure probability q = 1e-6. In dimension 1 no such C exists.
+    """
     found = compare_spectrum(10, 0.2, 1e-6)
     empty = math.isnan(compare_spectrum(1, 0.2, 1e-6).constant) and printed_confidence(1, 5.0) == 0.0
     textbook = 3 / 0.2**2 * math.log(20 / 1e-6) / smallest_eigenvalue_ball(10)
@@ -226,7 +243,9 @@ def rows_for_the_spectrum() -> Recomputed:
     correction="In expectation; that suffices for quantities that are linear in their number (E7).",
 )
 def misreports_in_expectation() -> Recomputed:
-    """Each of 1,000 lies with probability alpha = .05: how often there are more than alpha n, what the proof denies."""
+    """Probability that more than alpha n of n = 1,000 participants lie, if each lies with probability alpha = .05. The
+    proof of Theorem 4 takes this probability to be 0.
+    """
     found = excess_probability(1000, 0.05, 0.05)
     return Recomputed("holds-with-correction" if found > 0 else "holds", 0.0, found)
 
@@ -238,7 +257,9 @@ def misreports_in_expectation() -> Recomputed:
                "lambda).",
 )
 def distance_of_several_records() -> Recomputed:
-    """Lemma 8 at k = 1 is Lemma 6: gamma times the distance on the counterexample (n = 10^4, gamma = 10)."""
+    """Lemma 8 for a single changed record is Lemma 6. The found number is the ridge weight gamma times the distance of
+    the two estimates on the counterexample with n = 10^4 rows and gamma = 10.
+    """
     first, second = (data.ridge(10.0) for data in counterexample(10_000, 10.0))
     claimed, found = printed_constant(1.0, 1.0), 10.0 * math.dist(first, second)
     return Recomputed("false" if found > claimed else "holds", claimed, found)
@@ -251,7 +272,9 @@ def distance_of_several_records() -> Recomputed:
     correction="Even up to epsilon = 1.2564; the assumption that it names as 5 is 4 (E14).",
 )
 def cost_difference() -> Recomputed:
-    """Lemma 12: largest of 2 c epsilon (e^epsilon - 1) over 4 c epsilon^2, epsilon up to 1; 1 at most."""
+    """Largest ratio of the two bounds of Lemma 12, 2 c epsilon (e^epsilon - 1) and 4 c epsilon^2, for epsilon up to 1.
+    The claim is that this ratio is at most 1.
+    """
     grid = np.linspace(1e-3, 1.0, 1000)
     found = max(QuadraticCosts.difference(1.0, float(e)) / (4 * e * e) for e in grid)
     return Recomputed("holds" if found <= 1 else "false", 1.0, found)
@@ -266,12 +289,14 @@ def cost_difference() -> Recomputed:
                "itself.",
 )
 def level_of_the_cost() -> Recomputed:
-    """The number f over c epsilon^2 at epsilon = .01, of the largest costs that Assumption 4 allows; f is a quarter of
-    their mean.
+    """Ratio of the expected cost f to c epsilon^2 at epsilon = .01, for the largest costs that Assumption 4 allows. The
+    expected cost f is a quarter of the mean cost.
 
-    Differences of f between two answers are at most c epsilon^2, as Lemma 12 says, for 500 drawn channels of two to
-    five outputs at each of five epsilons up to 1; and for randomised response, which attains most of all. For a cost
-    that falls on one answer's outputs alone f differs; for one that is the same for both it does not.
+    Lemma 12 says that the expected cost f differs between two answers by at most c epsilon^2. The bound is checked for
+    500 drawn channels of two to five outputs at each of five epsilons up to 1. The bound of Lemma 12 is also checked
+    for randomised response, which has the largest possible difference. In all checks of Lemma 12 the cost falls only on
+    the outputs that one answer makes more likely. For a cost that is the same for both answers, the expected cost does
+    not differ.
     """
     random = study_generator(1, "channels")
     differs = level = 0.0
@@ -289,7 +314,9 @@ def level_of_the_cost() -> Recomputed:
 
 
 def _channel(random: Any, epsilon: float) -> NDArray[np.float64]:
-    """(2, m) laws of the outputs of two answers, whose log ratios are at most epsilon."""
+    """Laws of the outputs of a random channel for two answers, shape (2, m). The log ratio of the two laws is at most
+    epsilon in absolute value.
+    """
     outputs = int(random.integers(2, 6))
     tilt, law = random.uniform(-0.5, 0.5, outputs), random.dirichlet(np.ones(outputs)) + 1e-9
     both = np.stack([law * np.exp(epsilon * tilt), law])  # what normalises the first adds half an epsilon at most
@@ -304,11 +331,11 @@ def _channel(random: Any, epsilon: float) -> NDArray[np.float64]:
                "2. The convexity stands.",
 )
 def hessian_of_the_loss() -> Recomputed:
-    """The largest entry by which the Hessian of the loss, by differences, misses sum x x' + 2 gamma I: five rows, d =
-    2.
+    """Largest entry of the difference between the numerical Hessian of the loss and the printed sum x x' + 2 gamma I,
+    for five rows in dimension d = 2.
 
-    The Hessian is 2 sum x x' + 2 gamma I, and so has no eigenvalue below 2 gamma; the estimate is where the gradient is
-    0.
+    The true Hessian is 2 sum x x' + 2 gamma I, so it has no eigenvalue below 2 gamma. The gradient is 0 at the
+    estimate.
     """
     gamma, step = 1.0, 0.5
     data = WeightedRows(x=rows_of_the_ball(5, 2, 1), y=np.linspace(-1.0, 1.0, 5), copies=np.ones(5))
@@ -335,9 +362,9 @@ def hessian_of_the_loss() -> Recomputed:
     correction="R0 = sqrt(B); false for B < 1, loose for B > 1 (E1). Draws with B = 1/4, d = 3 reach |x'theta| = .488.",
 )
 def norm_of_the_parameter() -> Recomputed:
-    """The largest |x'theta| of 100,000 draws with ||theta||^2 <= B, which is used as |x'theta| <= B: d = 3, B = 1/4.
+    """The largest |x'theta| of 100,000 draws of features x and parameters theta, compared with the source's bound B.
 
-    None is above sqrt(B).
+    The draws are in dimension 3 with ||theta||^2 <= B = 1/4. No draw exceeds sqrt(B).
     """
     bound = 0.25
     theta = rows_of_the_ball(100_000, 3, 1, radius=math.sqrt(bound))
@@ -353,9 +380,11 @@ def norm_of_the_parameter() -> Recomputed:
                "have it.",
 )
 def density_ratio() -> Recomputed:
-    """Mean length of Algorithm 2's noise over that of a density as in equation (6), from 4,000 draws of its release.
+    """Mean length of Algorithm 2's noise over 4,000 simulated releases, as a multiple of the mean length under the
+    density of equation (6).
 
-    d = 10, B = M = 1, gamma = epsilon = 1; a length under exp(-||v||/s) has mean d s.
+    The dimension is d = 10, the bounds are B = M = 1, and ridge weight gamma and epsilon are 1. A vector with density
+    proportional to exp(-||v||/s) has mean length d s.
     """
     d, gamma, epsilon, draws = 10, 1.0, 1.0, 4_000
     setting = Setting(people=4, features=d, prior=UniformBall(dimension=d, radius=1.0), noise=UniformNoise(1.0),
@@ -373,7 +402,9 @@ def density_ratio() -> Recomputed:
     correction="Without a bound on answers no sensitivity exists; answers are clipped to R0 ||x|| + M (E12).",
 )
 def answers_without_a_bound() -> Recomputed:
-    """The source takes any real answer: gamma times the distance when a record says 10^6 instead of 0, B = M = 1."""
+    """The source accepts any real number as an answer. The found number is the ridge weight gamma times the distance of
+    the estimates when one record reports 10^6 instead of 0, for the bounds B = M = 1.
+    """
     claimed, gamma = printed_constant(1.0, 1.0), 100.0
     reported, silent = (WeightedRows(x=np.ones((1, 1)), y=np.array([y]), copies=np.ones(1)).ridge(gamma)
                         for y in (1e6, 0.0))
@@ -388,7 +419,9 @@ def answers_without_a_bound() -> Recomputed:
     correction="In expectation only: one noise vector is shared by half of the people (E11).",
 )
 def budget_of_a_run() -> Recomputed:
-    """Definition 6 bounds what is paid for all data: the expected total, against one that the noise allows."""
+    """Definition 6 bounds the total payment for all data. The bound on the expected total is compared with a larger
+    total that the noise allows.
+    """
     found = plan(people=20_000, features=3, parameter_bound=1.0, noise_bound=0.5, epsilon_release=1.0,
                  epsilon_payment=0.5, truth_radius=0.5, centred=False, release="ridge").mechanism
     X = np.tile([[0.9, 0.0, 0.0]], (20_000, 1))

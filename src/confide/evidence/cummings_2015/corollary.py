@@ -1,10 +1,13 @@
-"""Corollary 1 of the source: its setting of all parameters, what it claims, and why nobody should run it.
+"""Corollary 1 of the source: its choice of all parameters, its claims, and the reasons why nobody should run it.
 
-The corollary lets epsilon, payments and budget fall with n. At sizes that occur, noise is longer than any parameter;
-eta, the most that a lie may gain, is far above the most that any lie can lose, so that every strategy is an equilibrium
-in its sense; and payments are below a millionth of the unit. More people do not mend the incentives: eta/b >= n^delta
-grows without bound, while a lie's loss is a constant times b. So it is here to be compared, not to be run. For a
-campaign, `plan` chooses the parameters from what the buyer wants: a truth radius or a budget, and a total epsilon.
+The corollary lets epsilon, payments and budget fall as the number n of participants grows. At practical sizes the
+corollary has three defects. The noise vector that it prescribes is longer than any parameter vector theta. The bound
+eta on the gain of a lie far exceeds the largest possible loss of a lie, so that every strategy is an eta-equilibrium.
+Payments are below a millionth of the unit.
+
+More participants do not repair the incentives. The gain bound eta is at least n^delta b, where b is the weight of the
+scoring rule, while the loss of a lie is a constant times b. The module exists for comparison only. For a campaign,
+`plan` chooses the parameters from a truth radius or a budget, and a total epsilon.
 
 Source: Cummings et al. 2015, Corollary 1; spec truthful_regression sections 7.2, 7.3.
 """
@@ -44,12 +47,12 @@ __all__ = ["Corollary1", "Slope", "corollary_1", "slopes"]
 _Made = TypeVar("_Made", bound=PrivateTruthfulRegression)
 
 TOLERANCE = 0.5
-"""xi of the corollary."""
+"""Relative half-width xi of the interval for the eigenvalues, with the corollary's value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Slope:
-    """The growth of a quantity with n: quantity ~ n^slope.
+    """The growth of a quantity with the number n of participants: quantity ~ n^slope.
 
     Args:
         quantity: name of the quantity.
@@ -67,10 +70,10 @@ class Slope:
 @renamed(failure="failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class Corollary1(Declared):
-    """The setting of Corollary 1 at one n, with what it claims and what holds.
+    """The parameters of Corollary 1 at one number of participants n, with its claims and the bounds that do hold.
 
     Args:
-        noise: law of the residuals; default uniform.
+        noise: law of the residuals; uniform by default.
     """
 
     people: Annotated[int, Parameter("invited slots", symbol="n", at_least=4)]
@@ -96,12 +99,12 @@ class Corollary1(Declared):
 
     @property
     def ridge(self) -> float:
-        """The ridge gamma = n^(1 - delta/2)."""
+        """The ridge weight gamma = n^(1 - delta/2)."""
         return self._power(1 - self.delta / 2)
 
     @property
     def epsilon(self) -> float:
-        """The level n^(-1 + delta) of one release."""
+        """The privacy loss n^(-1 + delta) of one release."""
         return self._power(-1 + self.delta)
 
     @property
@@ -111,26 +114,29 @@ class Corollary1(Declared):
 
     @property
     def failure_probability(self) -> float:
-        """The failure probability beta = n^(-p/2 + delta (1 + p)); the proof has the sign turned (E9)."""
+        """The failure probability beta = n^(-p/2 + delta (1 + p)). The proof prints the opposite sign of the exponent
+        (erratum E9).
+        """
         return self._power(-self.exponent / 2 + self.delta * (1 + self.exponent))
 
     @property
     def threshold(self) -> float:
-        """The threshold tau = n^(1/2 - delta), which is Lemma 3 at these alpha and beta; exact for independent costs:
-        `figures`.
+        """The threshold tau = n^(1/2 - delta) on privacy costs, which Lemma 3 gives at this alpha and beta. The
+        property `corrected` has the exact threshold for independent costs.
         """
         return self._power(0.5 - self.delta)
 
     @property
     def weight(self) -> float:
-        """The weight b = n^(-3/2)."""
+        """The weight b = n^(-3/2) of the scoring rule."""
         return self._power(-1.5)
 
     @property
     def constant(self) -> float:
-        """The constant a = (6 B + 2 M)(1 + B)^2 n^(-3/2) + n^(-3/2 + delta).
+        """The constant a = (6 B + 2 M)(1 + B)^2 n^(-3/2) + n^(-3/2 + delta) of the scoring rule.
 
-        It needs 6 B + 2 M >= 1 (E9), and 4 n^(-3/2 + delta) for costs at the whole 2 epsilon (E8).
+        The simplification in the first term needs 6 B + 2 M >= 1 (erratum E9). The second term would have to be 4
+        n^(-3/2 + delta) if costs count the total loss 2 epsilon (erratum E8).
         """
         own = (6 * self.square_bound + 2 * self.noise_bound) * (1 + self.square_bound) ** 2
         return own * self._power(-1.5) + self._power(-1.5 + self.delta)
@@ -139,13 +145,15 @@ class Corollary1(Declared):
 
     @property
     def claims(self) -> dict[str, float]:
-        """The exponents of the corollary's five claims: each is O(n^exponent); `uncovered` is the share left out."""
+        """The exponents of the corollary's five claims. Each claimed quantity is O(n^exponent), and `uncovered` is the
+        share of participants that the promises leave out.
+        """
         return {"privacy": -1 + self.delta, "eta": -1.5 + self.delta, "squared error": -self.delta,
                 "budget": -0.5 + self.delta, "uncovered": -self.delta}
 
     @property
     def printed(self) -> Printed:
-        """Every printed bound at this setting."""
+        """All printed bounds at these parameters."""
         return Printed(
             people=self.people, features=self.features, ridge=self.ridge, epsilon=self.epsilon,
             square_bound=self.square_bound, noise_bound=self.noise_bound, noise_variance=self._law.variance,
@@ -154,11 +162,13 @@ class Corollary1(Declared):
 
     @cached_property
     def corrected(self) -> PrivateTruthfulRegression:
-        """The corrected mechanism at this setting; `corrected.figures` and `.guarantees()` are what holds."""
+        """The corrected mechanism at these parameters. `corrected.figures` and `corrected.guarantees()` give the bounds
+        that hold.
+        """
         return self._made(PrivateTruthfulRegression)
 
     def mechanism(self) -> PrintedTruthfulRegression:
-        """Algorithm 2 with these parameters as printed, ready for a study."""
+        """Algorithm 2 as printed with these parameters, for use in a study."""
         return self._made(PrintedTruthfulRegression)
 
     def _made(self, kind: type[_Made]) -> _Made:
@@ -176,7 +186,7 @@ class Corollary1(Declared):
         )
 
     def rows(self) -> tuple[PrintedRow, ...]:
-        """The printed bounds beside the corrected ones, each with a flag where it says nothing."""
+        """Printed bounds with the corrected ones. Each row says whether its bounds are vacuous."""
         return printed_guarantees(self.corrected)
 
     @property
@@ -187,46 +197,52 @@ class Corollary1(Declared):
 
     @property
     def noise_power(self) -> float:
-        """E||v||^2 = d (d + 1) s^2 of the printed noise; publishing zeros is off by at most B."""
+        """Mean squared length E||v||^2 = d (d + 1) s^2 of the printed noise. Publishing zeros has a squared error of at
+        most B.
+        """
         return self.features * (self.features + 1) * self.printed.noise_norm**2
 
     @property
     def shrinkage(self) -> float:
-        """The shrinkage gamma/(gamma + n/(d + 2)), by which the released estimate falls short of theta."""
+        """The factor gamma/(gamma + n/(d + 2)) of theta by which the released estimate falls short of theta."""
         return self.ridge / (self.ridge + self.people * smallest_eigenvalue_ball(self.features))
 
     @property
     def gain_ratio(self) -> float:
-        """The ratio eta/b as printed."""
+        """The printed ratio eta/b, where eta bounds the gain of a lie."""
         return self.printed.gain / self.weight
 
     @property
     def loss_ratio(self) -> float:
-        """The ratio (2 R0 + e)^2 of the most that any lie can lose to b."""
+        """The ratio (2 R0 + e)^2 of the largest possible loss of a lie to b."""
         loss = bounds.largest_loss(self.weight, math.sqrt(self.square_bound), self.printed.peer_error)
         return loss / self.weight
 
     @property
     def gain_vacuous(self) -> bool:
-        """Whether eta exceeds the largest loss of any lie: every strategy is then an eta-equilibrium."""
+        """Whether eta is at least the largest possible loss of a lie. If so, every strategy is an eta-equilibrium."""
         return self.gain_ratio >= self.loss_ratio
 
     @property
     def accuracy_vacuous(self) -> bool:
-        """Whether the noise alone is further from any parameter than zeros are, R0^2 = B."""
+        """Whether the mean squared length of the noise is at least R0^2 = B, the largest squared error of publishing
+        zeros.
+        """
         return self.noise_power >= self.square_bound
 
     @property
     def exact_threshold_exponent(self) -> float:
-        """The exponent of eta/b with the exact threshold, about n^(delta/p): delta (2 + 1/p) - 1/2, at least -delta.
+        """The exponent of n in the ratio eta/b of gain to weight, if the exact threshold, about n^(delta/p), is used.
+        This exponent is the larger of delta (2 + 1/p) - 1/2 and -delta.
 
-        Negative, so that the ratio vanishes, only for delta < p/(4 p + 2).
+        The exponent is negative only for delta < p/(4 p + 2). Only for such delta does the ratio eta/b vanish as n
+        grows.
         """
         return max(self.delta * (2 + 1 / self.exponent) - 0.5, -self.delta)
 
     def repaired_weight(self, zeta: float) -> float:
-        """The weight b = n^(-3/2 + delta + zeta), with which eta and the budget still vanish and so does the truth
-        radius (ours).
+        """The weight b = n^(-3/2 + delta + zeta), our own repair. With the weight b, all of eta, the budget and the
+        truth radius vanish as n grows.
 
         Args:
             zeta: exponent zeta, in (0, 1/2 - delta).
@@ -237,13 +253,15 @@ class Corollary1(Declared):
         return self._power(-1.5 + self.delta + zeta)
 
     def people_for_noise(self, power: float) -> float:
-        """The number n at which E||v||^2 falls to `power`: (d (d + 1) (4 B + 2 M)^2/power)^(1/delta)."""
+        """Number n of participants at which E||v||^2 falls to `power`: (d (d + 1) (4 B + 2 M)^2/power)^(1/delta)."""
         level = self.features * (self.features + 1) * printed_constant(self.square_bound, self.noise_bound) ** 2
         return float((level / positive("power", power)) ** (1 / self.delta))
 
     @property
     def corrected_error(self) -> float:
-        """The corrected bound on the squared error at this setting (spec 7.1), inputs as exact numbers."""
+        """The corrected bound on the squared error at these parameters (spec section 7.1), with all inputs taken as
+        exact numbers.
+        """
         radius, response = math.sqrt(self.square_bound), math.sqrt(self.square_bound) + self.noise_bound
         estimate = RidgeBounds(
             spectrum=Spectrum.uniform_ball(rows=self.people, dimension=self.features, tolerance=TOLERANCE),
@@ -254,7 +272,9 @@ class Corollary1(Declared):
         return estimate.release_error(scale, self._law.variance)
 
     def plot(self) -> Picture:
-        """Printed eta, and the largest loss of any lie, both over b, for n from 10^3 to 10^12."""
+        """Chart of the printed gain bound eta and of the largest loss of any lie, both divided by the weight b, for
+        10^3 to 10^12 participants.
+        """
         rows = []
         for n in np.geomspace(1e3, 1e12, 28):
             at = replace(self, people=int(n))
@@ -270,15 +290,15 @@ class Corollary1(Declared):
 def corollary_1(
     people: int, features: int, square_bound: float, noise_bound: float, exponent: float, delta: float
 ) -> Corollary1:
-    """The setting of Corollary 1, its claims, the printed bounds and the corrected ones.
+    """The parameters of Corollary 1, its claims, and its printed and corrected bounds.
 
     Args:
-        people: n.
-        features: d.
-        square_bound: B.
-        noise_bound: M.
-        exponent: p > 1.
-        delta: in (0, p/(2 + 2p)).
+        people: number n of participants.
+        features: length d of each feature vector.
+        square_bound: bound B on ||theta||^2.
+        noise_bound: bound M on a residual.
+        exponent: exponent p > 1 with which the tail of the privacy costs falls.
+        delta: exponent delta with which epsilon falls, in (0, p/(2 + 2p)).
 
     Raises:
         InvalidInput: a parameter is out of range.
@@ -297,14 +317,16 @@ def corollary_1(
 
 
 def slopes(corollary: Corollary1, people: int = 10**30) -> tuple[Slope, ...]:
-    """The growth of the bounds with n: the stated exponents, the derived ones, and those of the evaluated formulas.
+    """The growth of the corollary's bounds with the number n of participants: stated exponents, derived exponents, and
+    exponents fitted to the evaluated formulas.
 
-    The proof of Theorem 4 ends in n^(-delta/2), not in the corollary's n^-delta (E5); the corrected bound does give
-    n^-delta.
+    The proof of Theorem 4 ends in n^(-delta/2), while the corollary states n^-delta (erratum E5). The corrected bound
+    does give n^-delta.
 
     Args:
-        corollary: corollary with d, B, M, p and delta.
-        people: start of the decade; exponents are asymptotic, so it must be far beyond any campaign.
+        corollary: corollary with its dimension, bounds and exponents.
+        people: number of participants at the start of the fitted decade. Exponents are asymptotic, so this number must
+            be far larger than in any campaign.
 
     Example:
         >>> for found in slopes(corollary_1(10**6, 10, 1.0, 1.0, 4.0, 0.3)):

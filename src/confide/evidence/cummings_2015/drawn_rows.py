@@ -1,4 +1,4 @@
-"""Rows that evidence is computed on: drawn from the source's model of features."""
+"""Feature vectors drawn from the source's model of features, on which evidence is computed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def rows_of_the_ball(count: int, dimension: int, seed: int, radius: float = 1.0)
 
     Args:
         count: number of rows.
-        dimension: d.
+        dimension: dimension d of the ball.
         seed: seed of the generator.
         radius: radius of the ball.
 

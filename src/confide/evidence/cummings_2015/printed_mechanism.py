@@ -1,4 +1,5 @@
-"""Algorithm 2 as printed: plain ridge, one weight and one epsilon, and noise that hides less than it says mostly.
+"""Algorithm 2 as printed: plain ridge with one ridge weight, one epsilon, and a noise that is mostly too small for its
+claimed privacy loss.
 
 Source: Cummings et al. 2015, Algorithm 2 and Theorem 2; spec truthful_regression sections 4.2, 4.3, 7.2.
 """
@@ -42,11 +43,12 @@ __all__ = ["PrintedTruthfulRegression"]
 @wire("PrintedTruthfulRegression", "setting payment release behaviour mode")
 @dataclass(frozen=True, kw_only=True)
 class PrintedTruthfulRegression(PrivateTruthfulRegression):
-    """Algorithm 2 as printed: plain ridge with noise (4B + 2M)/(gamma epsilon), for comparison.
+    """Algorithm 2 as printed: plain ridge with noise of scale (4B + 2M)/(gamma epsilon), for comparison only.
 
-    One ridge weight and one epsilon serve the release and the payments; the scoring rule is the source's, answers are
-    clipped to R0 + M alone, and the full estimate is released. It carries a privacy claim only where the printed
-    constant happens to suffice. Elsewhere it runs with simulated noise alone, and cannot be settled.
+    One ridge weight and one epsilon serve both the release and the payments. The scoring rule is the source's, every
+    answer is clipped to the same bound R0 + M, and the full estimate is released. The mechanism claims privacy only at
+    sizes where the printed constant suffices. At all other sizes the mechanism runs only with simulated noise, and its
+    payments cannot be settled.
 
     Raises:
         InvalidInput: a release or a payment that the source does not have.
@@ -79,7 +81,9 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
 
     @property
     def record_map(self) -> RecordMap:
-        """The usual map, with the source's one bound for all answers; without any, no sensitivity would exist."""
+        """The usual map of records, with one common bound on all answers. Without a bound on answers the sensitivity
+        would be infinite.
+        """
         usual = self.setting.record_map
         return replace(usual, noise_bound=usual.response_bound)
 
@@ -87,35 +91,39 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
 
     @property
     def payment_claim(self) -> PureDP:
-        """The loss that the payment estimates may claim; infinity where the printed noise does not suffice."""
+        """The privacy loss that the payment estimates may claim; infinity where the printed noise does not suffice."""
         return printed_claim(self.setting, max(self.setting.groups), self.payment.ridge, self.payment.epsilon)
 
     @property
     def claims_privacy(self) -> bool:
-        """Whether anything is claimed of privacy: only where the printed noise suffices for all rows."""
+        """Whether the mechanism claims any privacy. The mechanism claims privacy only where its proven privacy loss is
+        at most 2 epsilon.
+        """
         return self.borne_epsilon <= 2 * self.payment.epsilon
 
     @property
     def borne_epsilon(self) -> float:
-        """The proven loss of the printed noise, however large, in nats."""
+        """The proven privacy loss of the printed noise in nats, which may exceed the claimed loss."""
         rows = (max(self.setting.groups), self.setting.people)
         return sum(proved_epsilon(self.setting, m, self.payment.ridge, self.payment.epsilon) for m in rows)
 
     @property
     def loss(self) -> PureDP:
-        """Twice epsilon where that is proved; infinity, which promises nothing, elsewhere."""
+        """The privacy loss 2 epsilon at sizes where it is proved. At other sizes the loss is infinite, which promises
+        nothing.
+        """
         return PureDP(2 * self.payment.epsilon if self.claims_privacy else math.inf)
 
     @property
     def stated_loss(self) -> PureDP:
-        """The source's claim, whether or not it holds."""
+        """The privacy loss that the source claims, whether or not it holds."""
         return PureDP(2 * self.payment.epsilon)
 
     def events(self) -> tuple[Event, ...]:
-        """The payment estimates (parallel over the groups), and the release.
+        """The privacy events: the payment estimates (parallel over the groups), and the release.
 
         Raises:
-            NotGuaranteed: the printed claim fails at these sizes: nothing can be charged for no claim.
+            NotGuaranteed: the printed claim fails at these sizes, so that no loss can be charged.
         """
         if not self.claims_privacy:
             raise NotGuaranteed("the printed privacy loss", WITHOUT_CLAIM,
@@ -124,7 +132,9 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
                      for label in (PAYMENT_LINE, "release"))
 
     def privacy_guarantees(self) -> tuple[Privacy, ...]:
-        """The proven guarantees of the printed noise; where there is none, each names the fault of the print."""
+        """The proven privacy guarantees of the printed noise. Where none is proved, the note names the mistake in the
+        source.
+        """
         others, public, paid, own = super().privacy_guarantees()
         alone = printed_claim(self.setting, self.setting.people, self.payment.ridge, self.payment.epsilon)
         losses = ((others, self.loss), (public, self.loss), (paid, self.payment_claim), (own, alone))
@@ -132,23 +142,23 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
                              note=WITHOUT_CLAIM if loss.vacuous else WITH_CLAIM) for each, loss in losses)
 
     def guarantees(self) -> Guarantees:
-        """The valid guarantees, from public parameters alone, with the printed promises beside them."""
+        """The valid guarantees, computed from public parameters alone, followed by the printed promises."""
         return Guarantees((*super().guarantees().items, *printed_claims(self)))
 
     # ---- its parts
 
     @property
     def noise_scale(self) -> float:
-        """The source's scale (4B + 2M)/(gamma epsilon)."""
+        """The noise scale (4B + 2M)/(gamma epsilon) of the source."""
         return printed_scale(self.setting, self.payment.ridge, self.payment.epsilon)
 
     @property
     def longest_peers(self) -> float:
-        """How long a plain payment estimate can be."""
+        """Largest possible length of a plain payment estimate."""
         return ridge_norm_sup(max(self.setting.groups), self.payment.ridge, self.setting.response)
 
     def peer_bounds(self, people: int) -> RidgeBounds:
-        """Error bounds of a plain payment estimate of a group of so many people."""
+        """Error bounds of a plain payment estimate that is computed from a group of `people` records."""
         return plain_bounds(self.setting, people, self.payment.ridge, self.behaviour.misreports)
 
     def peer_estimate(self, sums: Moments, noise: Noise, group: int) -> np.ndarray:
@@ -157,5 +167,5 @@ class PrintedTruthfulRegression(PrivateTruthfulRegression):
                                    ("payment", group), line=PAYMENT_LINE, group=PAYMENT_GROUPS[group])
 
     def coefficients(self, estimate: np.ndarray) -> np.ndarray:
-        """The estimate as it is."""
+        """The estimate, unchanged."""
         return estimate

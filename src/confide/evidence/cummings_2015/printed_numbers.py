@@ -1,8 +1,8 @@
-"""The source's printed numbers, as functions, and the correct ones.
+"""The source's printed numbers as functions, and the correct numbers.
 
-Every formula here is literal: the theorems, lemmas and remarks of Cummings et al. 2015 as they stand, for comparison.
-None of them promises anything. `printed_guarantees` puts them beside the corrected bounds of one mechanism, and
-`corollary.corollary_1` does so for the source's own setting.
+Every formula in `Printed` is literal: the theorems, lemmas and remarks of Cummings et al. 2015 as they stand, for
+comparison. No formula in `Printed` is a guarantee. `printed_guarantees` compares the printed numbers with the corrected
+bounds of one mechanism. `corollary.corollary_1` compares printed and corrected numbers at the source's own parameters.
 
 Source: Cummings et al. 2015; spec truthful_regression sections 6, 7.2, 10.
 """
@@ -60,7 +60,7 @@ DOCUMENT = "Cummings et al. 2015"
 
 @dataclass(frozen=True, kw_only=True)
 class Printed(Declared):
-    """Every printed number of Algorithm 2 at one setting, literally, errors included.
+    """Every printed number of Algorithm 2 at given parameters, with the mistakes of the source unchanged.
 
     Source: Cummings et al. 2015, Sections 4, 5 and Appendix B; spec truthful_regression section 7.2.
 
@@ -95,90 +95,96 @@ class Printed(Declared):
 
     @property
     def low(self) -> float:
-        """The printed bound (1 - xi) n/(d + 2) on the least eigenvalue, also for groups of n/2 (E6)."""
+        """The printed lower bound lo = (1 - xi) n/(d + 2) on the least eigenvalue. The source also uses this bound for
+        groups of n/2 rows (erratum E6).
+        """
         mu = smallest_eigenvalue_ball(self.features) if self.smallest is None else self.smallest
         return (1 - self.tolerance) * mu * self.people
 
     @property
     def high(self) -> float:
-        """The printed bound (1 + xi) n/(d + 2) on the largest eigenvalue."""
+        """The printed upper bound hi = (1 + xi) n/(d + 2) on the largest eigenvalue."""
         mu = smallest_eigenvalue_ball(self.features) if self.smallest is None else self.smallest
         return (1 + self.tolerance) * (mu if self.largest is None else self.largest) * self.people
 
     @property
     def privacy(self) -> float:
-        """Theorem 2: 2 epsilon, joint."""
+        """Theorem 2: joint privacy loss 2 epsilon."""
         return 2 * self.epsilon
 
     @property
     def sensitivity(self) -> float:
-        """Lemma 6: (4 B + 2 M)/gamma for plain ridge."""
+        """Lemma 6: sensitivity (4 B + 2 M)/gamma of plain ridge."""
         return printed_constant(self.square_bound, self.noise_bound) / self.ridge
 
     @property
     def misreporters(self) -> float:
-        """Lemma 7: alpha n, as many as each player expects to misreport; the proof of Theorem 4 takes it for sure."""
+        """Lemma 7: each player expects alpha n misreports. The proof of Theorem 4 uses the expected number alpha n as a
+        sure bound.
+        """
         return self.misreports * self.people
 
     @property
     def shift(self) -> float:
-        """Lemma 8 for alpha n misreports: alpha n (4 B + 2 M)/gamma."""
+        """Lemma 8 for alpha n misreports: they move the estimate by at most alpha n (4 B + 2 M)/gamma."""
         return self.misreporters * self.sensitivity
 
     @property
     def noise_norm(self) -> float:
-        """Lemma 9: E||v|| = (4 B + 2 M)/(gamma epsilon)."""
+        """Lemma 9: mean length of the noise, E||v|| = (4 B + 2 M)/(gamma epsilon)."""
         return self.sensitivity / self.epsilon
 
     @property
     def noise_power(self) -> float:
-        """Lemma 9: E||v||^2 = 2 ((4 B + 2 M)/(gamma epsilon))^2."""
+        """Lemma 9: mean squared length of the noise, E||v||^2 = 2 ((4 B + 2 M)/(gamma epsilon))^2."""
         return 2 * self.noise_norm**2
 
     @property
     def bias(self) -> float:
-        """Theorem 7 and Lemma 10: gamma B/(gamma + lo)."""
+        """Theorem 7 and Lemma 10: bias gamma B/(gamma + lo) of the ridge estimate."""
         return self.ridge * self.square_bound / (self.ridge + self.low)
 
     @property
     def variance(self) -> float:
-        """Lemma 10: sigma^4 (hi/(gamma + lo)^2)^2 for the trace of the covariance."""
+        """Lemma 10: bound sigma^4 (hi/(gamma + lo)^2)^2 on the trace of the covariance."""
         return (self.noise_variance * self.high / (self.ridge + self.low) ** 2) ** 2
 
     @property
     def ridge_distance(self) -> float:
-        """Lemma 10: E||ridge - theta|| <= (gamma B + M n)/(gamma + lo)."""
+        """Lemma 10: expected distance of the ridge estimate from theta, at most (gamma B + M n)/(gamma + lo)."""
         return (self.ridge * self.square_bound + self.noise_bound * self.people) / (self.ridge + self.low)
 
     @property
     def peer_error(self) -> float:
-        """The peers' error e_s, inside Theorems 3, 5 and 6: alpha n (4 B + 2 M)/gamma + gamma B/(gamma + lo)."""
+        """The peers' error e_s inside Theorems 3, 5 and 6: alpha n (4 B + 2 M)/gamma + gamma B/(gamma + lo)."""
         return self.shift + self.bias
 
     @property
     def privacy_cost(self) -> float:
-        """Tau epsilon^2, although the mechanism spends 2 epsilon (E8)."""
+        """Printed privacy cost tau epsilon^2, although the mechanism spends 2 epsilon (erratum E8)."""
         return self.threshold * self.epsilon**2
 
     @property
     def gain(self) -> float:
-        """Theorem 3: eta = b e_s^2 + tau epsilon^2."""
+        """Theorem 3: bound eta = b e_s^2 + tau epsilon^2 on the gain of a lie."""
         return self.b * self.peer_error**2 + self.privacy_cost
 
     @property
     def accuracy(self) -> float:
-        """The last display in the proof of Theorem 4, a bound on E||released - theta||^2."""
+        """The bound on E||released - theta||^2 in the last display of the proof of Theorem 4."""
         together = 2 * (self.shift + self.noise_norm) * self.ridge_distance
         return self.shift**2 + self.noise_power + self.bias**2 + self.variance + together
 
     @property
     def least_constant(self) -> float:
-        """Theorem 5: a >= (e_s + B)(b + 2 b B) + b B^2 + tau epsilon^2."""
+        """Theorem 5: the constant a must be at least (e_s + B)(b + 2 b B) + b B^2 + tau epsilon^2."""
         return self._payment + self.b * self.square_bound**2 + self.privacy_cost
 
     @property
     def expected_total(self) -> float:
-        """Theorem 6, with its inequality the right way round: n (a + (e_s + B)(b + 2 b B))."""
+        """Theorem 6: bound n (a + (e_s + B)(b + 2 b B)) on the expected total. The source prints the inequality the
+        wrong way round.
+        """
         return self.people * (self.a + self._payment)
 
     @property
@@ -187,13 +193,14 @@ class Printed(Declared):
 
 
 def printed_least_squares(people: int, features: int, noise_variance: float, tolerance: float) -> float:
-    """Lemma 2: E||OLS - theta||^2 <= sigma^2 (d + 2)/((1 - xi) n); the trace has d eigenvalues, so d times as much.
+    """Lemma 2: E||OLS - theta||^2 <= sigma^2 (d + 2)/((1 - xi) n). The trace of the covariance has d eigenvalues, so
+    the correct bound is d times as large.
 
     Args:
-        people: n.
-        features: d.
-        noise_variance: sigma^2.
-        tolerance: xi.
+        people: number n of rows.
+        features: dimension d.
+        noise_variance: variance sigma^2 of a residual.
+        tolerance: relative half-width xi of the interval for the eigenvalues.
 
     Source: Cummings et al. 2015, Lemma 2; spec truthful_regression sections 2, 10 (E4).
     """
@@ -202,10 +209,16 @@ def printed_least_squares(people: int, features: int, noise_variance: float, tol
 
 
 def printed_remark(people: int, square_bound: float, noise_bound: float) -> tuple[float, float, float]:
-    """The remark after Lemma 2: (a, b, total) with b = n^-2 and, as it says, payments that are never negative.
+    """The constants (a, b, total) of the remark after Lemma 2, with b = n^-2. The remark says that the payments are
+    never negative.
 
-    a = b (B + 2 B (B + M) + (B + M)^2 - 1), total (2 B + 4 B (B + M) + (B + M)^2)/n. Predictions of least squares are
-    not bounded by B + M, and the -1 allows payments down to -b (E13).
+    The printed constants are
+
+        a = b (B + 2 B (B + M) + (B + M)^2 - 1)
+        total = (2 B + 4 B (B + M) + (B + M)^2)/n
+
+    The remark is wrong in two points. Predictions of least squares are not bounded by B + M, and the term -1 allows
+    payments down to -b (erratum E13).
 
     Source: Cummings et al. 2015, remark after Lemma 2; spec truthful_regression section 2.
     """
@@ -219,12 +232,13 @@ def printed_remark(people: int, square_bound: float, noise_bound: float) -> tupl
 def printed_least_payment(square_bound: float, noise_bound: float, p_bound: float) -> float:
     """The least payment with the remark's constant at b = 1, over |p| <= p_bound and |q| <= B + M.
 
-    At p_bound = B, where the remark argues, it is -1. Predictions of least squares have no bound at all.
+    If `p_bound` equals B, the case that the remark considers, the least payment is -1. Predictions of least squares
+    have no bound at all.
 
     Args:
-        square_bound: B.
-        noise_bound: M.
-        p_bound: bound of the peers' prediction.
+        square_bound: bound B on ||theta||^2.
+        noise_bound: bound M on a residual.
+        p_bound: bound on the peers' prediction p.
 
     Source: Cummings et al. 2015, remark after Lemma 2; spec truthful_regression section 2.
 
@@ -240,13 +254,14 @@ def printed_least_payment(square_bound: float, noise_bound: float, p_bound: floa
 
 
 def printed_confidence(features: int, t: float) -> float:
-    """Theorem 7: 1 - d^(-t^2), with the sign that its proof means (the statement of Theorem 3 has 1 - d^(t^2)).
+    """Theorem 7: probability 1 - d^(-t^2), with the sign that its proof means. The statement of Theorem 3 prints 1 -
+    d^(t^2).
 
-    0 at d = 1, where the theorem says nothing.
+    The probability is 0 at d = 1, where the theorem says nothing.
 
     Args:
-        features: d.
-        t: at least 1.
+        features: dimension d.
+        t: parameter t of Theorem 7, at least 1.
     """
     d = whole("features", features, at_least=1)
     if not positive("t", t) >= 1:
@@ -255,13 +270,14 @@ def printed_confidence(features: int, t: float) -> float:
 
 
 def printed_rows(features: int, tolerance: float, t: float, constant: float) -> float:
-    """Theorem 7: n >= C (t/xi)^2 (d + 2) ln d; 0 at d = 1. The source does not say what C is.
+    """Theorem 7: required number of rows n >= C (t/xi)^2 (d + 2) ln d, which is 0 at d = 1. The source gives no value
+    of the constant C.
 
     Args:
-        features: d.
-        tolerance: xi in (0, 1).
-        t: at least 1.
-        constant: C > 0.
+        features: dimension d.
+        tolerance: relative half-width xi of the interval for the eigenvalues, in (0, 1).
+        t: parameter t of Theorem 7, at least 1.
+        constant: constant C > 0.
     """
     d = whole("features", features, at_least=1)
     return positive("constant", constant) * (positive("t", t) / fraction("tolerance", tolerance)) ** 2 * (
@@ -270,14 +286,15 @@ def printed_rows(features: int, tolerance: float, t: float, constant: float) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class SpectrumComparison:
-    """The numbers of rows that give the spectrum event, ours and the source's.
+    """Numbers of rows that suffice for all eigenvalues to lie in (1 -+ xi) m/(d + 2), by our bound and by the source's.
 
     Args:
-        rows: number that suffices by the matrix Chernoff bound with its explicit constants.
-        t: parameter t of Theorem 7 for the same failure probability; nan where the theorem does not reach it (t < 1, or
-            d = 1).
-        printed_at_one: number of rows that Theorem 7 asks for if C were 1; nan as before.
-        constant: the C at which both ask for the same number; a theorem with a larger C asks for more than ours.
+        rows: number of rows that suffices by the matrix Chernoff bound with its explicit constants.
+        t: parameter t of Theorem 7 for the same failure probability; nan where the theorem does not reach that
+            probability (t < 1, or d = 1).
+        printed_at_one: number of rows that Theorem 7 requires if C is 1; nan where `t` is nan.
+        constant: value of C at which both bounds require the same number. With a larger C, Theorem 7 requires more rows
+            than our bound.
     """
 
     rows: int
@@ -288,12 +305,12 @@ class SpectrumComparison:
 
 @renamed(failure="failure_probability")
 def compare_spectrum(features: int, tolerance: float, failure_probability: float) -> SpectrumComparison:
-    """Theorem 7 beside the explicit bound, for x uniform in the ball.
+    """Theorem 7 compared with our explicit bound on the eigenvalues, for x uniform in the ball.
 
     Args:
-        features: d.
-        tolerance: xi in (0, 1).
-        failure_probability: q in (0, 1), the probability that an eigenvalue is outside (1 -+ xi) m/(d + 2).
+        features: dimension d.
+        tolerance: relative half-width xi of the interval for the eigenvalues, in (0, 1).
+        failure_probability: probability q that an eigenvalue is outside (1 -+ xi) m/(d + 2), in (0, 1).
 
     Source: Cummings et al. 2015, Theorem 7 (after Vershynin, Corollary 5.52); spec truthful_regression section 6.
 
@@ -317,17 +334,17 @@ def compare_spectrum(features: int, tolerance: float, failure_probability: float
 @wire("PrintedRow", "promise statement printed corrected wrong erratum says_nothing")
 @dataclass(frozen=True, kw_only=True)
 class PrintedRow:
-    """One printed statement beside the correct one.
+    """One printed statement with the correct one.
 
     Args:
         promise: name of the number.
-        statement: place where the source states it.
+        statement: place where the source states the number.
         printed: printed number.
-        corrected: correct number for the same thing.
-        wrong: fault of the print.
-        erratum: number of the erratum in the specification's list; empty where the print stands.
-        says_nothing: least value from which such a number promises nothing; infinity where any finite one says
-            something.
+        corrected: correct number for the same quantity.
+        wrong: mistake in the source.
+        erratum: number of the erratum in the specification's list; empty where the printed number is right.
+        says_nothing: least value from which a number for this promise says nothing; infinity where every finite value
+            says something.
     """
 
     promise: str
@@ -355,7 +372,7 @@ class PrintedRow:
 
 
 def _statements(mechanism: PrivateTruthfulRegression) -> dict[str, PrintedRow]:
-    """The rows of `printed_guarantees`, by a name of their own."""
+    """Mapping from a short name to each row of `printed_guarantees`."""
     setting, payment, behaviour, f = mechanism.setting, mechanism.payment, mechanism.behaviour, mechanism.figures
     n, d, radius, variance = setting.people, setting.features, setting.parameter_bound, setting.noise.variance
     tau = threshold(n, behaviour.misreports, behaviour.failure_probability, behaviour.costs, "lemma3")
@@ -440,23 +457,26 @@ def _statements(mechanism: PrivateTruthfulRegression) -> dict[str, PrintedRow]:
 
 
 def _flattest(estimate: bounds.RidgeBounds) -> float:
-    """The largest w/(gamma + w)^2 over the spectrum's event: variance of a direction, in units of sigma^2."""
+    """Largest value of w/(gamma + w)^2 over all eigenvalues w that the spectrum event allows: the variance in one
+    direction, in units of sigma^2.
+    """
     low, high = estimate.curvature
     level = min(max(2 * estimate.ridge, low), high)
     return (level - estimate.ridge) / level**2
 
 
 def printed_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[PrintedRow, ...]:
-    """The source's statements at a mechanism's parameters, each beside what holds.
+    """The source's statements at the parameters of a mechanism, each with the correct bound.
 
-    The print knows one ridge weight and one epsilon: its statements about payments are taken at the payments', those
-    about the release at the release's, or at the payments' where the release is not the source's. B is R0^2.
+    The source has one ridge weight and one epsilon, while a mechanism may have two ridge weights and two epsilons.
+    Statements about payments use the values of the payments. Statements about the release use the values of the
+    release, or those of the payments where the source has no such release. The source's bound B is R0^2.
 
     Args:
-        mechanism: any, corrected or as printed.
+        mechanism: any mechanism, corrected or as printed.
 
     Returns:
-        Rows; money is in the mechanism's currency.
+        Rows of statements; money is in the mechanism's currency.
 
     Example:
         >>> from confide.regression import plan
@@ -470,7 +490,7 @@ def printed_guarantees(mechanism: PrivateTruthfulRegression) -> tuple[PrintedRow
 
 
 def printed_claims(mechanism: PrivateTruthfulRegression) -> list[Guarantee]:
-    """The printed promises of a mechanism as printed, as guarantees that cannot be claimed."""
+    """The printed promises of a mechanism, as guarantees that nobody may claim because they are wrong."""
     rows, f = _statements(mechanism), mechanism.figures
     radius, currency = mechanism.setting.parameter_bound, mechanism.payment.currency
     who = f"players with a privacy cost of at most {rows['threshold'].printed:.4g} epsilon^2 {currency}"

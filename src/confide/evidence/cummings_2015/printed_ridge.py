@@ -1,8 +1,10 @@
-"""Output perturbation as printed: plain ridge plus noise (4B + 2M)/(gamma epsilon), whose claim holds at few sizes.
+"""Output perturbation as printed: plain ridge plus noise of scale (4B + 2M)/(gamma epsilon). The printed privacy claim
+holds at few sizes.
 
-A plain ridge estimate moves by up to D(sup, Y)/gamma when one record is replaced, where sup is the length of the
-longest estimate that so many records can give. Where that is more than (4B + 2M)/gamma, the printed noise costs more
-than the epsilon it is named after, and nothing is claimed. It is kept to be run, compared and audited.
+A plain ridge estimate moves by up to D(sup, Y)/gamma when one record is replaced, where sup is the largest length of an
+estimate from that number of records. Where the move D(sup, Y) exceeds the printed 4B + 2M, the privacy loss of the
+printed noise exceeds the stated epsilon, and no privacy is claimed. The release exists only to be run in studies,
+compared and audited.
 
 Source: Cummings et al. 2015, Algorithm 2 and Lemma 6; spec truthful_regression sections 4.2, 4.3, 7.2.
 """
@@ -51,31 +53,35 @@ PRINTED_PRIVACY = Source(document="Cummings et al. 2015", statement="Theorem 2 a
 
 WITHOUT_CLAIM = ("at these sizes a plain ridge estimate moves by more than (4B + 2M)/gamma when a record is replaced, "
                  "and the printed noise hides less than it says: no privacy is claimed")
-"""What is wrong with the printed claim where it fails."""
+"""Printed explanation of the mistake where the printed privacy claim fails."""
 
 WITH_CLAIM = ("the printed noise suffices here: at these sizes D(sup of the plain estimate, Y) is at most 4B + 2M; "
               "that is proved anew, not by the printed Lemma 6")
-"""Why the printed claim holds where it does."""
+"""Printed reason why the printed privacy claim holds at some sizes."""
 
 _INACTIVE = 1.0 + 2.0**-20
-"""Factor on the longest plain estimate: a ball of this radius never binds, so that what is certified is plain ridge."""
+"""Factor on the largest length of a plain estimate. A ball with the product as radius never restricts the solution, so
+that the certified solution is the plain ridge estimate.
+"""
 
 
 def printed_scale(setting: Setting, ridge: float, epsilon: float) -> float:
-    """The source's scale (4B + 2M)/(ridge epsilon) with B = R0^2, to a relative 2^-49."""
+    """The source's noise scale (4B + 2M)/(ridge epsilon) with B = R0^2, with a relative error of at most 2^-49."""
     return printed_constant(setting.parameter_bound**2, setting.noise_bound) / ridge / epsilon * ROOM
 
 
 def proved_epsilon(setting: Setting, rows: int, ridge: float, epsilon: float) -> float:
-    """The certain cost of the printed noise: epsilon D(sup, Y)/(4B + 2M), or epsilon where that is less.
+    """The proven privacy loss of the printed noise: epsilon max(1, D(sup, Y)/(4B + 2M)), where D(sup, Y)/gamma bounds
+    the move of the estimate.
 
-    The bound is attained asymptotically for d >= 2: no better general one exists. Two certified solutions are counted.
+    For two or more features the bound is attained asymptotically, so no better general bound exists. The bound also
+    covers the errors of two certified numerical solutions.
 
     Args:
         setting: public facts.
-        rows: number of rows of the estimate, the group's size for a group.
-        ridge: gamma > 0.
-        epsilon: level that the noise is scaled to, in nats.
+        rows: number of rows of the estimate. The estimate of one group has as many rows as the group.
+        ridge: ridge weight gamma > 0.
+        epsilon: privacy loss in nats that the noise is scaled to.
 
     Source: spec truthful_regression 4.2.
     """
@@ -85,7 +91,9 @@ def proved_epsilon(setting: Setting, rows: int, ridge: float, epsilon: float) ->
 
 
 def printed_claim(setting: Setting, rows: int, ridge: float, epsilon: float) -> PureDP:
-    """The source's epsilon where it is proved for this many rows; infinity, which promises nothing, elsewhere."""
+    """The source's epsilon, if it is proved for this number of rows. If the source's epsilon is not proved, the
+    returned loss is infinite, which promises nothing.
+    """
     return PureDP(epsilon if proved_epsilon(setting, rows, ridge, epsilon) <= epsilon else math.inf)
 
 
@@ -93,7 +101,7 @@ def unconstrained_ridge(
     setting: Setting, sums: Moments, ridge: float, epsilon: float, noise: Noise, stream: Stream, *,
     line: str | None = None, group: str | None = None,
 ) -> np.ndarray:
-    """One plain ridge estimate with the printed noise, (d,)."""
+    """One plain ridge estimate with the printed noise, shape (d,)."""
     longest = ridge_norm_sup(setting.people, ridge, setting.response) * _INACTIVE
     tolerance = SOLVER_SHARE * diameter(0.0, setting.response) / ridge * (1.0 - 2.0**-40)  # fits any number of rows
     center = certified_ridge(sums, ridge, longest, tolerance)
@@ -104,7 +112,7 @@ def unconstrained_ridge(
 
 
 def plain_bounds(setting: Setting, rows: int, ridge: float, misreports: float) -> RidgeBounds:
-    """Error bounds of a plain estimate of this many rows."""
+    """Error bounds of a plain ridge estimate from this number of rows."""
     return replace(ridge_bounds(setting, rows, ridge, misreports), radius=math.inf)
 
 
@@ -114,7 +122,7 @@ def plain_bounds(setting: Setting, rows: int, ridge: float, misreports: float) -
 class PrintedRidge(RidgeRelease):
     """The source's release: the plain ridge estimate of all records with the printed noise.
 
-    What it costs depends on the number of people, so it states no loss of its own: see `printed_claim`.
+    The privacy loss depends on the number of people, so the release states no loss of its own: see `printed_claim`.
     """
 
     def events(self) -> tuple[Event, ...]:

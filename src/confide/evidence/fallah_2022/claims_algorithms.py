@@ -1,7 +1,7 @@
-"""Claims about the problem that the mechanism solves, and its algorithms.
+"""Claims of Fallah et al. 2022 about the mechanism's optimisation problem and the algorithms for it.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read. Errata are numbered as
-in spec two_part_acquisition section 14.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it. Errata are numbered as in spec two_part_acquisition section 14.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ Floats = NDArray[np.float64]
                "entries b_i b_j.",
 )
 def reduced_problem() -> Recomputed:
-    """The largest relative difference between (7) at the solution and its cost; nothing that was drawn is cheaper."""
+    """The largest relative difference between objective (7) at the solution and the solution's stated cost. No drawn
+    weights and levels may cost less.
+    """
     random, worst, cheapest = study_generator(9, "levels"), 0.0, math.inf
     for psi, prices in profiles(40):
         it = solve(psi, **prices)
@@ -53,7 +55,9 @@ def reduced_problem() -> Recomputed:
                "example, e^-12 by 1.2e-5.",
 )
 def central_noise() -> Recomputed:
-    """The increase of the optimum by central noise of 1/epsilon = e^-3: psi = (.3, 1.7), g = 1, kappa = 2."""
+    """Increase of the optimal cost by central noise of 1/epsilon = e^-3, for virtual costs (.3, 1.7), variance price g
+    = 1 and noise price kappa = 2.
+    """
     prices = {"variance_price": 1.0, "noise_price": 2.0}
     least = solve([0.3, 1.7], **prices).value
     much, little = (with_central_noise([0.3, 1.7], math.exp(k), **prices).value - least for k in (-3, -12))
@@ -68,7 +72,9 @@ def central_noise() -> Recomputed:
                "precision (erratum 7).",
 )
 def convexity() -> Recomputed:
-    """The excess of the cost of a middle over the mean of its ends: never above 0 for psi <= 1; at (2, 2) it is."""
+    """Excess of the cost at a midpoint over the mean cost at the two ends. The excess is never above 0 for virtual
+    costs up to 1, and it is positive for virtual costs (2, 2).
+    """
     random, worst = study_generator(13, "weights"), -math.inf
     prices = {"variance_price": 0.001, "noise_price": 1.0}
 
@@ -89,7 +95,9 @@ def convexity() -> Recomputed:
     correction="None are printed; [1/sqrt(n kappa), 1/sqrt(kappa) + g(1 - 1/n)/(2 kappa)] holds for all reports.",
 )
 def bounds_of_spread() -> Recomputed:
-    """The largest S over the upper end of an interval that no report has a say in; the lower end is kept too."""
+    """The largest ratio of the optimal S = sum w^2/y to the upper end of an interval that does not depend on the
+    reports. The lower end of the interval is checked, too.
+    """
     worst = 0.0
     for psi, prices in profiles(60):
         low, high = spread_bounds(len(psi), **prices)
@@ -106,7 +114,9 @@ def bounds_of_spread() -> Recomputed:
                "is bought from. w's fraction is broken too; no bounds, step or signs are given (erratum 1).",
 )
 def printed_formulas() -> Recomputed:
-    """The optimum of three people who are all bought from, and what the printed nu gives; put right, it is the same."""
+    """The optimal cost of three people who all sell, compared with the cost from the printed formula for nu. The
+    corrected formula gives the optimal cost.
+    """
     psi, g = np.array([0.2, 0.5, 0.8]), 2.0
     best = solve(psi, variance_price=g, noise_price=1.0).value
     right = algorithm1_as_printed(psi, variance_price=g, noise_price=1.0, points=801).value
@@ -135,7 +145,9 @@ def printed_formulas() -> Recomputed:
     correction="Neither is the algorithm's, nor is eps in the bound (erratum 2).",
 )
 def printed_algorithm() -> Recomputed:
-    """The optimum for psi = (.1, 1, 1.9), g = .1, kappa = 1, and what the printed algorithm finds: a saddle."""
+    """The optimal cost for virtual costs (.1, 1, 1.9), variance price g = .1 and noise price kappa = 1, compared with
+    the cost that the printed algorithm finds at a saddle point.
+    """
     psi, best = (0.1, 1.0, 1.9), solve((0.1, 1.0, 1.9), variance_price=0.1, noise_price=1.0).value
     found = algorithm1_as_printed(psi, variance_price=0.1, noise_price=1.0, points=401).value
     return Recomputed("false" if found > 1.01 * best else "holds", best, found)
@@ -149,7 +161,9 @@ def printed_algorithm() -> Recomputed:
                "(erratum 1).",
 )
 def printed_signs() -> Recomputed:
-    """The optimum of ten people, and the objective of the negative weights that the printed algorithm returns."""
+    """The optimal cost of ten people, compared with the objective at the negative weights that the printed algorithm
+    returns.
+    """
     psi = np.linspace(0.1, 1.9, 10)
     best = solve(psi, variance_price=1.0, noise_price=1.0).value
     found = algorithm1_as_printed(psi, variance_price=1.0, noise_price=1.0)
@@ -163,7 +177,9 @@ def printed_signs() -> Recomputed:
                "tens of O(n) steps.",
 )
 def approximation_scheme() -> Recomputed:
-    """The bound 1 + delta, and the largest cost over the optimum of a grid that does not depend on the reports."""
+    """The bound 1 + delta of the approximation scheme, compared with the largest ratio of the cost on its grid of S =
+    sum w^2/y to the optimal cost. The grid does not depend on the reports.
+    """
     worst = 1.0
     for psi, prices in profiles(40):
         worst = max(worst, solve_grid(psi, 0.01, **prices).value / solve(psi, **prices).value)
@@ -178,7 +194,9 @@ def approximation_scheme() -> Recomputed:
                "(erratum 2).",
 )
 def factor_for_all_parameters() -> Recomputed:
-    """The same at prices from 10^-6 to 10^6 of the variance: the factor does not depend on them."""
+    """The bound 1 + delta of the approximation scheme, compared with the largest ratio of the cost on its grid to the
+    optimal cost, for variance prices from 10^-6 to 10^6. The bound 1 + delta does not depend on the prices.
+    """
     psi, worst = np.linspace(0.05, 3.0, 12), 1.0
     for g in np.geomspace(1e-6, 1e6, 25).tolist():
         prices = {"variance_price": g, "noise_price": 1.0}
@@ -194,10 +212,12 @@ def factor_for_all_parameters() -> Recomputed:
                "no report has a say in, d falls and no lie gains.",
 )
 def approximation_and_truth() -> Recomputed:
-    """The gain of a lie where S is from a grid that depends on the reports, within 1.01 of the optimum everywhere.
+    """The largest gain of a lie where S = sum w^2/y is taken from a grid that depends on the reports. The cost is
+    within a factor 1.01 of the optimum for all reports.
 
-    Two people, gamma = 400, c2 = .5, delta = .01. The grid begins at (V - g)/(2 kappa), below which no S can be best.
-    With a grid whose start does not depend on the reports, no lie gains.
+    There are two people, the price of the error is gamma = 400, the second person has sensitivity .5, and the scheme's
+    accuracy is delta = .01. The grid begins at (V - g)/(2 kappa), where V is the optimal cost, and no smaller S can be
+    optimal. With a grid that begins at a point independent of the reports, no lie gains.
     """
     g, kappa, delta, other = 400.0 * VARIANCE, 400.0, 0.01, 0.5
     c = middles(1000)
@@ -225,7 +245,7 @@ def approximation_and_truth() -> Recomputed:
                "half, or one is alone. Payments are not monotone in the report.",
 )
 def case_study() -> Recomputed:
-    """The largest relative difference between closed form and solver for two people."""
+    """The largest relative difference between the closed form and the solver for two people."""
     worst = 0.0
     for gamma in (10.0, 100.0, 400.0):
         reports = np.stack(np.meshgrid(np.linspace(0.0, 1.0, 6), np.linspace(0.05, 1.0, 5)), axis=-1).reshape(-1, 2)

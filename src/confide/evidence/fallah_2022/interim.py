@@ -1,7 +1,7 @@
-"""Interim payments: the mean payment of a report over the others' reports, which the person does not know.
+"""Interim payments: the mean payment for a report over the other people's reports, which the person does not know.
 
-They equal the ex-post payments in expectation, but truth is only the best reply to others who are truthful too, and a
-person can lose by taking part. Averages over draws carry standard errors.
+Interim payments equal the ex-post payments in expectation. Under interim payments truth is only the best reply to other
+people who are truthful as well, and a person can lose by taking part. Averages over draws have standard errors.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _SHIFTS = 16
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InterimPayments:
-    """Means over the others' draws, which are the same for all reports.
+    """Means over draws of the other people's reports. The same draws are used for every report of the person.
 
     Args:
-        reports: (k,) of one person.
-        payments: (k,) t averaged.
-        standard_errors: (k,) of the payments.
-        epsilon_local: (k,) averaged.
-        epsilon_central: (k,) averaged.
+        reports: (k,) reports of one person.
+        payments: (k,) mean payments t.
+        standard_errors: (k,) standard errors of the payments.
+        epsilon_local: (k,) mean local losses.
+        epsilon_central: (k,) mean central losses.
     """
 
     reports: NDArray[np.float64]
@@ -56,20 +56,21 @@ def interim_payments(
     seed: int = 0,
     method: Literal["mc", "qmc"] = "qmc",
 ) -> InterimPayments:
-    """The payments of a person's reports, averaged over the possible reports of the others.
+    """The payments for a person's reports, averaged over random reports of the other people.
 
     Args:
         rule: virtual costs and prices.
-        priors: one prior for everybody, or one for each person; those of the rule's virtual costs.
-        people: n >= 2.
+        priors: one prior for everybody, or one for each person; the same priors as those of the rule's virtual costs.
+        people: number n >= 2 of people.
         reports: (k,) reports of the person.
         person: position of the person.
-        draws: number of draws of the others' reports; with "qmc" a multiple of 16.
+        draws: number of draws of the other people's reports; with "qmc" a multiple of 16.
         seed: seed of the draws.
-        method: "mc" for independent draws; "qmc" for 16 random shifts of Sobol points, whose means give the errors.
+        method: "mc" for independent draws; "qmc" for 16 random shifts of Sobol points. With "qmc" the standard errors
+            come from the means of the 16 shifts.
 
     Raises:
-        InvalidInput: arguments that do not fit each other.
+        InvalidInput: the arguments do not fit each other.
 
     Example:
         >>> from confide.acquisition.priors import UniformPrior
@@ -103,7 +104,7 @@ def interim_payments(
 
 
 def _uniforms(replicates: int, size: int, dimension: int, seed: int, method: str) -> NDArray[np.float64]:
-    """(replicates, size, dimension) numbers in [0, 1)."""
+    """Random numbers in [0, 1), shape (replicates, size, dimension)."""
     generator = study_generator(seed, "interim")
     if method == "mc":
         return generator.random((replicates, size, dimension))

@@ -1,14 +1,20 @@
-"""How well any estimator can do with local channels of given levels, and how well the best linear one does.
+"""Bounds on the error of estimating a mean through local channels of given privacy levels: of any estimator, and of the
+best linear one.
 
-Lower bound, for independent channels whose Renyi divergence of an order of 2 or more is at most epsilon_i, and records
-in a range of width 1: with E = sum(e^epsilon_i - 1), no estimator of the mean has a worst-case mean squared error below
-(1 - E/2)/4 if E <= 1, and 1/(8E) above. (Two laws on the ends of the range with means +-d/2: the squared Hellinger
-distance of one message is at most d^2 (e^epsilon_i - 1)/2, since int (p-q)^2/(p+q) <= (chi^2(p|q) + chi^2(q|p))/4; the
-risk of two points is at least d^2 (1 - H^2)/4; take d^2 = min(1, 1/E).) Without any privacy, n records alone leave
-1/(4 (1 + sqrt n)^2). Where the variance of a record is known to be at most v < 1/4, both hold with a factor 4v: all of
-it happens on an interval of width 2 sqrt(v), between whose points the channels tell no more.
+Lower bound. The channels are independent, and the Renyi divergence of channel i, of an order of 2 or more, is at most
+epsilon_i. Records lie in a range of width 1. Let E = sum(e^epsilon_i - 1). Every estimator of the mean has a worst-case
+mean squared error of at least (1 - E/2)/4 if E <= 1, and of at least 1/(8E) if E > 1.
 
-Upper bound: weights in proportion to 1/(v + alpha/(2 epsilon_i)) on records with Gaussian noise.
+Proof. Take two laws on the ends of the range with means +-d/2. The squared Hellinger distance of one message is at most
+d^2 (e^epsilon_i - 1)/2, since int (p-q)^2/(p+q) <= (chi^2(p|q) + chi^2(q|p))/4. The risk of testing two points is at
+least d^2 (1 - H^2)/4, where H is the Hellinger distance of all messages. Choose d^2 = min(1, 1/E).
+
+Without any privacy, the error from n records is at least 1/(4 (1 + sqrt n)^2). If the variance of a record is known to
+be at most v < 1/4, both lower bounds hold with a factor 4v. For the proof the two laws are placed on an interval of
+width 2 sqrt(v), and between its points the divergence of a channel is no larger.
+
+Upper bound. The linear estimator has weights in proportion to 1/(v + alpha/(2 epsilon_i)) on records with Gaussian
+noise.
 
 Source: spec two_part_acquisition section 3 (the source's Theorem 1, with constants); the factor 4v is ours.
 """
@@ -28,25 +34,29 @@ from confide.contract.errors import InvalidInput
 __all__ = ["LOWER_CONSTANT", "UPPER_CONSTANT", "MinimaxBounds", "minimax_bounds", "shrunk"]
 
 LOWER_CONSTANT = 1.0 / (8.0 * (math.e - 1.0))
-"""c of the theorem: where all levels are at most 1, the minimax error is at least c min(1, 1/sum(epsilon_i))."""
+"""Constant c of the theorem's lower bound. Where all levels are at most 1, the minimax error is at least c min(1,
+1/sum(epsilon_i)).
+"""
 
 UPPER_CONSTANT = 5.0 / 8.0
-"""... and the best linear estimator's at most alpha/sum(epsilon_i) times this, for an order of 2 or more."""
+"""Constant of the theorem's upper bound. For an order alpha of 2 or more, the best linear estimator has an error of at
+most this constant times alpha/sum(epsilon_i).
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class MinimaxBounds:
-    """The bounds on the worst-case mean squared error of the best estimator, in squared widths of the range.
+    """Bounds on the worst-case mean squared error of the best estimator, in squared widths of the range.
 
     Args:
-        lower: least error of any estimator over all laws of records with this variance.
-        upper: error of the best unbiased linear estimator; infinite where nothing is sent.
-        weights: (n,) weights of that estimator, which sum to 1; zeros where nothing is sent.
-        order: alpha.
+        lower: least worst-case error of any estimator over all laws of records with this variance.
+        upper: error of the best unbiased linear estimator; infinite where all levels are 0.
+        weights: (n,) weights of that linear estimator, which sum to 1; zeros where all levels are 0.
+        order: order alpha of the Renyi divergence.
         variance: largest variance of a record.
-        private: whether `lower` depends on the levels; False where n records alone leave as much, or where the order is
-            below 2, for which no bound of the kind is known.
-        in_theorem: whether the theorem's constants hold: all levels at most 1, an order of 2 or more.
+        private: whether `lower` depends on the levels. The value is False where n records without privacy give as large
+            a bound, or where the order is below 2, for which no such bound is known.
+        in_theorem: whether the theorem's constants hold: all levels at most 1, and an order of 2 or more.
     """
 
     lower: float
@@ -59,38 +69,44 @@ class MinimaxBounds:
 
     @property
     def vacuous(self) -> bool:
-        """Whether a constant, the middle of the range, does at least as well as the linear estimator: upper >= 1/4."""
+        """Whether a constant estimate, the middle of the range, is at least as good as the linear estimator: upper >=
+        1/4.
+        """
         return self.upper >= 0.25
 
     @property
     def shrink(self) -> float:
-        """The factor of the linear estimate's distance from the middle of the range: (1/4)/(upper + 1/4)."""
+        """The factor (1/4)/(upper + 1/4) by which the linear estimate's distance from the middle of the range is
+        multiplied.
+        """
         return 0.25 / (self.upper + 0.25)
 
     @property
     def shrunk_upper(self) -> float:
-        """The worst-case error of the shrunk estimate: upper/(1 + 4 upper), below both `upper` and 1/4."""
+        """The worst-case error upper/(1 + 4 upper) of the shrunk estimate, which is below both `upper` and 1/4."""
         return 0.25 if math.isinf(self.upper) else self.upper / (1.0 + 4.0 * self.upper)
 
     @property
     def gap(self) -> float:
         """The ratio shrunk_upper/lower.
 
-        It is at most 5 (e - 1) alpha within the theorem, where the levels sum to 1 or more and the variance is 1/4.
+        The ratio is at most 5 (e - 1) alpha where the theorem applies, the levels sum to 1 or more, and the variance is
+        1/4.
         """
         return self.shrunk_upper / self.lower if self.lower else math.inf
 
 
 def minimax_bounds(epsilons_local: ArrayLike, *, variance: float = 0.25, order: float = 2.0) -> MinimaxBounds:
-    """Bounds of the error of estimating a mean through local channels of these levels.
+    """Bounds on the error of estimating a mean through local channels of the given levels.
 
     Args:
-        epsilons_local: (n,) levels epsilon_i in [0, inf], of this order. 0 sends nothing, infinity the record itself.
+        epsilons_local: (n,) levels epsilon_i in [0, inf], of the Renyi divergence of this order. A channel of level 0
+            sends nothing, and a channel of infinite level sends the record itself.
         variance: largest variance of a record in a range of width 1, in [0, 1/4].
-        order: alpha > 1, finite. Below 2 the lower bound is that of n records without privacy.
+        order: order alpha > 1, finite. For orders below 2 the lower bound is that of n records without privacy.
 
     Raises:
-        InvalidInput: a parameter out of range.
+        InvalidInput: a parameter is out of range.
 
     Source: spec two_part_acquisition section 3.
 
@@ -119,17 +135,18 @@ def minimax_bounds(epsilons_local: ArrayLike, *, variance: float = 0.25, order: 
 
 
 def shrunk(estimate: float, mse: float, low: float = 0.0, high: float = 1.0) -> float:
-    """An unbiased estimate of a mean, drawn to the middle of the range: post-processing, which costs no privacy.
+    """An unbiased estimate of a mean, moved towards the middle of the range. Shrinking an estimate is post-processing,
+    which costs no privacy.
 
     Args:
-        estimate: without bias, in the unit of the range.
-        mse: its worst-case mean squared error M, in squared widths of the range, >= 0.
+        estimate: unbiased estimate, in the unit of the range.
+        mse: worst-case mean squared error M >= 0 of the estimate, in squared widths of the range.
         low: lower end of the range.
-        high: upper end.
+        high: upper end of the range.
 
     Returns:
-        middle + (1/4)/(M + 1/4) (estimate - middle), whose worst-case error is M/(1 + 4M) squared widths. It is biased,
-        and no part of the mechanism's objective.
+        The shrunk estimate, middle + (1/4)/(M + 1/4) (estimate - middle). The shrunk estimate has a worst-case error of
+        M/(1 + 4M) squared widths. The shrunk estimate is biased, and the mechanism's objective does not contain it.
 
     Example:
         >>> shrunk(1.1, 0.25)
@@ -148,7 +165,7 @@ def _two_points(levels: NDArray[np.float64]) -> float:
 
 
 def _linear(levels: NDArray[np.float64], v: float, alpha: float) -> tuple[float, NDArray[np.float64]]:
-    """The error of the best linear estimator and its weights."""
+    """The error and the weights of the best linear estimator."""
     with np.errstate(divide="ignore"):
         precisions = 1.0 / (v + alpha / (2.0 * levels))
     exact = np.isinf(precisions)

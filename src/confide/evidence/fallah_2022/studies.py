@@ -1,34 +1,33 @@
-"""Algorithm 1 as printed beside the optimum, on the three cases that break it and on drawn ones.
+"""Studies of Fallah et al. 2022, each of one algorithm, theorem or case study.
 
-Spec two_part_acquisition section 8: the formulas are first-order conditions with everybody bought from, without a
-look at signs. 4001 points of S on an interval that holds the best one.
+`AS_PRINTED`: the cost of Algorithm 1 as printed, compared with the optimum, on three cases where it fails and on drawn
+ones. The algorithm uses first-order conditions that assume a purchase from everybody, and Algorithm 1 does not check
+signs. The study tries 4001 points of S on an interval that contains the best S (spec two_part_acquisition section 8).
 
-The case study of two people: the offers to the first as their report grows.
+`TWO_USERS`: the case study of two people. The study shows the offers to the first person as their report grows.
+Sensitivities are uniform, the Renyi order is 2, records have variance 1/12, and the price gamma of the error is 10, 100
+or 400. The source's appendix is missing from the text that we read, so no published numbers are available for
+comparison. Formulas and numbers: spec two_part_acquisition section 11.
 
-Uniform sensitivities, alpha = 2, VAR = 1/12, gamma in {10, 100, 400}. The source's appendix is missing from the text
-that we read, so no published number stands beside ours. Formulas and numbers: spec two_part_acquisition section 11.
+`TWO_USER_MAPS`: the case study of two people as heat maps. The maps show the first person's offer for every pair of
+reports. Sensitivities are uniform, the Renyi order is 2, records have variance 1/12, and the price gamma of the error
+is 10, 100 or 400. Formulas: spec two_part_acquisition section 11.
 
-The case study of two people as heat maps: what the first is offered, for every pair of reports.
+`SCALING`: the value of more people. The cost of two-part contracts falls like n^(-1/4), while the cost of one contract
+for all does not fall. The sensitivities of n people are c_i = (i - 1/2)/n, the prior is uniform, the Renyi order is 2,
+and records have variance 1/12. Formulas and numbers: spec two_part_acquisition section 12.
 
-Uniform sensitivities, alpha = 2, VAR = 1/12, gamma in {10, 100, 400}. Formulas: spec two_part_acquisition section 11.
+`COMPARISON`: the value of two guarantees. The expected cost of two-part contracts is compared with that of other
+designs. Sensitivities are uniform, the Renyi order is 2, and records have variance 1/12. Formulas and numbers for two
+people: spec two_part_acquisition sections 11 and 12. For more people the study uses draws with a fixed seed.
 
-The value of more people: two-part contracts get cheaper like n^(-1/4), one contract for all does not.
+`MINIMAX`: Theorem 1 with its constants, for any estimator and for a linear one, at given local losses. In the study of
+Theorem 1 the Renyi order is 2, records have variance at most 1/4, and all levels are equal. Formulas: spec
+two_part_acquisition section 3.
 
-c_i = (i - 1/2)/n, uniform prior, alpha = 2, VAR = 1/12. Formulas and numbers: spec two_part_acquisition section 12.
-
-The value of two guarantees: the expected cost of two-part contracts beside that of other designs.
-
-Uniform sensitivities, alpha = 2, VAR = 1/12. Formulas and numbers for two people: spec two_part_acquisition sections 11
-and 12; more people on draws with a fixed seed.
-
-Theorem 1 with its constants: how well any estimator can do at given local losses, and how well a linear one does.
-
-alpha = 2, VAR = 1/4 at most, equal levels. Formulas: spec two_part_acquisition section 3.
-
-Proposition 1: noise that the platform adds to the published mean makes everything dearer.
-
-psi = (.3, 1.7), g = 1, kappa = 2, and three people with psi = (.1, .5, 1.5). Formulas: spec two_part_acquisition
-section 10. The variance of the noise is alpha/2 times 1/epsilon.
+`CENTRAL_NOISE`: Proposition 1. Noise that the platform adds to the published mean always raises the cost. The study has
+two people with virtual costs (.3, 1.7), variance price 1 and noise price 2, and three people with virtual costs (.1,
+.5, 1.5). The variance of the noise is alpha/2 times 1/epsilon. Formulas: spec two_part_acquisition section 10.
 """
 
 from __future__ import annotations
@@ -89,12 +88,12 @@ _DRAWN = (("local loss", "nats"), ("central loss", "nats"), ("payment", ""), ("r
 
 
 def case(gamma: float) -> TwoUsers:
-    """The case study at this price of the error."""
+    """The case study of two people at a given price gamma of the squared error."""
     return TwoUsers(variance_price=gamma / 12.0, noise_price=gamma)
 
 
 def _first(gamma: float, reports: np.ndarray, other: float) -> np.ndarray:
-    """(reports, 4): local loss, central loss, payment and rent of the first."""
+    """Local loss, central loss, payment and rent of the first person, shape (reports, 4)."""
     offers = case(gamma).offers(np.column_stack([reports, np.full(len(reports), other)]))
     return np.stack([offers.epsilon_local, offers.epsilon_central, offers.payments, offers.rents], axis=-1)[:, 0]
 
@@ -160,7 +159,9 @@ TWO_USERS = Study(
 
 
 def _alone(switch: float) -> float:
-    """Probability that c1 c2, a product of two uniforms, is above the switch."""
+    """Probability that the product c1 c2 of two independent uniform sensitivities exceeds the switch, so that only one
+    person sells.
+    """
     return 1.0 - switch + switch * math.log(switch) if switch < 1 else 0.0
 
 
@@ -322,7 +323,7 @@ CASES: dict[str, tuple[tuple[float, ...], float]] = {
     "psi = (2, 2), g = .001": ((2.0, 2.0), 0.001),
     "ten from .1 to 1.9, g = 1": (tuple(np.linspace(0.1, 1.9, 10).tolist()), 1.0),
 }
-"""Virtual costs and g; kappa = 1."""
+"""Virtual costs psi and variance price g of each case, by its label. The noise price kappa is 1."""
 
 _REMARKS = ("a saddle: weights that do not fall with the virtual cost", "one person alone is cheaper",
             "negative weights: below what anybody can reach")
@@ -344,7 +345,9 @@ def _case(name: str, remark: str) -> list[Compared]:
 
 
 def _drawn(people: int, draws: int, gamma: float, points: int) -> tuple[float, float]:
-    """Shares of drawn profiles for which it returns what nobody can do, and what is more than delta too dear."""
+    """Two shares of drawn profiles: those for which the printed algorithm returns negative weights or levels, and those
+    for which its cost exceeds the optimum by more than a factor 1 + delta.
+    """
     g, kappa = gamma / 12.0, gamma
     impossible = dear = 0
     for _, psi in prior_draws(UniformPrior(), people, draws, seed=0):

@@ -1,10 +1,11 @@
 """The source's case study of two people in closed form: contracts, payments and expected values under uniform priors.
 
-Two weights that add up to 1 enter the cost through their product alone, and the cost is concave in it: either both
-weigh a half, or one person alone is bought from. This promises exact contracts for every pair of reports, ties and
-zeros included, and expected values by a quadrature of one variable.
+The cost depends on the two weights, which sum to 1, only through their product, and the cost is concave in that
+product. Hence either both people have weight 1/2, or only one person sells. The module gives exact contracts for every
+pair of reports, ties and zeros included. Expected values come from a quadrature of one variable.
 
-Instances on which claims are computed: two users, prices of many sizes, and the regret of one user's lies.
+The module also contains the instances on which claims are computed: two users, prices of many sizes, and the regret of
+one user's lies.
 """
 
 from __future__ import annotations
@@ -43,16 +44,21 @@ _SLOPE = 2.0  # of the virtual cost 2 c of a uniform prior
 def two_user_value(virtual_costs: ArrayLike, *, variance_price: float, noise_price: float) -> NDArray[np.float64]:
     """The least cost of buying from two people.
 
+    The cost is the lesser of two values, where b1 and b2 are the square roots of the two virtual costs psi:
+
+        both people sell:   g/2 + 2 sqrt(kappa (1 + b1 b2)/2)
+        one person sells:   g + 2 sqrt(kappa)
+
     Args:
-        virtual_costs: (..., 2), at least 0 and finite.
-        variance_price: g = gamma VAR >= 0.
-        noise_price: kappa = gamma alpha/2 > 0.
+        virtual_costs: (..., 2) virtual costs psi, at least 0 and finite.
+        variance_price: price g = gamma VAR >= 0.
+        noise_price: price kappa = gamma alpha/2 > 0.
 
     Returns:
-        (...,) the lesser of g/2 + 2 sqrt(kappa (1 + b1 b2)/2) for both, b = sqrt(psi), and g + 2 sqrt(kappa) for one.
+        The least costs, shape (...,).
 
     Raises:
-        InvalidInput: the virtual costs are not pairs, or something is out of range.
+        InvalidInput: the virtual costs are not pairs, or a parameter is out of range.
 
     Example:
         >>> float(two_user_value([2.0, 2.0], variance_price=0.001, noise_price=1.0))
@@ -69,7 +75,9 @@ def two_user_value(virtual_costs: ArrayLike, *, variance_price: float, noise_pri
 
 
 def _split(product: NDArray[np.float64], g: float, kappa: float) -> NDArray[np.float64]:
-    """The cost of buying from both, by b1 b2."""
+    """The cost of buying from both people, as a function of the product b1 b2 of the square roots of their virtual
+    costs.
+    """
     found: NDArray[np.float64] = g / 2.0 + np.sqrt(2.0 * kappa * (1.0 + product))
     return found
 
@@ -80,14 +88,15 @@ def _alone(g: float, kappa: float) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TwoOffers:
-    """The offers to both people; every array is (..., 2), the last axis the two people.
+    """The offers to both people. Every array has shape (..., 2), and the last axis is the person.
 
     Args:
-        weights: w, which add up to 1.
-        epsilon_local: loss to the platform; infinite where a report of 0 is bought beside one above 0.
-        epsilon_central: loss to the public.
+        weights: weights w, which sum to 1.
+        epsilon_local: privacy loss to the platform; infinite where a person with a report of 0 sells and the other
+            report is above 0.
+        epsilon_central: privacy loss to the public.
         rents: utility of a truthful person.
-        payments: t.
+        payments: payments t.
     """
 
     weights: NDArray[np.float64]
@@ -103,9 +112,9 @@ class ExpectedValues:
 
     Args:
         cost: expected cost of the optimal mechanism, gamma MSE + payments.
-        error_cost: gamma MSE of that mechanism.
-        payments: payments to both together.
-        full_information: cost if the platform knew both sensitivities.
+        error_cost: expected gamma MSE of that mechanism.
+        payments: expected sum of the payments to both people.
+        full_information: expected cost if the platform knew both sensitivities.
         pooling: cost of one contract for everybody, whatever they report.
     """
 
@@ -121,7 +130,7 @@ class TwoUsers(Declared):
     """Two people with sensitivities drawn uniformly from [0, 1].
 
     Raises:
-        InvalidInput: something is out of range.
+        InvalidInput: a price is out of range.
 
     Example:
         >>> case = TwoUsers(variance_price=400 / 12, noise_price=400.0)
@@ -136,27 +145,29 @@ class TwoUsers(Declared):
 
     @property
     def switch(self) -> float:
-        """The product c1 c2 above which one person alone is bought from; above 1 where it is always both."""
+        """The product c1 c2 of sensitivities above which only one person sells. A value above 1 means that both people
+        always sell.
+        """
         beta = 2.0 * (1.0 + self.variance_price / (4.0 * math.sqrt(self.noise_price))) ** 2 - 1.0
         return (beta / _SLOPE) ** 2
 
     def values(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """The virtual cost V of reports (..., 2) in [0, 1], shape (...,).
+        """The optimal virtual cost V at pairs of reports in [0, 1], of shape (..., 2). The result has shape (...,).
 
         Raises:
-            InvalidInput: a report is outside [0, 1], or they are not pairs.
+            InvalidInput: a report is outside [0, 1], or the reports are not pairs.
         """
         return two_user_value(_SLOPE * _pairs(reports), variance_price=self.variance_price,
                               noise_price=self.noise_price)
 
     def offers(self, reports: ArrayLike) -> TwoOffers:
-        """The offers for a pair of reports.
+        """The offers to both people for a pair of reports.
 
         Args:
             reports: (..., 2) reports in [0, 1].
 
         Raises:
-            InvalidInput: a report is outside [0, 1], or they are not pairs.
+            InvalidInput: a report is outside [0, 1], or the reports are not pairs.
         """
         c, kappa = _pairs(reports), self.noise_price
         s = np.sqrt(c[..., :1] * c[..., 1:])
@@ -175,13 +186,13 @@ class TwoUsers(Declared):
             rents=rents, payments=np.where(both, (1.0 + s) / (4.0 * spread), alone) + rents)
 
     def _with_the_top(self, c: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(..., 2) the virtual cost if this person had reported 1."""
+        """For each person, the virtual cost V that results if this person's report is replaced by 1. Shape (..., 2)."""
         first, second = c.copy(), c.copy()
         first[..., 0] = second[..., 1] = 1.0
         return np.stack([self.values(first), self.values(second)], axis=-1)
 
     def expected(self) -> ExpectedValues:
-        """Means over both sensitivities; to about 12 digits."""
+        """Means over both sensitivities, accurate to about 12 digits."""
         g, kappa, edge = self.variance_price, self.noise_price, min(1.0, math.sqrt(self.switch))
 
         def error_cost(s: float) -> float:
@@ -199,7 +210,7 @@ class TwoUsers(Declared):
 
 
 def _mean(function: Callable[[float], float], edge: float) -> float:
-    """The mean of a function of s = sqrt(c1 c2), whose density is -4 s ln s; it may have a jump at the edge."""
+    """The mean of a function of s = sqrt(c1 c2), which has density -4 s ln s. The function may jump at the edge."""
     from scipy.integrate import quad
 
     def integrand(s: float) -> float:
@@ -223,16 +234,16 @@ def _pairs(reports: ArrayLike) -> NDArray[np.float64]:
 Floats = NDArray[np.float64]
 
 VARIANCE = 1.0 / 12.0
-"""Of records that are uniform on [0, 1]."""
+"""Variance of records that are uniform on [0, 1]."""
 
 
 def two_users(gamma: float) -> TwoUsers:
-    """Records that are uniform on [0, 1], at one price for both leaks."""
+    """The case study for records that are uniform on [0, 1], at one price gamma for both terms of the error."""
     return TwoUsers(variance_price=gamma * VARIANCE, noise_price=gamma)
 
 
 def profiles(count: int) -> Iterator[tuple[Floats, dict[str, float]]]:
-    """Virtual costs of two to eight people and prices, of many sizes."""
+    """Random virtual costs of two to eight people, with prices of many orders of magnitude."""
     random = study_generator(17, "evidence")
     for _ in range(count):
         psi = 10.0 ** random.uniform(-1.0, 1.0) * random.random(int(random.integers(2, 9)))
@@ -241,12 +252,14 @@ def profiles(count: int) -> Iterator[tuple[Floats, dict[str, float]]]:
 
 
 def middles(cells: int) -> Floats:
-    """The middles of equal cells of [0, 1], shape (cells,)."""
+    """Midpoints of equal cells of [0, 1], shape (cells,)."""
     return np.asarray((np.arange(cells) + 0.5) / cells, dtype=np.float64)
 
 
 def regret(c: Floats, d: Floats) -> float:
-    """The most that a lie gains where t = eps_c + c d + (integral of d above c), d given in the middles of cells."""
+    """The largest gain of a lie where payments are t = eps_c + c d + (integral of d above c). The difference d is given
+    at the midpoints of cells.
+    """
     rents = (np.cumsum(d[::-1])[::-1] - d / 2.0) * (c[1] - c[0])
     reported = rents + c * d  # a report's utility is this less d times what is true
     return max(float(np.max(reported - own * d) - rents[k]) for k, own in list(enumerate(c))[::20])

@@ -1,1 +1,1 @@
-"""Wang 2016, "Fundamental limits in data privacy": notions of privacy, and what buying private bits costs."""
+"""Wang 2016, "Fundamental limits in data privacy": three notions of privacy, and the cost of buying private bits."""

@@ -1,1 +1,1 @@
-"""Wu 2017, "Data privacy beyond differential privacy": queries, matchings, convex programs and targeted search."""
+"""Wu 2017, "Data privacy beyond differential privacy": query release, matchings, convex programs, targeted search."""

@@ -1,6 +1,7 @@
-"""Claims of chapter 2 about privacy and composition, and of their use in chapter 3.
+"""Claims of chapter 2 of Wu 2017 about privacy and composition, and claims of chapter 3 that use them.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ _RECORD = Relation.REPLACE
                "within both sums.",
 )
 def basic_composition() -> Recomputed:
-    """Delta of two worst mechanisms together at the sum of their epsilons (more below it), against that of deltas."""
+    """The sum of the deltas of two worst-case mechanisms, compared with the exact delta of their composition at the sum
+    of their epsilons. Slightly below that sum the exact delta must be larger.
+    """
     levels, deltas = (0.3, 0.7), (0.01, 0.02)
     p, q = np.ones(1), np.ones(1)
     for epsilon, delta in zip(levels, deltas, strict=True):
@@ -55,7 +58,9 @@ def basic_composition() -> Recomputed:
                "delta' = 1e-6).",
 )
 def advanced_composition() -> Recomputed:
-    """The theorem's epsilon against the exact one of the worst mechanisms: over a grid, then at one point."""
+    """The theorem's epsilon, compared with the exact epsilon of the worst-case mechanisms. The comparison is made on a
+    grid, and the figures are for one point.
+    """
 
     def exact(epsilon: float, delta: float, count: int, slack: float) -> float:
         one = ApproxEvent(epsilon=epsilon, delta=delta, neighbours=_RECORD)
@@ -69,7 +74,9 @@ def advanced_composition() -> Recomputed:
 
 
 def _composed(level: float, target: float, count: int) -> float:
-    """Exact delta at `target` of `count` randomised responses at `level`, which are the worst pure mechanisms."""
+    """Exact delta at privacy loss `target` of `count` randomised responses at `level`. Randomised responses are the
+    worst-case pure mechanisms.
+    """
     said = np.arange(count + 1)
     log_truth, log_lie = -np.logaddexp(0.0, -level), -np.logaddexp(0.0, level)
     ways = gammaln(count + 1) - gammaln(said + 1) - gammaln(count - said + 1)
@@ -86,10 +93,10 @@ def _composed(level: float, target: float, count: int) -> float:
                "At k = 1, epsilon' = delta' = .999 the step is 11.2, whose exact delta is .99995.",
 )
 def corollary() -> Recomputed:
-    """The level delta' = .999 at epsilon' = .999, and the exact delta there of one randomised response with the step's
-    epsilon.
+    """The claimed delta' = .999 at epsilon' = .999, compared with the exact delta of one randomised response with the
+    epsilon of the corollary's step.
 
-    The theorem itself covers the step up to delta' = .7; by the exact law it is enough up to .99 too.
+    The theorem itself proves the corollary's step up to delta' = .7. By the exact law the step suffices up to .99, too.
     """
 
     def step(target: float, count: int, slack: float) -> float:
@@ -105,7 +112,9 @@ def corollary() -> Recomputed:
 
 
 def _classic(epsilon: float, delta: float) -> float:
-    """True delta of the classic standard deviation, sqrt(2 ln(1.25/delta))/epsilon at distance 1."""
+    """True delta of Gaussian noise with the classic standard deviation sqrt(2 ln(1.25/delta))/epsilon, at sensitivity
+    1.
+    """
     return gaussian_delta(epsilon, epsilon / math.sqrt(2 * math.log(1.25 / delta)))
 
 
@@ -116,7 +125,9 @@ def _classic(epsilon: float, delta: float) -> float:
     correction="True and loose: at (.999, 1e-5) the exact delta of that sigma is 4.1e-8.",
 )
 def classic_gaussian() -> Recomputed:
-    """True delta of the classic sigma, on a grid inside (0, 1); then at (.999, 1e-5)."""
+    """True delta of Gaussian noise with the classic standard deviation. The delta is checked on a grid of epsilon and
+    delta inside (0, 1), and the figure is for epsilon = .999 and delta = 1e-5.
+    """
     holds = all(_classic(epsilon, delta) <= delta
                 for epsilon in (1e-3, 0.1, 0.5, 0.9, 0.999) for delta in (1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.999))
     return Recomputed("holds" if holds else "false", 1e-5, _classic(0.999, 1e-5))
@@ -130,13 +141,15 @@ def classic_gaussian() -> Recomputed:
                "every epsilon.",
 )
 def classic_gaussian_beyond() -> Recomputed:
-    """True delta of the classic sigma at (10, .01), and whether (20, 1e-5) fails too."""
+    """True delta of Gaussian noise with the classic standard deviation at epsilon = 10, delta = .01. The claimed delta
+    must also be exceeded at epsilon = 20 and delta = 1e-5.
+    """
     found = _classic(10.0, 0.01)
     return Recomputed("false" if found > 0.01 and _classic(20.0, 1e-5) > 1e-5 else "holds", 0.01, found)
 
 
 def _drawn(scores: tuple[float, ...], epsilon: float) -> NDArray[np.float64]:
-    """Probabilities in proportion to exp(epsilon score/2), for scores of sensitivity 1."""
+    """Probabilities of the exponential mechanism: in proportion to exp(epsilon score/2) at sensitivity 1."""
     weights = np.exp(epsilon / 2 * np.array(scores))
     law: NDArray[np.float64] = weights / weights.sum()
     return law
@@ -150,7 +163,9 @@ def _drawn(scores: tuple[float, ...], epsilon: float) -> NDArray[np.float64]:
                "epsilon^2/8-zCDP (ours).",
 )
 def exponential_mechanism() -> Recomputed:
-    """Largest log ratio over neighbouring scores, at epsilon = 1: one score rises by 1, all others fall by 1."""
+    """Largest log ratio of the exponential mechanism's probabilities over neighbouring scores, at epsilon = 1. Between
+    neighbours one score rises by 1, and all other scores fall by 1.
+    """
     found = max(exact_epsilon(_drawn((0.0, *[gap] * 9), 1.0), _drawn((1.0, *[gap - 1.0] * 9), 1.0))
                 for gap in np.linspace(-40.0, 40.0, 161))
     return Recomputed("holds" if found <= 1.0 + 1e-12 else "false", 1.0, found)
@@ -164,7 +179,9 @@ def exponential_mechanism() -> Recomputed:
                "small epsilon).",
 )
 def exponential_mechanism_in_zcdp() -> Recomputed:
-    """Largest Renyi divergence found of order a, over a epsilon^2/8, against the 4 that epsilon^2/2 would allow."""
+    """Largest ratio found of the Renyi divergence of order a to a epsilon^2/8. A cost of epsilon^2/2 in zCDP would
+    allow a ratio of 4.
+    """
 
     def ratio(epsilon: float, gap: float, order: float) -> float:
         p, q = _drawn((gap, 0.0), epsilon), _drawn((gap - 1.0, 1.0), epsilon)
@@ -183,7 +200,9 @@ def exponential_mechanism_in_zcdp() -> Recomputed:
                "on delta.",
 )
 def smaller_delta() -> Recomputed:
-    """Theorem 3.4.2 at 1e-6 over 1e-3, against sqrt(2): Adult, eta = 2, T = 16, s = 1000, n = 30162."""
+    """Ratio of the epsilon of Theorem 3.4.2 at delta = 1e-6 to its epsilon at 1e-3, compared with sqrt(2). The
+    parameters are those of the Adult data: step size eta = 2, T = 16 rounds, s = 1000 samples and n = 30162 records.
+    """
     largest, draws = 2 * 2.0 * 15 / 30_162, 15 * 1000
     ratio = theorem(largest, draws, 1e-6) / theorem(largest, draws, 1e-3)
     return Recomputed("holds" if ratio <= math.sqrt(2) else "false", math.sqrt(2), ratio)

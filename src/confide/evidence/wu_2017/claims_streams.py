@@ -1,6 +1,7 @@
-"""Claims of chapter 2 about sparse vector, and of chapter 4 about the counter alone.
+"""Claims of chapter 2 of Wu 2017 about sparse vector, and claims of chapter 4 about the counter alone.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ claim = claims_of("Wu 2017", family="privacy")
     correction="Neighbours that force the threshold's noise up reach epsilon, and none exceeds it.",
 )
 def sparse_vector_is_private() -> Recomputed:
-    """The largest exact log ratio over neighbours that force the threshold's noise up, epsilon = 1, both directions."""
+    """Largest exact log ratio of sparse vector over neighbours that require a high noise of the threshold, at epsilon =
+    1, in both directions.
+    """
     mechanism = SparseVector(threshold=0, epsilon=1.0, law="continuous")
     worst = 0.0
     for far in (0, 5, 15, 40):
@@ -45,7 +48,9 @@ def sparse_vector_is_private() -> Recomputed:
                "37.7.",
 )
 def sparse_vector_is_accurate() -> Recomputed:
-    """The printed alpha against the least one on the worst stream: k = 1000, beta = .05, epsilon = 1, Delta = 1."""
+    """The printed error bound alpha of sparse vector, compared with the least valid alpha on the worst stream, for k =
+    1000 queries of sensitivity 1, failure probability beta = .05 and epsilon = 1.
+    """
     mechanism = SparseVector(threshold=0, epsilon=1.0, law="continuous")
     printed = mechanism.accuracy(1000, 0.05, bound="lemma").bound
     exact = mechanism.accuracy(1000, 0.05).bound
@@ -60,7 +65,9 @@ def sparse_vector_is_accurate() -> Recomputed:
                "scale h/epsilon.",
 )
 def the_printed_counter_lacks_a_level() -> Recomputed:
-    """The loss of the first of T = 8 steps where 1 is claimed: four blocks, noise for three; and for four."""
+    """Privacy loss of the first of T = 8 steps under the printed counter, which claims a loss of 1. The step lies in
+    four blocks, but the noise covers three. Noise that covers four blocks must keep the loss within 1.
+    """
     streams = np.zeros((2, 1, 8), dtype=np.int64)
     streams[1, 0, 0] = 1
     printed = TreeCounter(horizon=8, scale=math.log2(8), law="laplace")
@@ -77,7 +84,9 @@ def the_printed_counter_lacks_a_level() -> Recomputed:
                "= 1023, beta = .05.",
 )
 def the_printed_error_bound() -> Recomputed:
-    """The print against the exact bound with h levels of noise, epsilon = 1: from T = 2 on; figures at T = 1023."""
+    """The printed error bound of the counter, compared with the exact bound for noise on all h levels, at epsilon = 1.
+    The printed bound is checked from streams of T = 2 steps on, and the figures are for T = 1023 steps.
+    """
     holds = True
     for horizon in (2, 3, 8, 64, 1023, 1024):
         exact = TreeCounter.for_epsilon(1.0, l1_sensitivity=1, horizon=horizon, arity=2)
@@ -96,7 +105,9 @@ def the_printed_error_bound() -> Recomputed:
                "something from T = 850 on.",
 )
 def the_printed_error_bound_says_nothing() -> Recomputed:
-    """The least T with a bound below T, epsilon = .1, beta = .01: the print, and the exact bound at arity 16."""
+    """The least length T of a stream at which an error bound of the counter is below T, at epsilon = .1 and failure
+    probability .01. The printed bound is compared with the exact bound at arity 16.
+    """
 
     def exact(horizon: int) -> float:
         return TreeCounter.for_epsilon(0.1, l1_sensitivity=1, horizon=horizon, arity=16).error_bound(0.01, "exact")
@@ -107,7 +118,7 @@ def the_printed_error_bound_says_nothing() -> Recomputed:
 
 
 def _first(holds: Callable[[int], bool], most: int) -> float:
-    """The number from which something holds, to a hundredth."""
+    """Least number from which a condition holds, to within one per cent."""
     low, high = 2, most
     while high - low > high // 100:
         middle = (low + high) // 2
@@ -123,7 +134,7 @@ def _first(holds: Callable[[int], bool], most: int) -> float:
                "every error bound.",
 )
 def the_printed_counter_falls() -> Recomputed:
-    """The deepest fall in one step of Algorithm 7 itself, over 200 simulated streams of ones, T = 64, epsilon = 1."""
+    """Largest fall of the count of Algorithm 7 in one step, over 200 simulated streams of 64 ones, at epsilon = 1."""
     printed = TreeCounter(horizon=64, counters=200, scale=math.log2(64), running_maximum=False)
     counts = printed.count(np.ones((200, 64), dtype=np.int64), printed.draw(Noise.simulated(0)))
     fall = float(np.diff(counts, axis=1).min())

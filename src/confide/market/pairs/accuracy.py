@@ -1,9 +1,9 @@
 """The share of ones, estimated from randomised reports, and the probability that the estimate is off by more than a
 given error.
 
-Three bounds on this failure probability hold whatever the bits are. The exact failure probability is also computed, for
-every number of ones. The bounds fall as the level rises. The exact probability is not monotone in the level, because
-counts are whole numbers and the set of failing counts changes in jumps.
+Three bounds on the failure probability of the estimate hold for any bits. The exact failure probability is also
+computed, for every number of ones. The bounds fall as the level rises. The exact probability is not monotone in the
+level, because counts are whole numbers and the set of failing counts changes in jumps.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _BLOCK = 2_000_000  # entries of one table
 
 @dataclass(frozen=True, kw_only=True)
 class MeanEstimate:
-    """An unbiased estimate of the share of ones among those who took part.
+    """An unbiased estimate of the share of ones among the participants.
 
     Args:
         value: estimate ((e^epsilon + 1) mean of the reports - 1)/(e^epsilon - 1), (5.2), which can be outside [0, 1].
         sd: standard deviation of the estimate over the randomness of the reports, 1/(2 sqrt(n) sinh(epsilon/2)), which
             is the same for all bits.
         people: number n of people who reported.
-        epsilon: privacy level of their reports, in nats.
+        epsilon: privacy level of the people's reports, in nats.
 
     Example:
         >>> found = mean_estimate(ones=55, zeros=45, epsilon=1.0)
@@ -133,7 +133,7 @@ def thesis_level(people: int, error: float, failure: float) -> float:
 def chebyshev_level(people: int, error: float, failure: float) -> float:
     """The least level that Chebyshev's bound accepts: 2 asinh(1/(2 sqrt(N error^2 failure))).
 
-    Theorem 10 uses the same bound; the exact inversion is ours.
+    Theorem 10 uses Chebyshev's bound too; the exact inversion of the bound is ours.
     """
     n, width, failure = _target(people, error, failure)
     return 2.0 * math.asinh(1.0 / (2.0 * width * math.sqrt(n * failure)))
@@ -192,7 +192,7 @@ def failure_probability(people: int, epsilon: float, error: float, *, ones: Arra
         people: number N of people up to 100,000, all of whom take part.
         epsilon: privacy level of the reports, in (0, 700] nats.
         error: allowed error of the estimated share, > 0.
-        ones: number of ones among the bits, or several such numbers, of which the worst counts.
+        ones: number of ones among the bits, or several possible numbers of ones, of which the worst counts.
         counts: (N + 1,) law of the number of ones among the bits, over which the probability is averaged.
 
     Returns:

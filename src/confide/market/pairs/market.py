@@ -2,7 +2,7 @@
 the covariance D of two bits is negative.
 
 Averaged over all peers, the payment is fixed by the two public counts. With a single peer for each report the
-incentives are the same, the variance is larger, and nobody can check a payment without the peer's report.
+incentives are unchanged, the variance is larger, and nobody can check a payment without the peer's report.
 
 The module also computes the best replies of people who know their own group, which tests on a table whether a pair
 market works. Bits are correlated because people belong to groups. To a person who knows their own group, the peers'
@@ -59,10 +59,10 @@ class PairMarket(PlainNumbers, KnownLevel):
     """A market that buys one randomised bit from each person to estimate the share of ones, when bits are correlated
     for any reason.
 
-    If everybody plays the epsilon-strategy, that is a strict Nash equilibrium among people who know their own bit and
-    nothing else about the others. The epsilon-strategy then earns `quote().margin` more than every report that ignores
-    the bit. Other equilibria exist: `symmetric_equilibria` lists the collusive ones. People who know their own group
-    have another best reply, which `audit_groups` computes.
+    The profile in which everybody plays the epsilon-strategy is a strict Nash equilibrium among people who know their
+    own bit and nothing else about the others. In this equilibrium the epsilon-strategy earns `quote().margin` more than
+    every report that ignores the bit. Other equilibria exist: `symmetric_equilibria` lists the collusive ones. People
+    who know their own group have another best reply, which `audit_groups` computes.
 
     Raises:
         InvalidInput: a parameter is out of range, or payments overflow at this level; the message names the parameter.
@@ -151,8 +151,8 @@ class PairMarket(PlainNumbers, KnownLevel):
     def quote(self) -> Quote:
         """The offer to one person; its `payments` are by the person's report (row) and the peer's report (column).
 
-        The lower bound in the quote is that of Proposition 1, which does not depend on the prior. `least_pair_payment`
-        computes the exact one.
+        The lower bound in the quote is the bound of Proposition 1, which does not depend on the prior.
+        `least_pair_payment` computes the exact lower bound.
         """
         floor = float(pair_floor(self.cost, self.epsilon))
         gap = self.payment.unit * float(pair_excess(self.prior, self.epsilon))
@@ -194,7 +194,7 @@ class PairMarket(PlainNumbers, KnownLevel):
         Args:
             reports: (N,) reports 0, 1 or 2, in an order of the people that is fixed before anybody reports.
             rotation: distance from each participant to their peer in that order, counted in participants, >= 1; used
-                only without `average`. The number has to be chosen without knowledge of the reports.
+                only without `average`. The rotation has to be chosen without knowledge of the reports.
 
         Raises:
             InvalidInput: there are not N reports, or a report is not 0, 1 or 2. The message does not say which report
@@ -217,8 +217,8 @@ class PairMarket(PlainNumbers, KnownLevel):
     def total_payment(self) -> PairTotal:
         """The law of the total payment in equilibrium when all people take part.
 
-        Its mean and largest value are known for every prior. Quantiles need a law of the number of ones, at most 2000
-        people, and `average`.
+        The mean and the largest value of the total are known for every prior. Quantiles of the total need a law of the
+        number of ones, at most 2000 people, and `average`.
         """
         n, (one, zero) = self.people, self.liability()
         known = self.average and self.prior.log_counts is not None and n <= LARGEST_LAW
@@ -348,8 +348,8 @@ class Insider:
         group: name of the group.
         size: number of people in the group.
         ones: number of people in the group whose bit is 1.
-        best: best replies of this person while everybody else plays the market's strategy.
-        honest: utility of the market's own strategy to this person.
+        best: best replies of a member of the group while everybody else plays the market's strategy.
+        honest: utility of the market's own strategy to a member of the group.
     """
 
     group: object
@@ -402,7 +402,7 @@ def audit_groups(market: PairMarket, sizes: ArrayLike, ones: ArrayLike,
         groups: names of the groups; default 1, 2, ...
 
     Returns:
-        One row for each group. The market works among these people only if every row is `truthful`.
+        One row for each group. The market works among people who know their group only if every row is `truthful`.
 
     Source: spec data_market section 6, real data.
 

@@ -1,7 +1,7 @@
 """The cheapest level at which the share of ones is estimated with a given accuracy.
 
 Four criteria decide whether a level is accurate enough. `thesis` uses Theorem 10 as printed, `chebyshev` inverts the
-same bound exactly, and `hoeffding` uses Hoeffding's bound. `exact` uses the failure probability itself, for every
+theorem's bound exactly, and `hoeffding` uses Hoeffding's bound. `exact` uses the failure probability itself, for every
 number of ones. Each criterion buys the cheapest level that it accepts. The cheapest accepted level is often above the
 least accepted level, because the expected payment diverges both at small and at large levels. `plan_mean(...).compared`
 shows the price of each criterion's looseness.
@@ -87,8 +87,8 @@ class MeanPlan(PlannedMarket):
         error: allowed error that was asked for, or the error that the given level allows.
         failure_probability: probability of a larger error, as it was asked for.
         criterion: exact, hoeffding, chebyshev or thesis; "given" where the level was given.
-        accurate_from: least level that the criterion accepts. For the criterion `exact`, this field is the bought
-            level, or the level from which on a bound proves every level to suffice, whichever is lower.
+        accurate_from: least level that the criterion accepts. For the criterion `exact`, the field `accurate_from` is
+            the bought level, or the level from which on a bound proves every level to suffice, whichever is lower.
         epsilon: privacy level that is bought from each person, in nats.
         total: expected total payment when all people take part.
         exact_failure_probability: exact probability of a larger error at the bought level, in the worst case over all
@@ -126,7 +126,7 @@ class MeanPlan(PlannedMarket):
         return () if self.criterion == GIVEN else by_criterion(self.compared, self.criterion)
 
     def plot(self) -> Picture:
-        """A picture of the expected total payment to these people as a function of the level."""
+        """A picture of the plan's expected total payment as a function of the level."""
         levels, it = around(self.epsilon, LARGEST_LEVEL), self.market
         totals = it.people * pair_prices(it.prior, it.cost, np.array(levels)) / it.company
         return picture([*zip(levels, map(float, totals), strict=True)], (self.epsilon, self.total),
@@ -174,9 +174,9 @@ class MeanPlan(PlannedMarket):
 def _exact_level(prior: PairPrior, cost: Cost, error: float, failure: float, safe: float) -> float:
     """The cheapest level found whose exact failure probability is at most `failure`.
 
-    All levels from `safe` on suffice. The levels below are tried in the order of their prices, because the failing
-    levels form no interval: the set of failing counts changes in jumps. The first sufficient level is then moved
-    towards its cheaper neighbour as far as it still suffices.
+    All levels from `safe` on suffice. The levels below `safe` are tried in the order of their prices, because the
+    failing levels form no interval: the set of failing counts changes in jumps. The first sufficient level found is
+    moved towards its cheaper neighbour as far as the level still suffices.
     """
 
     def fails(level: float) -> bool:

@@ -288,7 +288,7 @@ class PairPrior(PlainNumbers):
         """The prior with the law of the number of ones as version 0.1.0 computed it, so that saved packs stay equal bit
         for bit.
 
-        Where the rounding of that law shows, a more accurate sum takes its place.
+        Where rounding errors of the law of version 0.1.0 show, a more accurate sum takes its place.
         """
         if logs is not None and not _are_of(logs, signal_one, covariance):
             logs = exactly()
@@ -321,7 +321,7 @@ def _moments(law: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _are_of(logs: NDArray[np.float64], signal_one: float, covariance: float) -> bool:
-    """Whether a law of the number of ones has these two moments and sums to 1, up to rounding."""
+    """Whether a law of the number of ones has the two given moments and sums to 1, up to rounding."""
     law = np.exp(logs)
     one, found = _moments(law)
     off = abs(one - signal_one) + abs(found - covariance)

@@ -1,14 +1,14 @@
 """Laws of the cost of a nat of privacy, which each person knows only for themselves: continuous, with mass down to 0.
 
 The cost C of each person is drawn independently from one law F, and a privacy level x costs the person C x. The
-market's threshold, its price and its quality are computed from F and its quantiles. Every law in this module keeps
-their relative accuracy near 0.
+market's threshold, its price and its quality are computed from F and its quantiles. Every law in this module keeps the
+relative accuracy of F and of its quantiles near 0.
 
 The module also computes the privacy level that a person of each cost chooses, and the probability that a participant's
-report then differs from their bit. A person is paid Q - T P(report differs from bit). A person of cost c <= c_th
-therefore chooses the level xi(c) >= epsilon that satisfies T/(2 (1 + cosh xi)) = c. The share of reports that differ
-from the bit is an integral over the law of costs. For each component of the law this integral is computed over the
-quantile function by the double exponential rule. For uniform cells the integral has a closed form.
+report at this level differs from their bit. A person is paid Q - T P(report differs from bit). A person of cost c <=
+c_th therefore chooses the level xi(c) >= epsilon that satisfies T/(2 (1 + cosh xi)) = c. The share of reports that
+differ from the bit is an integral over the law of costs. For each component of the law the integral over costs is
+computed over the quantile function by the double exponential rule. For uniform cells the integral has a closed form.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class CostLaw(ABC):
     @property
     @abstractmethod
     def least(self) -> float:
-        """The cost at which F starts to rise. A market needs this cost to be 0, so that at every price some people are
-        cheap enough.
+        """The cost at which F starts to rise. A market needs a law that starts to rise at cost 0, so that at every
+        price some people are cheap enough.
         """
 
     def sample(self, size: int, source: Uniforms) -> NDArray[np.float64]:
@@ -217,8 +217,8 @@ class HistogramLaw(PlainNumbers, CostLaw):
 
     @classmethod
     def through(cls, values: ArrayLike) -> HistogramLaw:
-        """The law of the straight lines through the empirical distribution function of other people's costs, starting
-        at 0.
+        """The law whose distribution function joins the points of the empirical distribution function of other people's
+        costs by straight lines, starting at 0.
 
         Args:
             values: costs from an earlier survey, positive and all different; never the costs of the participants.
@@ -447,8 +447,8 @@ def _in_cells(edges: NDArray[np.float64], weights: NDArray[np.float64], low: NDA
     """The expectation E[flip 1{low < C <= high}] under a law that is uniform within cells, where flip is the flip
     probability at cost C.
 
-    With d = 1 - tanh(xi/2), where xi is the chosen level, and d0 and d1 its values at the two ends of a cell, the mean
-    of d/2 over the cell is (3/2 (d0 + d1) - (d0^2 + d0 d1 + d1^2))/(3 (2 - d0 - d1)).
+    Let d = 1 - tanh(xi/2), where xi is the chosen level, with values d0 and d1 at the two ends of a cell. The mean of
+    d/2 over the cell is (3/2 (d0 + d1) - (d0^2 + d0 d1 + d1^2))/(3 (2 - d0 - d1)).
     """
     first = np.clip(edges[:-1], low[:, None], high[:, None])
     last = np.clip(edges[1:], low[:, None], high[:, None])

@@ -1,10 +1,10 @@
 """The cheapest threshold market that reaches a target error with a given number of people: its least level and its
 share of participants.
 
-There are three criteria. `thesis` takes the participation of Wang's Theorem 8. `pgf` takes the least participation that
-the one-line bound on the error allows. `exact` takes the least participation at which the exact error is small enough.
-The criteria `thesis` and `pgf` use loose bounds, so their plans cost more. `plan_unknown_costs(...).compared` shows the
-plans by all three criteria.
+There are three criteria for the choice of level and participation. `thesis` takes the participation of Wang's Theorem
+8. `pgf` takes the least participation that the one-line bound on the error allows. `exact` takes the least
+participation at which the exact error is small enough. The criteria `thesis` and `pgf` use loose bounds, so their plans
+cost more. `plan_unknown_costs(...).compared` shows the plans by all three criteria.
 
 The expected total rises with the share p of people who take part, so the least sufficient p is the cheapest. The error
 need not fall with p, because additional participants report at the least level and dilute the majority. Therefore the
@@ -50,7 +50,7 @@ _PLOTTED = "Accuracy of more participants"
 _SHARES = 400  # quantiles of the law of costs, from the least share that can do to nearly everybody
 _NEARLY_ALL = 1.0 - 1e-9
 _CHUNK = 25  # shares whose quality is computed together
-_LEVELS = np.geomspace(0.01, 30.0, 40)  # at 30 every participant tells her bit as it is
+_LEVELS = np.geomspace(0.01, 30.0, 40)  # at 30 every participant reports the bit as it is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,9 @@ class UnknownCostPlan(PlannedMarket):
 
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
-        """The plans by the other criteria at the plan's own level. `compared` searches for the best level of each."""
+        """The plans by the other criteria at the plan's own level. `compared` searches for the best level of each
+        criterion.
+        """
         if self._again is None or self.market is None:
             return ()
         return by_criterion({name: self if name == self.criterion else self._other(name, self.epsilon)
@@ -261,7 +263,7 @@ class _Search:
     def best(self) -> tuple[float, float, float]:
         """(expected total, level, share) of the cheapest market over a grid of levels, refined by Brent's method.
 
-        The grid is searched from its middle outwards.
+        The grid of levels is searched from its middle outwards.
         """
         from scipy.optimize import minimize_scalar
 
@@ -334,7 +336,7 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
         max_payment: amount of money; the plan warns if a single payment or debt can be larger.
 
     Returns:
-        The plan. Its participation is 0 where the guess by the prior alone is accurate enough.
+        The plan. The plan's participation is 0 where the guess by the prior alone is accurate enough.
 
     Raises:
         InvalidInput: a parameter is out of range.

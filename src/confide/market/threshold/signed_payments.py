@@ -3,17 +3,17 @@ owes money.
 
 The printed coefficients A and B are combined without cancellation. Let Q be the expected payment of the unchanged bit,
 and T the expected loss from reporting its opposite. Let U = T - Q + (1-theta) T/(2 theta - 1) and V = Q + (1-theta)
-T/(2 theta - 1), which are positive, and Z = P(company) P1 P0 kappa, where company means that at least one of the others
+T/(2 theta - 1), which are positive. Let Z = P(company) P1 P0 kappa, where company means that at least one of the others
 takes part. M is the majority of the others, with error probabilities b1 and b0. The payments are:
 
     report 1, M = 1:  (P1 b1 U + P0 (1-b0) V)/(2 Z)      report 0, M = 1: -(P1 b1 V + P0 (1-b0) U)/(2 Z)
     report 0, M = 0:  (P0 b0 U + P1 (1-b1) V)/(2 Z)      report 1, M = 0: -(P0 b0 V + P1 (1-b1) U)/(2 Z)
 
-So for every number of participants a match is paid and a mismatch owes money.
+For every number of participants, a match is therefore paid and a mismatch owes money.
 
 The module also computes the error probability of a guess from the reports of a random set of participants, and the
-number of participants that the thesis asks for. The guess is 1 if at least as many reports are 1 as 0: the source's
-rule, of maximum likelihood.
+number of participants that the thesis asks for. The guess is 1 if at least as many reports are 1 as 0, by the source's
+rule of maximum likelihood.
 
 Finally, the module has the law of the total payment in one run, over random participation and random reports.
 """
@@ -51,7 +51,7 @@ def attendance_error(people: int, participation: float, signal_model: SignalMode
 
     Args:
         people: number N of invited people.
-        participation: probability with which each of them takes part.
+        participation: probability with which each person takes part.
         signal_model: law of the state.
         reporting: law of one participant's report given the state.
 
@@ -202,7 +202,7 @@ class SignedTotal:
 
     Args:
         participants: (k,) possible numbers n >= 2 of participants.
-        weights: (k,) probabilities of these numbers, which sum to at most 1.
+        weights: (k,) probabilities of the numbers of participants, which sum to at most 1.
         tables: (k, 2, 2) money for report x when the majority of the others is m, for each number of participants.
         mean: expected total E[T]. A sum over the tables would lose its digits to cancellation at levels of 20 and more,
             where debts are e^epsilon times as large as the mean.

@@ -2,9 +2,9 @@
 
 A participant is paid if their report agrees with the majority of the other participants, and owes money if it
 disagrees. In equilibrium people whose cost of a nat of privacy is above a threshold stay out. All other people choose
-their own privacy level, which is higher the cheaper privacy is to them. The market's epsilon is the least of these
-levels: it guarantees the quality of reports, and protects nobody. Only a ceiling on levels, which each person's device
-enforces, guarantees privacy.
+their own privacy level, which is higher the cheaper privacy is to them. The market's epsilon is the least level of any
+participant. The epsilon guarantees the quality of reports, and protects nobody. Only a ceiling on levels, which each
+person's device enforces, guarantees privacy.
 """
 
 from __future__ import annotations
@@ -129,9 +129,10 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
     """A market that buys a randomised bit from each person, when only the person knows their cost of a nat of privacy.
 
     In the Bayesian Nash equilibrium people with a cost C > c_th stay out, and people with C <= c_th report at their own
-    level xi(C) >= epsilon. Identical reports by all are another equilibrium; `common_equilibria` lists the known ones.
+    level xi(C) >= epsilon. Identical reports by all are another equilibrium; `common_equilibria` lists the known
+    equilibria.
 
-    Give either `participation` or `threshold`; the constructor computes the other.
+    Give either `participation` or `threshold`; the constructor computes the missing one of these two numbers.
 
     Raises:
         InvalidInput: a parameter is out of range, or the law has an atom or no mass near 0; the message says which.
@@ -494,7 +495,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         independent bit, and the person must take part in every round.
 
         Args:
-            failure_probability: probability in (0, 1) that the running total is negative at such a round.
+            failure_probability: probability in (0, 1) that the running total is negative at one later round.
             cost: cost of a nat of privacy to the person, at most the threshold; by default the threshold, which is the
                 worst case.
 

@@ -96,9 +96,9 @@ class TypeReport:
     """The payoffs of people of one cost.
 
     Args:
-        cost: cost of a nat of privacy to them.
-        strategy: strategy that the equilibrium assigns to them.
-        utility: utility of that strategy.
+        cost: cost of a nat of privacy to the people of the entry.
+        strategy: strategy that the equilibrium assigns to people of this cost.
+        utility: utility of the assigned strategy.
         best: best replies over all channels, of levels up to the ceiling.
     """
 
@@ -109,7 +109,7 @@ class TypeReport:
 
     @property
     def takes_part(self) -> bool:
-        """Whether people of this cost take part in the equilibrium."""
+        """Whether people of the entry's cost take part in the equilibrium."""
         return bool(self.strategy.participation.max() > 0)
 
     @property
@@ -198,7 +198,8 @@ class CommonEquilibrium:
         participation: share of people who take part.
         payment: expected payment of one participant.
         total: expected sum of all payments.
-        informative: whether reports depend on the bits. If not, the collector pays for reports without information.
+        informative: whether reports depend on the bits. If reports do not depend on the bits, the collector pays for
+            reports without information.
     """
 
     name: str
@@ -214,9 +215,9 @@ def common_equilibria(
 ) -> tuple[CommonEquilibrium, ...]:
     """The market's own equilibrium, where it holds, and the collusive equilibria, with the highest payment first.
 
-    If all people give the same report, whatever their costs and bits, their reports always agree and are paid. Such a
-    common report is an equilibrium in which the collector learns nothing. Further equilibria may exist; the listed ones
-    are easy to agree on.
+    If all people give the same report, whatever their costs and bits, their reports always agree and are paid. A common
+    report of all people is an equilibrium in which the collector learns nothing. Further equilibria may exist; the
+    listed equilibria are easy to agree on.
 
     Args:
         market: threshold market that pays the reports.
@@ -245,7 +246,7 @@ def common_equilibria(
         strategy = Strategy.always(report)
         a = interim_of_types(market, strategy, signal_model)
         earned = float(np.sum(a * strategy.channel))
-        # The cheapest type has most to gain from another report: it is enough that she has nothing.
+        # The cheapest type has most to gain from another report: it is enough that this type gains nothing.
         if float(a.max(axis=0).sum()) <= earned + 1e-12 * max(float(np.abs(a).max()), 1e-300):
             share = 0.0 if report == "none" else 1.0
             found.append(CommonEquilibrium("nobody takes part" if report == "none" else strategy.name, share, earned,

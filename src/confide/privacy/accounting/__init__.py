@@ -1,8 +1,8 @@
 """The total privacy cost of a fixed list of events: the accountant, and one module for each calculator."""
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "accountant": ("CALCULATORS", "FAST", "Accountant", "Calculator", "matrix", "mechanisms"),

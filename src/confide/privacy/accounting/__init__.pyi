@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.privacy.accounting.accountant import CALCULATORS as CALCULATORS
 from confide.privacy.accounting.accountant import FAST as FAST
 from confide.privacy.accounting.accountant import Accountant as Accountant

@@ -1,7 +1,7 @@
 """The accountant, which computes the total privacy cost of a fixed list of events. Epsilons count as the decimals that
 people write. Sums are exact, and are rounded up once at the end.
 
-Every calculator gives a valid upper bound for the same transcript. So the smallest of the bounds is valid, for
+Every calculator gives a valid upper bound for the same transcript. The smallest bound of all calculators is valid, for
 parameters that were fixed before the first release. Spends that depend on earlier outputs need the `Ledger`, which is a
 privacy filter. If spends depend on earlier outputs, the epsilon spent so far is only a display, and only the budget is
 a guarantee.
@@ -148,7 +148,7 @@ class Accountant:
             calculator: a key of `CALCULATORS`; None for the least result of all calculators in `FAST`.
 
         Returns:
-            epsilon in nats, rounded up; infinity where nothing is proved at this delta.
+            The least epsilon in nats, rounded up; infinity where nothing is proved at this delta.
 
         Raises:
             Unsupported: the calculator has no rule for an event of the list.
@@ -179,7 +179,7 @@ class Accountant:
             calculator: a key of `CALCULATORS`; None for the least result of all calculators in `FAST`.
 
         Returns:
-            delta in [0, 1], rounded up.
+            The least delta, in [0, 1], rounded up.
 
         Raises:
             Unsupported: the calculator has no rule for an event of the list.

@@ -2,8 +2,8 @@
 1).
 
 In a list with several levels every event counts at the largest epsilon, as in Wu 2017, Theorem 3.4.2. The printed
-corollary gives a step size for a target. The step is used only where the theorem confirms it, because the corollary
-fails for a slack near 1 (spec query_release A2, errata 8 and 9).
+corollary gives a step size for a target. The step size of the printed corollary is used only where the theorem confirms
+it, because the corollary fails for a slack near 1 (spec query_release A2, errata 8 and 9).
 """
 
 from __future__ import annotations

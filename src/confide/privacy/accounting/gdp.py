@@ -1,7 +1,7 @@
 """Composition of Gaussian mechanisms: the squares of mu add up, and the trade-off between epsilon and delta is exact.
 
-A pure event counts as the least mu-Gaussian event that dominates it (`PureDP.to_gdp`). So a list may mix pure events
-with Gaussian noise (spec allocation 2).
+A pure event counts as the least mu-Gaussian event that dominates it (`PureDP.to_gdp`). A list of events may therefore
+mix pure events with Gaussian noise (spec allocation 2).
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Optimal composition: the exact trade-off between epsilon and delta for the worst mechanisms that fit a list of
 events.
 
-Binary randomised response is epsilon-DP, and dominates every epsilon-DP pair of laws. So the worst total loss of many
-adaptive pure mechanisms is exactly that of a product of randomised responses. An (epsilon, delta)-DP mechanism is
-dominated by one that reveals everything with probability delta, and is binary randomised response otherwise. A k-ary
-randomised response is counted with its own loss distribution.
+Binary randomised response is epsilon-DP, and dominates every epsilon-DP pair of laws. The worst total loss of many
+adaptive pure mechanisms is exactly the total loss of a product of randomised responses. An (epsilon, delta)-DP
+mechanism is dominated by a mechanism that reveals everything with probability delta, and is binary randomised response
+with probability 1 - delta. A k-ary randomised response is counted with its own loss distribution.
 
 Equal events give a binomial law of the loss; for k-ary randomised response the law is trinomial. The product law over
 different levels is formed while it has at most `ATOMS` values. For a law with more values the calculator proves nothing
 and returns infinity. Probabilities are doubles with a proved relative error bound, and losses are shifted up by their
-error bound. So every returned number is an upper bound.
+error bound. Every number that the calculator returns is therefore an upper bound.
 
 Source: Kairouz, Oh and Viswanath 2015, Theorem 3.3; Murtagh and Vadhan 2018, Theorem 1.5; spec query_release A2.
 """
@@ -34,8 +34,8 @@ ATOMS = 2**20
 """Largest number of values that the law of the total loss may have."""
 
 USES = 2**12
-"""Largest number of uses of one k-ary randomised response with k > 2. The time to compute its law grows with the square
-of the number of uses.
+"""Largest number of uses of one k-ary randomised response with k > 2. The time to compute the law of k-ary randomised
+response grows with the square of the number of uses.
 """
 
 RULES: dict[type[Event], str] = {
@@ -113,8 +113,8 @@ class _Law:
 def _binomial(step: float, count: int) -> tuple[_Array, _Array, float]:
     """Losses, masses and the relative error of the masses for `count` binary randomised responses.
 
-    Ball arithmetic certifies the mass at the mode. The other masses follow by ratios of neighbouring masses, which
-    decrease on both sides of the mode.
+    Ball arithmetic certifies the mass at the mode. The masses away from the mode follow by ratios of neighbouring
+    masses, which decrease on both sides of the mode.
     """
     from flint import arb
 

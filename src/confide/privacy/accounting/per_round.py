@@ -6,16 +6,18 @@ round i under one of the two data sets lies in an interval of length w_i and has
 Hoeffding, the total loss exceeds the sum of the drifts by sqrt(ln(1/slack)/2 sum w_i^2) with probability at most the
 slack. The width and the drift of one round are proved as follows:
 
-- epsilon-DP: the loss lies in [-epsilon, epsilon]. Binary randomised response dominates every such pair of laws. The
-  mean loss is a Kullback-Leibler divergence, so it is at most that of binary randomised response: (2p - 1) epsilon =
-  epsilon tanh(epsilon/2), with p = e^epsilon/(1 + e^epsilon). The published drift epsilon (e^epsilon - 1) is larger.
-- bounded range (exponential mechanism): the loss varies by at most epsilon over the outcomes. So the interval, whose
-  position may depend on the past, has length epsilon instead of 2 epsilon. The Rényi divergence of order a is at most a
-  epsilon^2/8. The mean loss is its limit at order 1, so it is at most epsilon^2/8.
-- k-ary randomised response: the interval is that of epsilon-DP, and the mean is epsilon (e^epsilon - 1)/(e^epsilon + k
-  - 1).
-- (epsilon, delta)-DP: the mechanism is dominated by one that reveals everything with probability delta, and is
-  epsilon-DP otherwise; the deltas are added.
+- epsilon-DP: the loss lies in [-epsilon, epsilon]. Binary randomised response dominates every pair of laws with losses
+  in [-epsilon, epsilon]. The mean loss is a Kullback-Leibler divergence, so it is at most the divergence of binary
+  randomised response: (2p - 1) epsilon = epsilon tanh(epsilon/2), with p = e^epsilon/(1 + e^epsilon). The published
+  bound on the drift, epsilon (e^epsilon - 1), is larger.
+- bounded range (exponential mechanism): the loss varies by at most epsilon over the outcomes. The interval of the loss,
+  whose position may depend on the past, therefore has length epsilon instead of 2 epsilon. The Rényi divergence of
+  order a is at most a epsilon^2/8. The mean loss is the limit of the Rényi divergence at order 1, so it is at most
+  epsilon^2/8.
+- k-ary randomised response: the interval is as for epsilon-DP, and the mean is epsilon (e^epsilon - 1)/(e^epsilon + k -
+  1).
+- (epsilon, delta)-DP: the mechanism is dominated by a mechanism that reveals everything with probability delta, and is
+  epsilon-DP with probability 1 - delta; the deltas are added.
 
 Source: Dwork, Rothblum and Vadhan 2010; Kairouz, Oh and Viswanath 2015; spec query_release A2. The rule for a bounded
 range is ours.
@@ -106,7 +108,7 @@ def epsilon(spend: Spend, delta: float, *, drift: Drift = "tanh") -> float:
         drift: "tanh" for the refined rule of each event type, "printed" for the published rule.
 
     Returns:
-        epsilon in nats, rounded up; infinity where no slack is left.
+        The epsilon in nats, rounded up; infinity where no slack is left.
 
     Example:
         >>> from confide.contract import Relation

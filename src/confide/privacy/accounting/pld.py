@@ -4,13 +4,13 @@ calculator needs the extra `accounting`.
 The calculator is sound only for events that are dominated by one pair of laws. A pure event is dominated by binary
 randomised response, and k-ary randomised response by its own pair of laws. An approximate event is dominated by binary
 randomised response that reveals everything with probability delta, and a Gaussian event by two Gaussians. For a zCDP
-event no dominating pair is known, so it is unsupported.
+event no dominating pair of laws is known, so the calculator does not support it.
 
 This module discretises each loss by connecting the dots, in the direction of less privacy; dp-accounting composes the
 discretised losses use by use. The accountant class of dp-accounting is not used, because it loses the repeat count of a
 randomised response that is composed with itself. The numbers are as accurate as the floating-point arithmetic of
-dp-accounting, which is not rounded outwards. Use the calculator for comparison, and prefer `optimal` where that gives
-an answer.
+dp-accounting, which is not rounded outwards. Use the calculator `pld` for comparison, and prefer the calculator
+`optimal` where `optimal` gives an answer.
 
 Source: Doroshenko et al. 2022; spec query_release A2.
 """
@@ -141,7 +141,7 @@ def _distribution(spend: Spend) -> Any:
 
 def epsilon(spend: Spend, delta: float) -> float:
     """The least epsilon of the composed distribution at `delta`, after a small part of `delta` is reserved for rounding
-    errors. The result is infinite where `delta` is no larger than that part.
+    errors. The result is infinite where `delta` is no larger than the part reserved for rounding errors.
 
     Raises:
         InvalidInput: dp-accounting is not installed.

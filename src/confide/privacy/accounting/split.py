@@ -1,4 +1,4 @@
-"""Basic composition of two groups of events: those with an epsilon of their own, and concentrated ones, which are
+"""Basic composition of two groups of events: events with an epsilon of their own, and concentrated events, which are
 converted to epsilon together.
 """
 

@@ -127,8 +127,8 @@ def float_up(value: Fraction) -> float:
 
 @lru_cache(maxsize=4096)  # a run asks for the same few settings again and again
 def written(value: float | Fraction) -> Fraction:
-    """The decimal number that a double is written as. Thus 0.8 and 0.2 sum to exactly 1, as the person who typed them
-    meant.
+    """The decimal number that a double is written as. The decimals 0.8 and 0.2 sum to exactly 1, as the person who
+    typed them meant.
 
     The decimal differs from the double by less than a relative 2^-53, and noise calibrated to an epsilon has a larger
     margin than that. An exact rational is returned unchanged.
@@ -163,10 +163,10 @@ def spendable(epsilon: float, delta: float) -> float:
     """The largest epsilon to which concentrated noise can be calibrated so that its charge stays within a budget
     written as a decimal.
 
-    The charge of such noise is a double, but a budget counts as the decimal that it is written as. About every second
-    decimal number is below the double that represents it. For example, a budget of 0.8 would not admit noise calibrated
-    to the double 0.8. Without a delta the epsilon is unchanged, because pure events count as the decimals that they are
-    written as.
+    The charge of concentrated noise is a double, but a budget counts as the decimal that it is written as. About every
+    second decimal number is below the double that represents it. For example, a budget of 0.8 would not admit noise
+    calibrated to the double 0.8. Without a delta the epsilon is unchanged, because pure events count as the decimals
+    that they are written as.
 
     Args:
         epsilon: the epsilon of the budget, above 0.

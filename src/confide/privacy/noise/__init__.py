@@ -4,9 +4,9 @@ Only `entropy` reads the operating system's randomness. `balls` and `laws` round
 `discrete` draws noise on the integers. OpenDP and flint are imported when the first secure draw needs them.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {"arguments": ("Stream",), "base": ("Noise",), "journal": ("JournalNoise",),
      "recorded": ("Draw", "ForcedNoise", "RecordingNoise")},

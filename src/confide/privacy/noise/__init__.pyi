@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.privacy.noise.arguments import Stream as Stream
 from confide.privacy.noise.base import Noise as Noise
 from confide.privacy.noise.journal import JournalNoise as JournalNoise

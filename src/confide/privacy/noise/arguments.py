@@ -205,7 +205,7 @@ def as_table(table: ArrayLike) -> NDArray[np.int64]:
 def as_inputs(
     inputs: ArrayLike, rows: int, *, field: str = "inputs", kind: str = "row of the table"
 ) -> NDArray[np.int64]:
-    """Private whole numbers below `rows`, (n,) int64. No error message repeats the numbers."""
+    """Private whole numbers below `rows`, (n,) int64. No error message repeats the private numbers."""
     try:
         array = np.asarray(inputs)
     except ValueError:  # somebody's entry has another shape than the others
@@ -220,7 +220,7 @@ def as_inputs(
 
 
 def as_logits(logits: ArrayLike) -> NDArray[np.float64]:
-    """Private logits, (k,) finite doubles. No error message repeats the logits."""
+    """Private logits, (k,) finite doubles. No error message repeats the private logits."""
     try:
         array = np.array(logits, dtype=np.float64)
     except (ValueError, TypeError):

@@ -4,13 +4,13 @@ A uniform real number is known by its leading bits: b bits that form the integer
 Ball arithmetic (python-flint's `arb`) carries that interval, and every rounding error, through the formula of a law.
 The result is a ball that contains the ideal real draw. If the whole ball rounds to one integer, that integer is the
 exact rounding. If the ball does not round to one integer, more random bits are appended *to the same uniforms*, and the
-formula is evaluated again. So the output is a function of the ideal real-valued draw, and thus free post-processing of
-the ideal mechanism. No floating-point error ever changes the law.
+formula is evaluated again. The rounded output is therefore a function of the ideal real-valued draw, and thus free
+post-processing of the ideal mechanism. No floating-point error ever changes the law.
 
-The number of bits at the start depends on public parameters only. The number of bits is so large that a second round is
-needed with a probability below 2^-60 for each value, whatever number the noise is added to. In the first round, time
-depends on private values only through Python's integer arithmetic, which takes some nanoseconds more for longer
-integers.
+The number of bits that are drawn at the start depends on public parameters only. The number of bits is so large that a
+second round is needed with a probability below 2^-60 for each value, whatever number the noise is added to. In the
+first round of an evaluation, time depends on private values only through Python's integer arithmetic, which takes some
+nanoseconds more for longer integers.
 
 Source: spec truthful_regression 4.4 (iii).
 """
@@ -35,8 +35,8 @@ Law = Callable[[Sequence[Any]], Sequence[Any]]
 """Function from balls of independent uniforms in (0, 1) to balls of noise, in units of the grid."""
 
 Offset = tuple[int, Any]
-"""A pair (whole, part) for the point whole + part, in units of the grid. The part lies in (-1, 1), and is a double or
-flint's rational.
+"""A pair (whole, part) for the point whole + part, in units of the grid. The number `part` lies in (-1, 1), and is a
+double or flint's rational.
 """
 
 _GUARD = 32  # working bits beyond those of the uniforms: rounding errors stay far below the ball's width
@@ -90,7 +90,7 @@ def starting_bits(spread: int, values: int) -> int:
 def offsets(points: Points, grid: int) -> list[Offset]:
     """Points in units of the grid, each split exactly into a whole number and a part in (-1, 1).
 
-    The whole number stays outside the balls. So large points cost neither precision nor time.
+    The whole part of a point stays outside the balls, so large points cost neither precision nor time.
 
     Args:
         points: doubles or fractions, taken exactly.

@@ -99,7 +99,7 @@ class Noise(ABC):
 
         Args:
             seed: a whole number >= 0. Each stream has its own generator, derived from the seed and the stream's name.
-                So the draws do not depend on the order of requests, on threads or on chunks.
+                Simulated draws do not depend on the order of requests, on threads or on chunks.
         """
         from confide.privacy.noise.simulated import SimulatedNoise
 
@@ -134,7 +134,7 @@ class Noise(ABC):
         """Whether an audit records the draws. Audited noise reports the properties of secure noise, but an outcome made
         with it counts as a study (`Mechanism._outcome`).
 
-        The property serves confide's own mechanisms. The noise of any run is wrapped
+        The property `audited` serves confide's own mechanisms. The noise of any run is wrapped
         (`confide.privacy.noise.given_noise`), and the wrapper does not report whether an audit records the draws.
         """
         return False
@@ -152,7 +152,7 @@ class Noise(ABC):
 
         Args:
             mechanism: the mechanism that runs.
-            device: whether the run is that of one participant's device, which spends its own allowance.
+            device: whether the run is on one participant's device, which spends its own allowance.
         """
         return self._metering(mechanism, device=device)
 
@@ -171,12 +171,12 @@ class Noise(ABC):
     def open_meter(self, mechanism: Any, *, device: bool = False) -> None:
         """Meter the draws of a run that consists of several calls, such as one that waits for answers.
 
-        Another attempt of the same mechanism starts a new meter. A mechanism that is a part of another mechanism's run
-        keeps the meter of that run. Inside a `metering` context nothing changes.
+        A new attempt to run the mechanism starts a new meter. A mechanism that is a part of another mechanism's run
+        keeps the meter of that run. Inside a `metering` context, `open_meter` changes nothing.
 
         Args:
             mechanism: the mechanism that runs.
-            device: whether the run is that of one participant's device, as in `metering`.
+            device: whether the run is on one participant's device, as in `metering`.
         """
         if not self._running and (self.meter is None or self.meter.mechanism is mechanism):
             self._open_meter(mechanism, device=device)
@@ -358,9 +358,9 @@ class Noise(ABC):
         mechanism.
 
         Logits are doubles; a logit more than 700 below the largest counts as 700 below it. The weights are the doubles
-        exp(logit - largest), taken as exact numbers. These double weights differ from the ideal weights by a relative
-        2^-40 at most. The function `exponential_mechanism` converts scores to logits and keeps a margin for that error,
-        so use it instead.
+        exp(logit - largest), taken as exact numbers. The weights exp(logit - largest), as doubles, differ from the
+        ideal weights by a relative 2^-40 at most. The function `exponential_mechanism` converts scores to logits and
+        keeps a margin for that error, so use it instead.
 
         Args:
             logits: (k,) finite, 1 <= k <= 2^24; they may be private.
@@ -398,10 +398,10 @@ class Noise(ABC):
         """Draw independent standard exponentials, density exp(-x) on x > 0, as raw material for random orders and not
         for released numbers.
 
-        Secure draws are within a relative 2^-50 of ideal real ones, even the smallest. Such precision is enough for a
-        random order, whose law the errors change by a known amount (`confide.search` charges for that amount). An
-        exponential draw does not protect a released number, because its low bits as a double would reveal the number to
-        which it was added. For a released number use `laplace`, `gaussian` or a discrete law.
+        Secure draws are within a relative 2^-50 of ideal real ones, even the smallest. A relative error of 2^-50 is
+        small enough for a random order, whose law the errors change by a known amount (`confide.search` charges for
+        that amount). An exponential draw does not protect a released number, because its low bits as a double would
+        reveal the number to which it was added. For a released number use `laplace`, `gaussian` or a discrete law.
 
         Args:
             size: a number, or a shape.

@@ -2,11 +2,11 @@
 to exp(logit).
 
 No floating-point uniform is used. All rows of a channel have the same public sum, so rejected draws say nothing about
-the inputs. The doubles exp(logit) are taken as exact numbers. So only the rounding of the logits and of the exponential
-function changes the law, by a relative 2^-40 at most.
+the inputs. The doubles exp(logit) are taken as exact numbers. Only the rounding of the logits and of the exponential
+function changes the law of the draws, by a relative 2^-40 at most.
 
 The module also draws random balanced partitions, which are public or post-processed. No privacy claim depends on a
-partition.
+random partition.
 
 Source: spec query_release A3 (exact draws), privacy_notions section 4 (exact coding).
 """
@@ -41,8 +41,8 @@ def balanced(people: int, generator: np.random.Generator) -> NDArray[np.bool_]:
 # ---- choices
 
 LEAST_LOGIT = -700.0
-"""The smallest difference between a logit and the largest logit that is not cut off. The exponential function of this
-difference is still a normal double.
+"""The smallest difference between a logit and the largest logit that is not cut off. The exponential function of the
+smallest difference is still a normal double.
 """
 
 _FINE = 40  # bits of the integer weights below the largest
@@ -117,8 +117,8 @@ def select(logits: NDArray[np.float64], count: int, entropy: Entropy) -> NDArray
 
     Each weight, in units of 2^-h, is rounded up to an integer. A uniform integer below the sum of these integers
     selects a position and a place r within its integer weight. With a uniform u in [0, 1), r + u is uniform in [0,
-    integer weight). The position is kept if r + u is below the exact weight. So u matters only in the last unit of a
-    weight, and its bits are drawn as needed.
+    integer weight). The position is kept if r + u is below the exact weight. The uniform number u matters only in the
+    last unit of a weight, so its bits are drawn only when they are needed.
 
     Args:
         logits: (k,) finite, 1 <= k <= 2^24.

@@ -99,8 +99,8 @@ def ball_gaussian(sigma: Fraction, count: int, entropy: Entropy) -> list[int]:
     """Discrete Gaussian noise by rejection from a discrete Laplace law.
 
     A candidate y of scale t = floor(sigma) + 1 is kept with probability exp(-x), where x = (|y| - sigma^2/t)^2/(2
-    sigma^2). The candidate is kept exactly when a standard exponential draw exceeds x, which has that probability. The
-    number of rounds depends on the noise and on sigma alone.
+    sigma^2). The candidate is kept exactly when a standard exponential draw exceeds x, which has probability exp(-x).
+    The number of rounds of the sampler depends on the noise and on sigma alone.
     """
     from flint import fmpq
 

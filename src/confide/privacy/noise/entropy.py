@@ -1,7 +1,8 @@
 """The operating system's randomness, which no other module of confide reads.
 
 Samplers take an `Entropy`, so that a test can inject known bytes. `Noise.secure()` always passes `OPERATING_SYSTEM` and
-offers no way to pass another source. So all noise that is marked fit for release comes from the operating system.
+offers no way to pass another source. All noise that is marked fit for release therefore comes from the operating
+system.
 """
 
 from __future__ import annotations

@@ -8,13 +8,13 @@ Bytes become draws as follows:
 - A uniform number below n takes the least number of whole bytes that can hold n - 1. The bytes are read as one number,
   the highest byte first, and only its lowest bits are kept, as many as n - 1 has. A result of n or more is discarded,
   and new bytes are taken. n = 1 takes no bytes.
-- All other laws are built from such uniform numbers alone, in the order in which the functions of this module request
-  them.
+- All other laws are built from uniform whole numbers alone, in the order in which the functions of this module request
+  these numbers.
 
 The time and the number of bytes of a draw depend on the drawn noise, and never on a private value. A caller adds the
-private value, or compares the noise with the answer, only afterwards. An observer who sees both the exact time of the
-noise and the report could still infer something. So a report is drawn first, and sent later, when the participant
-chooses to send the report.
+private value, or compares the noise with the answer, only after the noise was drawn. An observer who sees both the
+exact time of the noise and the report could still infer something. To hide the time of the draw, a report is drawn
+first, and sent later, when the participant chooses to send the report.
 
 Source: Canonne, Kamath and Steinke 2020, Algorithms 1 to 3.
 """
@@ -36,8 +36,8 @@ ByteSource = Callable[[int], bytes]
 """Function that returns the requested number of independent, uniformly random bytes. `entropy.random_bytes` is one."""
 
 _STUCK = 2000
-"""Number of consecutive failed rounds after which a byte source counts as broken. Each round fails with probability at
-most 0.65, so an honest source reaches this number less than once in 2^1000 draws.
+"""Number of consecutive failed rounds after which a byte source counts as broken. Each round of a sampler fails with
+probability at most 0.65, so an honest source has this many failures in a row less than once in 2^1000 draws.
 """
 
 
@@ -134,7 +134,7 @@ def shift_with_keep(numerator: int, denominator: int, categories: int, source: B
 
     Args:
         numerator: the numerator of the probability that the answer is kept.
-        denominator: the denominator of that probability.
+        denominator: the denominator of the probability that the answer is kept.
         categories: the number k of possible answers, >= 2.
         source: the source of the bytes.
 
@@ -219,7 +219,7 @@ def discrete_gaussian(numerator: int, denominator: int, source: ByteSource) -> i
 
     Args:
         numerator: the numerator of the parameter `variance`, at least 1.
-        denominator: the denominator of that parameter.
+        denominator: the denominator of the parameter `variance`.
         source: the source of the bytes.
 
     Raises:

@@ -1,9 +1,10 @@
 """Standard exponentials from random bits, each with a small relative error against an ideal real one.
 
-A uniform number of 53 bits has absolute precision only, so a small exponential made from it loses digits. Without those
-digits, random orders that depend on small differences would lose their law. So this module represents a uniform W in
-(0, 1/2) by its number of leading zeros and 53 further bits. One more bit selects the half of (0, 1): E = -ln(1 - W) or
-E = -ln(W). Neither of the two formulas loses digits where it is used.
+A uniform number of 53 bits has absolute precision only, so a small exponential made from it loses digits. Without the
+lost digits, random orders that depend on small differences would lose their law. This module therefore represents a
+uniform W in (0, 1/2) by its number of leading zeros and 53 further bits. One more bit selects the half of (0, 1): E =
+-ln(1 - W) or E = -ln(W). Neither of the formulas -ln(1 - W) and -ln(W) loses digits in the half of (0, 1) in which it
+is used.
 
 Source: spec targeted_search 3.2 (floating point).
 """
@@ -56,10 +57,10 @@ def _standard(drawn: NDArray[np.uint64], runs: NDArray[np.int64], result: NDArra
     """Compute exponentials from random words: the highest bit selects the half of (0, 1), and the lowest 53 bits f give
     W = 2^-(run + 2) (1 + f 2^-53), where `run` is the number of leading zeros.
 
-    The ideal W has further bits below f. The number 2 (2^53 + f) + 1 is the middle of the interval in which the ideal W
-    lies, in its units. As a double that number is off by one at most, so W is within a relative 2^-53 of the ideal one.
-    E is within 1.45 times that, plus the rounding of one logarithm, which is a double's last place. The relative errors
-    together are below 2^-51.
+    The ideal W has further bits below the 53 bits of f. The number 2 (2^53 + f) + 1 is the middle of the interval in
+    which the ideal W lies, in its units. The double nearest to 2 (2^53 + f) + 1 is off by one at most, so W is within a
+    relative 2^-53 of the ideal W. The relative error of E is at most 1.45 times the error of W, plus the rounding of
+    one logarithm, which is a double's last place. All relative errors of E together are below 2^-51.
     """
     for k in range(len(drawn)):
         mantissa = (drawn[k] & np.uint64((1 << 53) - 1)) | np.uint64(1 << 53)

@@ -1,8 +1,9 @@
 """The noise that a run receives, which always has the same class, whatever its source.
 
-Secure noise may be drawn directly, kept in a journal, or recorded or forced by an audit. A run that could see which of
-these it gets might behave differently in an audit and in a release. So `Noise.secure()` is of the class `GivenNoise`,
-settlement passes no other class, and the audit of any mechanism wraps its own noise in a `GivenNoise`.
+Secure noise may be drawn directly, kept in a journal, or recorded or forced by an audit. A run that could see which
+source of noise it gets might behave differently in an audit and in a release. `Noise.secure()` is therefore of the
+class `GivenNoise`, settlement passes no other class, and the audit of any mechanism wraps its own noise in a
+`GivenNoise`.
 """
 
 from __future__ import annotations

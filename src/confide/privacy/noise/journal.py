@@ -57,23 +57,23 @@ class JournalNoise(PassingNoise):
 
     A draw takes two writes, each of which is synchronised to disk: first the draw itself, then the end of its line. A
     line without an end belongs to a draw that was never handed out, and is dropped when the journal is opened. A line
-    with an end was complete on disk before, so a wrong checksum on it means damage, and the journal is refused. Only
-    one process at a time can hold a journal.
+    of the journal that has its end was complete on disk, so a wrong checksum on this line means damage, and the journal
+    is refused. Only one process at a time can hold a journal.
 
     Args:
         path: the path of the journal. A missing folder is created, with access for its owner only.
         source: the source of new draws. A journal that was begun with another kind of source is refused.
         existing: True if the journal must exist (a run that goes on), False if it must not exist, None if either is
             allowed.
-        sealed: an earlier `seal` of this journal, kept elsewhere. A journal that does not continue from that seal is
-            refused.
+        sealed: an earlier `seal` of this journal, kept elsewhere. A journal that does not continue from the seal
+            `sealed` is refused.
 
     Raises:
         InvalidInput: the source is no noise; the file is readable by others, is no journal, or was begun with another
             kind of source; the file exists, or is missing, contrary to `existing`; or the journal is cut off, or is an
             older copy, contrary to `sealed`.
-        StoreFailed: another process holds the journal, the file is damaged, or nothing can be written. The draw is not
-            handed out.
+        StoreFailed: another process holds the journal, the file is damaged, or nothing can be written. After a failure
+            of the journal, the draw is not handed out.
 
     Source: spec targeted_search 9 (service), trap 3; design 10.4.
 
@@ -129,8 +129,8 @@ class JournalNoise(PassingNoise):
         """Write down the purpose of a stream's draws, and of all streams whose names begin with its name, before the
         first draw.
 
-        Raw material such as exponentials and words is requested without parameters. So only a note keeps stored draws
-        from serving another run.
+        Raw material such as exponentials and words is requested without parameters. Requests for raw material look the
+        same in every run, so only a note keeps stored draws from serving another run.
 
         Args:
             stream: first words of the draws' names.
@@ -138,7 +138,7 @@ class JournalNoise(PassingNoise):
 
         Raises:
             InvalidInput: another text was noted, or draws were made before a restart without this note.
-            StoreFailed: the note cannot be written, as for a draw.
+            StoreFailed: the note cannot be written to disk.
         """
         name = as_stream(stream)
         with self._writing:
@@ -172,8 +172,9 @@ class JournalNoise(PassingNoise):
     def destroy(self) -> None:
         """Overwrite the journal and remove it, when the run has ended and none of its draws will be needed again.
 
-        Overwriting reaches only the place that the file occupies now. Overwriting does not reach copies that a file
-        system, a disk or a backup keeps elsewhere. So keep journals on an encrypted disk, and out of backups.
+        Overwriting reaches only the place that the journal's file occupies now. Overwriting does not reach copies that
+        a file system, a disk or a backup keeps elsewhere. It is therefore best to keep journals on an encrypted disk,
+        and out of backups.
 
         Raises:
             StoreFailed: the journal could not be removed.
@@ -234,8 +235,8 @@ class JournalNoise(PassingNoise):
         return file
 
     def _read(self, sealed: tuple[int, str] | None) -> None:
-        """Read all complete lines. The rest after the last complete line belongs to a draw that was never handed out,
-        and is cut off.
+        """Read all complete lines. All bytes after the last complete line of the journal belong to a draw that was
+        never handed out, and are cut off.
         """
         with os.fdopen(os.dup(self._file), "rb") as file:
             lines = file.read().split(b"\n")

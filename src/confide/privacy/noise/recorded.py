@@ -2,12 +2,13 @@
 other data.
 
 `RecordingNoise` passes every draw through and records it. `ForcedNoise` answers with the values of a transcript,
-whatever the centers are, and records the requests. So an audit can run a mechanism on a neighbouring data set with the
-same public history. The two runs differ in their centers, and must not differ in their published output.
+whatever the centers are, and records the requests. An audit can thereby run a mechanism on a neighbouring data set with
+the same public history. The two runs differ in their centers, and must not differ in their published output.
 
-Recording and forced noise both report the properties of secure noise. So a mechanism that adapts to the properties of
-its noise behaves in an audit as it does in a release. An outcome made with such noise counts as a study, not as a
-release (`Noise.audited`). `given` wraps recording and forced noise so that a run cannot tell it from secure noise.
+Recording and forced noise both report the properties of secure noise. A mechanism that adapts to the properties of its
+noise therefore behaves in an audit as it does in a release. An outcome made with recording or forced noise counts as a
+study, not as a release (`Noise.audited`). `given` wraps recording and forced noise so that a run cannot tell it from
+secure noise.
 
 `PassingNoise` is the base class of noise that passes requests on to other noise, such as transcripts and sources that
 are broken on purpose.
@@ -79,7 +80,7 @@ class Draw:
         grid: exponent of the grid to which the answer was rounded; -1 if there is no grid.
         stretch: (d,) factors of a vector draw; empty for the other laws.
         center: the exact numbers, flattened, to which the noise was added. The center of a channel is its inputs, and
-            that of a selection its logits; a split, exponentials and words have an empty center.
+            the center of a selection its logits; a split, exponentials and words have an empty center.
         value: the answer.
         table: rows of a channel's weights; empty for the other laws.
         centered: False if the law allows a `center` and none was passed, so that the record does not show which numbers

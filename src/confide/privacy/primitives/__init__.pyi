@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.privacy.primitives.additive import add_discrete_gaussian as add_discrete_gaussian
 from confide.privacy.primitives.additive import add_discrete_laplace as add_discrete_laplace
 from confide.privacy.primitives.additive import add_gaussian as add_gaussian

@@ -79,7 +79,7 @@ def add_discrete_laplace(
         Noisy whole numbers in the shape of `center`.
 
     Raises:
-        InvalidInput: an argument out of range, or no such line.
+        InvalidInput: an argument is out of range, or the charge has no line of the given name.
         Overspent: the line has less left than the draw costs.
 
     Example:
@@ -110,7 +110,7 @@ def add_discrete_gaussian(
         Noisy whole numbers in the shape of `center`.
 
     Raises:
-        InvalidInput: an argument out of range, or no such line.
+        InvalidInput: an argument is out of range, or the charge has no line of the given name.
         Overspent: the line has less left than the draw costs.
     """
     cost = _gaussian(noise_std, l2_sensitivity_squared, LARGEST_SCALE, lattice=True)
@@ -136,7 +136,7 @@ def add_laplace(
         grid: the exponent of the grid 2^-grid, in 0..60.
 
     Raises:
-        InvalidInput: an argument out of range, or no such line.
+        InvalidInput: an argument is out of range, or the charge has no line of the given name.
         Overspent: the line has less left than the draw costs.
     """
     cost = _laplace("l1_sensitivity", noise_scale, l1_sensitivity, math.inf)
@@ -161,7 +161,7 @@ def add_gaussian(
         grid: the exponent of the grid 2^-grid, in 0..60.
 
     Raises:
-        InvalidInput: an argument out of range, or no such line.
+        InvalidInput: an argument is out of range, or the charge has no line of the given name.
         Overspent: the line has less left than the draw costs.
     """
     cost = _gaussian(noise_std, l2_sensitivity_squared, math.inf, lattice=False)
@@ -174,7 +174,7 @@ def add_missing_noise(
 ) -> int:
     """Add discrete Gaussian noise to a sum, in place of the noise that absent participants would have added.
 
-    The records in the sum are protected by noise from the devices of their senders. So nothing more is charged, as long
+    The records in the sum are protected by noise from the devices of their senders. No further loss is charged, as long
     as the added variance is at least the missing variance.
 
     Args:
@@ -213,7 +213,7 @@ def add_vector_laplace(
         grid: the exponent of the grid 2^-grid, in 0..60.
 
     Raises:
-        InvalidInput: an argument out of range, or no such line.
+        InvalidInput: an argument is out of range, or the charge has no line of the given name.
         Overspent: the line has less left than the draw costs.
     """
     cost = _laplace("l2_sensitivity", noise_scale, l2_sensitivity, math.inf)

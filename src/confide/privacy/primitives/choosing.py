@@ -50,7 +50,7 @@ def draw_by_logits(
         (count,) positions.
 
     Raises:
-        InvalidInput: an argument out of range, or no such line.
+        InvalidInput: an argument is out of range, or the charge has no line of the given name.
         Overspent: the line has less left than the draws cost.
 
     Source: McSherry and Talwar 2007; spec query_release A2 and A3.
@@ -75,7 +75,7 @@ def draw_digits(
         line: the line of the charge that pays.
 
     Raises:
-        InvalidInput: an argument out of range, or no such line.
+        InvalidInput: an argument is out of range, or the charge has no line of the given name.
         Overspent: the line has less left than the draw costs.
     """
     source = pay(noise, law_cost(epsilon), stream=stream, line=line)
@@ -93,8 +93,8 @@ def draw_through(
         noise: the noise of the run, or of a device.
         table: (m, k) public weights in whole numbers, where all rows have the same sum.
         inputs: (n,) row numbers, private.
-        epsilon: the largest log ratio between the rows of two neighbours, in nats, rounded up. The default is computed
-            from the table, over all pairs of rows.
+        epsilon: the largest log ratio between the rows of two neighbours, in nats, rounded up. The default of `epsilon`
+            is computed from the table, over all pairs of rows.
         stream: name of the draws.
         line: the line of the charge that pays.
 
@@ -102,7 +102,7 @@ def draw_through(
         (n,) column numbers of the table.
 
     Raises:
-        InvalidInput: an argument out of range, or no such line.
+        InvalidInput: an argument is out of range, or the charge has no line of the given name.
         Overspent: the line has less left than the draw costs.
     """
     source = pay(noise, law_cost(_log_ratio(table) if epsilon is None else epsilon), stream=stream, line=line)

@@ -1,9 +1,9 @@
 """Sessions, in which one event pays for all draws of a primitive that works step by step.
 
 A tree counter or a sparse vector draws many numbers from a few laws, and a theorem about the primitive gives their
-joint cost. So a session is paid for when it is opened, and declares all draws that it may make: the law, the scale and
-the number of draws of each part. The theorem is evaluated at the scales that are later drawn. A draw cannot choose
-another scale, and is refused once the declared number is used up.
+joint cost. A session is paid for when it is opened, and declares all draws that it may make: the law, the scale and the
+number of draws of each part. The theorem is evaluated at the scales that are later drawn. A draw cannot choose another
+scale, and is refused once the declared number is used up.
 
 The module also contains `pay`, which pays for single draws on the meter of a run.
 """
@@ -45,7 +45,7 @@ def pay(
         group: for a line of parallel groups, the group of people whose records the draws are about.
 
     Raises:
-        InvalidInput: no noise, or no such line.
+        InvalidInput: the argument is no noise, or the charge has no line of the given name.
         Overspent: the line has less left than the draws cost. Nothing was drawn.
     """
     source = as_noise(noise)
@@ -95,7 +95,7 @@ def open_session(
         line: the line of the charge that pays.
 
     Raises:
-        InvalidInput: no noise, or no such line.
+        InvalidInput: the argument is no noise, or the charge has no line of the given name.
         Overspent: the line has less left than the session costs. Nothing was drawn.
     """
     source = as_noise(noise)

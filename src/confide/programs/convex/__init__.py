@@ -1,8 +1,8 @@
 """User-defined convex programs: one participant's part is written in cvxpy and compiled once to arrays."""
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "compiled_program": ("ConvexProgram", "TauCheck", "check_tau"),

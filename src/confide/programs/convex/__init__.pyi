@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.programs.convex.compiled_program import ConvexProgram as ConvexProgram
 from confide.programs.convex.compiled_program import TauCheck as TauCheck
 from confide.programs.convex.compiled_program import check_tau as check_tau

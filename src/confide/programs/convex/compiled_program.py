@@ -61,11 +61,12 @@ _MISS = 2.0**-18  # of its own rows, what a solver may miss
 @wire("ConvexProgram", "people supply tau template extent accuracy")
 @dataclass(frozen=True, eq=False)
 class ConvexProgram(Program):
-    """A program of n people with the same template and different records. Such programs are made by `convex_program`.
+    """A program of n people with the same template and different records. The function `convex_program` makes programs
+    of this class.
 
     Where the code recognises no special shape, OSQP finds responses, and weak duality proves each response to be within
     `oracle_error` of the best one. A response that is not proved, or violates a declared bound, becomes null, both in
-    the run and in decoding. The promises are about the program in which participants with a null response have nothing.
+    the run and in decoding. All promises refer to the program in which a participant with a null response has nothing.
     The program's own rows are met up to about 2^-18. Decoded responses are bit-identical with the same OSQP on the same
     kind of machine. On another kind of machine, decoded responses may differ in the last rounded digit, 2^-20.
 
@@ -263,7 +264,7 @@ class ConvexProgram(Program):
         return self._records(theta, ~bad)
 
     def one(self, record: Any) -> ProgramRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: a mapping from each field to an array of its shape; None for a slot without a record.
@@ -294,9 +295,9 @@ class ConvexProgram(Program):
     def _made_up(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Fixed public points inside the ranges, one for each place, shape (m, numbers of a record).
 
-        Slots without a record have such a public point too. A solve at a corner of the ranges would be easier than
-        most, so the duration of a round would reveal the number of empty slots. The response of an empty slot is set to
-        null after its solve.
+        A slot without a record also has a fixed public point inside the ranges. A solve at a corner of the ranges would
+        be easier than most, so the duration of a round would reveal the number of empty slots. The response of an empty
+        slot is set to null after its solve.
         """
         t = self.template
         turns = _TURN * np.sqrt(np.arange(2, len(t.low) + 2))  # irrational: each number of a record goes its own way

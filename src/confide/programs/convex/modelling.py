@@ -1,6 +1,6 @@
 """`convex_program`: one participant's program as cvxpy expressions, checked and compiled once.
 
-Only this module needs cvxpy. The compiled program runs, is saved and decodes without cvxpy.
+No module of the library except this one needs cvxpy. The compiled program runs, is saved and decodes without cvxpy.
 
 Source: spec convex_programs 8 (convex front end); Agrawal et al. 2019 for parametrised programs (DPP).
 """
@@ -48,14 +48,14 @@ def convex_program(
             arrays of the Parameter's shape.
         tau: the dual bound, which must be declared: an upper bound on the increase of the optimum per unit of excess in
             a row. Suppose that everybody may have nothing, contributions are not negative, and every piece with a
-            contribution adds at least L to some row. In this case the largest value divided by L is a valid tau.
-            `check_tau` tests a tau on invented records.
+            contribution adds at least L to some row. Under these conditions the largest value divided by L is a valid
+            tau. `check_tau` tests a tau on invented records.
         constraints: constraints on the participant's variables; they must bound each of them.
         accuracy: largest loss of a solver's response against the best one, as a share of the largest value.
 
     Raises:
         InvalidInput: not convex, not affine in parameters, not quadratic, a parameter without a range, an unbounded
-            variable, or no tau. The error names the fault.
+            variable, or no tau. The error message names the fault.
 
     Example:
         >>> import cvxpy as cp

@@ -3,8 +3,8 @@ largest and smallest value.
 
 Each bound is the optimum of a linear program over a superset of the feasible points. A coefficient that depends on the
 record is replaced by the end of its range that allows more. The replacement is sound where the coefficient's variable
-is known to be nonnegative. Rows without that property are left out. Variables that are computed by steps are bounded by
-the linear program and by interval arithmetic. The bounds use no record.
+is known to be nonnegative. Rows with a variable that may be negative are left out. Variables that are computed by steps
+are bounded by the linear program and by interval arithmetic. The bounds use no record.
 
 Source: spec convex_programs 1 and 8 (constants by LP over a public superset).
 """

@@ -1,9 +1,10 @@
 """Shapes with fast exact responses: linear values over a box, or over a box with one knapsack row, such as at most one.
 
-All participants choose from the same set, and only values and contributions depend on the record. The best response is
-then a vertex in closed form. Without a knapsack row, each variable is decided by its own sign. With a knapsack row, the
-variables with the best ratio of value less price to weight are taken until the row is full. Values and contributions of
-a unit of x are whole numbers on the program's grids, so responses compare whole numbers.
+All participants choose from the same set, and only values and contributions depend on the record. With linear values
+over a box, or over a box with one knapsack row, the best response is a vertex in closed form. Without a knapsack row,
+each variable is decided by its own sign. With a knapsack row, the variables with the best ratio of value less price to
+weight are taken until the row is full. Values and contributions of a unit of x are whole numbers on the program's
+grids, so responses compare whole numbers.
 
 Source: spec convex_programs 8 (recognised templates).
 
@@ -49,7 +50,7 @@ class Shape:
         full: whether the knapsack row is an equation.
         pieces: (k, a) index of the entry of A that is the contribution of a unit of x to each row; -1 for none.
         fixed: (k,) index of the row of A whose limit is the contribution that does not depend on x.
-        signs: (k,) divisors of the contributions of both kinds.
+        signs: (k,) divisors of the contributions of units of x and of the fixed contributions.
     """
 
     low: _Ints
@@ -69,7 +70,7 @@ class Shape:
 
     @property
     def single(self) -> bool:
-        """Whether every vertex except zero has one whole good."""
+        """Whether every vertex of the set, except the vertex 0, has one whole unit of a single good."""
         return self.whole and len(self.weights) > 0 and self.capacity == LOAD_UNIT and not self.low.any()
 
 
@@ -94,7 +95,8 @@ class LinearRecords(ProgramRecords):
 
 
 def recognised(template: Template) -> Shape | None:
-    """The shape of a template; None where it has no such shape.
+    """The special shape of a template, by which responses are computed exactly; None where the template has no special
+    shape.
 
     Args:
         template: template with bounds on every column of z.
@@ -274,8 +276,8 @@ def _of_shape(program: Program, shape: Shape, records: Any) -> LinearProgram:
 def blocks_of(
     program: Program, template: Template, records: Any, slopes: NDArray[np.float64] | None = None,
 ) -> LinearProgram:
-    """The whole program in all of z. The objective is the sum of the linear values, or of their linearisations at a
-    point.
+    """The linear program of all participants in all of their variables z. The objective is the sum of the linear
+    values, or of their linearisations at a point.
 
     Args:
         program: program whose supply counts.

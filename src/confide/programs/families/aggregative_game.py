@@ -2,8 +2,8 @@
 target.
 
 In an aggregative game the value of an action depends only on the sum of everybody's contributions. Suppose that
-everybody plays actions that are (nearly) best at some sum, and that their contributions have this sum. Then nobody has
-a reason to deviate, so the actions are an equilibrium.
+everybody plays actions that are (nearly) best at some sum, and that their contributions have this sum. If everybody
+plays best actions at the actual sum, nobody has a reason to deviate, so the actions are an equilibrium.
 
 Source: Wu 2017, section 5.4.5 (Cummings et al. 2015); spec convex_programs 4 and 7 (erratum 10).
 """
@@ -81,18 +81,19 @@ class AggregativeRecords(ProgramRecords):
 class AggregativeGame(Program):
     """A game of n people with A actions each and contributions that are to add up to a public target.
 
-    A record is a pair. Its first part is an (A, k) table of contributions, each at most `largest` in absolute value.
-    Its second part, of shape (A,), says which actions are allowed, at least one: usually those that are `nearly_best`
-    at the target. There is nothing to maximise. The goal is a small distance of the sum from the target in each row,
-    which the certificate's `excess` bounds. Rows are equations with one noisy release each, and prices of either sign.
-    Contributions are rounded to the nearest multiple of 2^-20, or towards zero where their sum would be above
+    A record in an aggregative game is a pair. The first part of a record is an (A, k) table of contributions, each at
+    most `largest` in absolute value. The second part of a record, of shape (A,), says which actions are allowed. At
+    least one action must be allowed; usually these are the actions that are `nearly_best` at the target. A
+    participant's actions have no values to maximise. The goal is a small distance of the sum from the target in each
+    row, which the certificate's `excess` bounds. Rows are equations with one noisy release each, and prices of either
+    sign. Contributions are rounded to the nearest multiple of 2^-20, or towards zero where their sum would be above
     `largest_sum`. The promises are about the rounded contributions.
 
     A participant with a record plays allowed actions only. A slot without a record plays -1, which contributes nothing.
 
-    One run is for one target. A search for an equilibrium on a grid of targets makes one run for each target, and the
-    budget (epsilon, delta) must be split among all of them. Choosing a target after a look at the runs for other
-    targets composes like every other release.
+    Each run of the game uses one target. A search for an equilibrium on a grid of targets makes one run for each
+    target, and the budget (epsilon, delta) must be split among all of them. Choosing a target after a look at the runs
+    for other targets composes like every other release.
 
     Raises:
         InvalidInput: a number out of range; a target that no contributions reach.
@@ -194,7 +195,7 @@ class AggregativeGame(Program):
         return self._kept(table, mask, bad)
 
     def one(self, record: Any) -> AggregativeRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: a pair: (A, k) contributions, and (A,) whether each action is allowed.

@@ -1,5 +1,5 @@
-"""`CallbackDemand`: each record is an object that answers which goods it demands at given prices. Such programs are
-slow but support any values.
+"""`CallbackDemand`: each record is an object that answers which goods it demands at given prices. Programs of this
+family are slow but support any values.
 
 Source: Wu 2017, section 5.4.1 (demand oracle); spec convex_programs 4 (d-demand, callback).
 """
@@ -65,13 +65,13 @@ class OracleRecords(ProgramRecords):
 class CallbackDemand(SetsOfGoods):
     """A program of n people and k goods in several copies each; a record has `demand(prices)` and `value(goods)`.
 
-    Each round queries every object twice, in Python and one object after the other. Such rounds are feasible for at
-    most about a million people times rounds. An answer is counted and delivered only if it follows the rules: up to
-    `size` different goods of 0..k-1, with a finite value in [0, 1] that is above their price. Any other answer, and a
-    call that fails, counts as nothing. No error is raised, because others would see it. Objects are queried on another
-    thread than the main one, which receives no signals. So an exception of any kind, even `SystemExit` or
-    `KeyboardInterrupt`, comes from the object. The operator's own interrupt ends a run even while an object does not
-    return.
+    Each round queries every object twice, in Python and one object after the other. Rounds in Python are feasible for
+    at most about a million people times rounds. An answer is counted and delivered only if it follows the rules: up to
+    `size` different goods of 0..k-1, with a finite value in [0, 1] that is above their price. An answer against the
+    rules, or a call that fails, counts as an empty set of goods. No error is raised, because others would see it.
+    Objects are queried on another thread than the main one, which receives no signals. So an exception of any kind,
+    even `SystemExit` or `KeyboardInterrupt`, comes from the object. The operator's own interrupt ends a run even while
+    an object does not return.
 
     The promises of value and satisfaction hold for objects that answer with a best set, and always in the same way.
     Privacy and feasible averages need only the rules and consistent answers. An object's output and its running time
@@ -108,7 +108,7 @@ class CallbackDemand(SetsOfGoods):
 
         Args:
             data: n objects, or None for a slot without a record.
-            unusable: treatment of an object without these methods.
+            unusable: treatment of an object without the methods of a `DemandOracle`.
         """
         given = data.tolist() if isinstance(data, np.ndarray) else data
         if not isinstance(given, Sequence) or isinstance(given, str | bytes):
@@ -123,7 +123,7 @@ class CallbackDemand(SetsOfGoods):
         return OracleRecords(people=self.people, oracles=oracles)
 
     def one(self, record: Any) -> OracleRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: an object with the methods of a `DemandOracle`.

@@ -86,7 +86,7 @@ class CappedAdditive(SetsOfGoods):
         return records
 
     def one(self, record: Any) -> WorthRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: (k,) values in [0, 1].

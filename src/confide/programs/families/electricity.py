@@ -8,9 +8,9 @@ Source: Wu 2017, section 5.3 (running example), Corollary 5.3.19; spec convex_pr
 
 The module also reads load profiles of a day: the power that others draw from a grid, so that the rest can be shared.
 
-The package simbench ships a year of measured profiles in steps of a quarter of an hour. Its code is under a BSD licence
-and its data under the Open Database License; no code or data of simbench is part of this package. Cite: Meinecke et
-al., SimBench, Energies 13 (2020) 3290.
+The package simbench ships a year of measured profiles in steps of a quarter of an hour. The code of simbench is under a
+BSD licence and its data under the Open Database License; no code or data of simbench is part of this package. Cite:
+Meinecke et al., SimBench, Energies 13 (2020) 3290.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class Electricity(Program):
         return self._kept(values, needs, bad)
 
     def one(self, record: Any) -> ElectricityRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: (T, Q) values in [0, 1]; for a program with needs, a pair of (T, Q) values and T whole numbers.
@@ -234,10 +234,10 @@ class Electricity(Program):
     def respond(self, records: ElectricityRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
         """The best slots of all participants, in the order of slots, shape (m, most).
 
-        Within an interval, as many slots as are needed add their value less price plus the cost of a missed slot. Slots
-        beyond the needs add value less price alone. The gains of slots only decrease within an interval, so the `most`
-        largest positive gains of all intervals are best. Meeting needs first and choosing the rest from the remaining
-        slots would not be optimal where a shortfall is cheap.
+        Within an interval, each slot that is needed adds its value, less its price, plus the cost of a missed slot.
+        Slots beyond the needs add value less price alone. The gains of slots only decrease within an interval, so the
+        `most` largest positive gains of all intervals are best. Meeting needs first and choosing the rest from the
+        remaining slots would not be optimal where a shortfall is cheap.
         """
         chosen = np.empty((records.people, self.width), dtype=np.int32)
         bonus = _MUST if self.hard else self._penalty

@@ -150,7 +150,7 @@ class Flow(Program):
 
         Args:
             data: (n, 2 + E) source, sink and costs in [0, 1] of each participant; (n, 2) where costs are public. A row
-                with source and sink -1 is a slot without a record, with any other entries.
+                with source and sink -1 is a slot without a record, whatever its other entries are.
             unusable: treatment of a bad row.
         """
         table = numbers("records", data, (self.people, self._columns), unusable)
@@ -159,7 +159,7 @@ class Flow(Program):
         return self._of(table, bad)
 
     def one(self, record: Any) -> FlowRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: (2 + E,) source, sink and costs, or (source, sink, costs); (source, sink) where costs are public.

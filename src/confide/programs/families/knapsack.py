@@ -145,7 +145,7 @@ class Knapsack(Program):
         return records
 
     def one(self, record: Any) -> ItemRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: 1 + k numbers: a value in [0, 1], then the weights; or a pair of the value and k weights.

@@ -1,15 +1,15 @@
 """Public networks: from pairs of nodes, or from the topologies that the package topohub ships.
 
-topohub (an extra, `confide[examples]`) is under the MIT licence. Its networks of the Survivable Network Design Library
-are converted from that library, which states no licence of its own for them and asks to be cited: Orlowski, Wessaely,
+topohub (an extra, `confide[examples]`) is under the MIT licence. Some networks of topohub are converted from the
+Survivable Network Design Library, which states no licence for them. The library asks to be cited: Orlowski, Wessaely,
 Pioro and Tomaszewski, SNDlib 1.0, Networks 55 (2010) 276-286. Nothing of topohub or SNDlib is part of this package.
 
 The module also describes, for a solver, all routes between two nodes of a public network with a limited number of arcs.
 
-Routes have two descriptions, of which the smaller one is used. The first description has a variable for each simple
-path and is small where there are few paths. The second description has a variable for each arc at each of its possible
-places in a walk. A walk of at most L arcs contains a simple path that costs no more and uses no additional arcs, so
-both descriptions have the same optimum.
+Routes have two descriptions, of which the smaller one is used. The first of two descriptions of routes has a variable
+for each simple path, and is small where there are few paths. The second of two descriptions of routes has a variable
+for each arc at each of its possible places in a walk. A walk of at most L arcs contains a simple path that costs no
+more and uses no additional arcs, so both descriptions have the same optimum.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ def packaged_network(name: str) -> Network:
             collection within a collection.
 
     Raises:
-        InvalidInput: topohub is not installed, or ships no such network. The error names the most similar network.
+        InvalidInput: topohub is not installed, or ships no such network. The error message names the network with the
+            most similar name.
     """
     found = json.loads(_shipped(name).read_text(encoding="utf-8"))
     place_of = {node["id"]: place for place, node in enumerate(found["nodes"])}
@@ -163,8 +164,8 @@ class Routes:
         arrives: (m,) amount that one unit of each variable brings to the sink: 1 or 0.
         arc: (z,) arc of each use.
         user: (z,) variable of each use.
-        high: (r,) upper bound of each row. The bound is 1 in the first row, for at most one route, and 0 in the other
-            rows, which are flow balances.
+        high: (r,) upper bound of each row. The upper bound is 1 in the first row, for at most one route, and 0 in the
+            other rows, which are flow balances.
         row: (y,) row of each matrix entry.
         column: (y,) variable of each matrix entry.
         entry: (y,) value of each matrix entry, +1 or -1.

@@ -42,7 +42,7 @@ class SharedResources(Program):
     price of a project is the sum of its rows' prices.
 
     The dual bound of a row is the lesser of 1 and the cost of its resource: a missing unit can be bought, or a person
-    can be turned away. (The source has 1, which is also valid but needs a longer path.)
+    can be turned away. (The source has a dual bound of 1, which is also valid but needs a longer path.)
 
     Raises:
         InvalidInput: a number out of range, or a resource without a cost.
@@ -151,7 +151,7 @@ class SharedResources(Program):
         return read_worth(data, self.people, self.projects, unusable)
 
     def one(self, record: Any) -> WorthRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: (m,) values in [0, 1].

@@ -172,7 +172,7 @@ class UnitDemand(SetsOfGoods):
         return read_worth(data, self.people, self.rows, unusable)
 
     def one(self, record: Any) -> WorthRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: (k,) values in [0, 1].

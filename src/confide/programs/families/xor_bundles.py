@@ -104,7 +104,7 @@ class XorBundles(SetsOfGoods):
         return records
 
     def one(self, record: Any) -> BundleRecords:
-        """One record, checked alone.
+        """One participant's record, checked without any other record.
 
         Args:
             record: a list of bids, each a pair (goods, value); or a tuple of two arrays, goods (bids, size) and values

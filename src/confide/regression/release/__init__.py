@@ -2,9 +2,9 @@
 loss and error.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "ada_ssp": ("AdaSSP",),

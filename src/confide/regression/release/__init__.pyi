@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.regression.release.ada_ssp import AdaSSP as AdaSSP
 from confide.regression.release.base import Interval as Interval
 from confide.regression.release.base import Release as Release

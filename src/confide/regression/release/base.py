@@ -6,9 +6,9 @@ and the error that is predicted from public parameters.
 The module also computes quantiles of the effect of privacy noise on a released number, which is one coordinate of
 vector Laplace noise.
 
-If a noise vector v has density proportional to exp(-||v||) in d dimensions, then u'v for a unit vector u is the product
-R*T of independent variables: R ~ Gamma(d), and T is a coordinate of a uniform direction. The tail probability of u'v is
-therefore P[|u'v| > x] = E[P(|T| > x/R)].
+Let a noise vector v have density proportional to exp(-||v||) in d dimensions, and let u be a unit vector. The product
+u'v is R*T for independent variables: R ~ Gamma(d), and T is a coordinate of a uniform direction. The tail probability
+of u'v is therefore P[|u'v| > x] = E[P(|T| > x/R)].
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def laplace_marginal_quantile(level: float, dimension: int) -> float:
 def mean_of_two_quantile(level: float, dimension: int) -> float:
     """The number x with P[|u'(v0+v1)/2| <= x] = level, for two independent draws v0, v1 of scale 1 and a unit vector u.
 
-    The averaged release uses this quantile.
+    The averaged release uses the quantile of the mean of two noise vectors.
     """
     fraction("level", level)
     half = 1.5 * laplace_marginal_quantile(1 - 1e-9, dimension)
@@ -149,8 +149,8 @@ class ProvedError:
     Args:
         bound: bound on the squared error, in the scale of the records; infinity where the sizes are too small for any
             bound.
-        expected: whether the bound is on the expectation over the noise. If not, the error is below the bound with high
-            probability.
+        expected: whether the bound is on the expectation over the noise. If `expected` is false, the error is below the
+            bound with high probability.
         failure_probability: probability that the bound fails, in addition to failures of the spectrum's bounds and of
             the tolerated misreports.
         source: theorem from which the bound comes.
@@ -193,8 +193,8 @@ class Interval:
             before projection.
         level: coverage of `noise` alone, and of `sampling` alone.
         total_level: coverage of all parts together.
-        exact: whether the noise part is exact. If not, it is a first-order approximation, whose coverage the tests
-            measure.
+        exact: whether the noise part is exact. If `exact` is false, the noise part is a first-order approximation,
+            whose coverage the tests measure.
     """
 
     value: float
@@ -231,7 +231,7 @@ class Release(Declared, ABC):
 
     @abstractmethod
     def events(self) -> tuple[Event, ...]:
-        """The privacy events of the release, in addition to those of the payment estimates."""
+        """The privacy events of the release, in addition to the events of the payment estimates."""
 
     def lines(self) -> tuple[Line, ...]:
         """The events as lines of a privacy charge, against which the release's draws are counted."""
@@ -255,7 +255,7 @@ class Release(Declared, ABC):
         """
 
     def again(self, setting: Setting, released: Released, peers: np.ndarray) -> Released:
-        """The published numbers, recomputed from the noisy ones among them, which are taken as they are.
+        """The published numbers, recomputed from the noisy numbers among them, which are not changed.
 
         Args:
             setting: public facts of the regression.
@@ -298,8 +298,8 @@ class Release(Declared, ABC):
     def prediction_error(self, setting: Setting) -> float:
         """The predicted E(x'estimate - x'theta)^2 for a new person's features x; a typical value, no bound.
 
-        A direction in which people hardly differ has little weight in this error. Release estimators are compared by
-        this error.
+        A direction in which people hardly differ has little weight in the error of a prediction. Release estimators are
+        compared by the predicted error of a prediction.
         """
         return _prediction_error(self, setting)
 

@@ -178,7 +178,9 @@ class RidgeRelease(Release):
 @wire("Averaged", "epsilon_payment ridge_payment")
 @dataclass(frozen=True, kw_only=True)
 class Averaged(Release):
-    """A release of the mean of the two payment estimates, which has no privacy loss in addition to theirs."""
+    """A release of the mean of the two payment estimates, which has no privacy loss beyond the loss of these
+    estimates.
+    """
 
     epsilon_payment: Annotated[float, Parameter("privacy loss of the payment estimates", unit="nats", above=0)]
     ridge_payment: Annotated[float, Parameter("ridge weight of the payment estimates", symbol="gamma_p", above=0)]

@@ -92,8 +92,8 @@ def shrink(gram: np.ndarray, setting: Setting, *, gram_noise_std: float, cross_n
 
     The model is u~ = A~ theta + noise. In the eigendirection k of A~ with eigenvalue w_k, the noise has variance v_k =
     cross_noise_std^2 + gram_noise_std^2 R0^2/2 + sigma^2 w_k. A coordinate of theta, which is uniform in the ball, has
-    variance R0^2/(d+2). The best linear estimate then has coordinates w_k u_k / (w_k^2 + v_k (d+2)/R0^2). Directions
-    with an eigenvalue that the noise made negative are shrunk in the same way, and never inverted.
+    variance R0^2/(d+2). The best linear estimate has coordinates w_k u_k / (w_k^2 + v_k (d+2)/R0^2). Directions with an
+    eigenvalue that the noise made negative are shrunk by this formula too, and never inverted.
 
     Args:
         gram: (d, d) released matrix A~.
@@ -151,16 +151,17 @@ def moment_error_bound(
     """A bound on ||coefficients - theta||^2 that holds with high probability, for a release of noisy moments (A~, u~).
 
     Let w = lo - |noise in A| - absences, a lower bound on the smallest eigenvalue of A~. Consider a linear estimate
-    with filters f(w) <= 1/w that shrinks by 1 - w f(w). Its error is at most (|u~ - A~ theta|)/w + R0 (1 - w f(w)). In
-    this bound, the norm |u~ - A~ theta| is at most noise in u + R0 noise in A + |X'z| + max(2Y, M) misreports +
-    truncation. By Bernstein's inequality in Hilbert space (Pinelis 1994), the norm |X'z| is at most u, except with the
-    failure probability 2 exp(-u^2/(2(n sigma^2 + M u/3))). The projection to the ball never adds error.
+    with filters f(w) <= 1/w that shrinks by 1 - w f(w). The error of this linear estimate is at most (|u~ - A~
+    theta|)/w + R0 (1 - w f(w)). In this bound, the norm |u~ - A~ theta| is at most noise in u + R0 noise in A + |X'z| +
+    max(2Y, M) misreports + truncation. By Bernstein's inequality in Hilbert space (Pinelis 1994), the norm |X'z| is at
+    most u, except with the failure probability 2 exp(-u^2/(2(n sigma^2 + M u/3))). The projection to the ball never
+    adds error.
 
     Args:
         setting: public facts of the regression.
         misreports: tolerated share alpha of lies and absences.
         gram_noise: bound on the Frobenius norm of the noise in A, which fails with probability at most FAILURE.
-        cross_noise: bound on the norm of the noise in u, on the same event.
+        cross_noise: bound on the norm of the noise in u, on the event that the bound `gram_noise` holds.
         gram_noise_std: standard deviation as in `shrink`, where the filter of `shrink` is used; else 0.
         cross_noise_std: standard deviation as in `shrink`, where the filter of `shrink` is used; else 0.
         ridge: largest ridge weight, where the filter f(w) = 1/(w + ridge) is used.
@@ -200,7 +201,7 @@ def predicted_errors(
         fit: function from noisy (A, u) to the release's estimate, shape (d,).
         gram_noise_std: standard deviation of the noise in a diagonal entry of A.
         cross_noise_std: standard deviation of the noise in an entry of u.
-        draws: number of simulated data sets; their fixed public seed makes the plan reproducible.
+        draws: number of simulated data sets; the fixed public seed of the data sets makes the plan reproducible.
     """
     d = setting.features
     weights = setting.people * setting.eigenvalues

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.release.marginal_fit.fitted_marginals import FittedMarginals as FittedMarginals
 from confide.release.marginal_fit.fitted_marginals import FittedMarginalsCertificate as FittedMarginalsCertificate
 from confide.release.marginal_fit.measured import MeasuredTables as MeasuredTables

@@ -10,11 +10,11 @@ that noise would add by measuring the table. Scores are whole numbers in units o
 
     score(c) = |true_c - model_c|_1 - n |simplex(model_c/n + (sigma/n) g) - model_c/n|_1
 
-Here true_c and model_c are the counts of table c in the data and in the model, sigma is the standard deviation of the
-noise, and g a vector of standard normals from public randomness. The replacement of one record changes two cells of the
-true table by one count each, so it changes the score by at most 2 counts. The bound of 2 counts is exact in the code:
-the model's counts and the penalty (the second term) are rounded first, and read only earlier releases and public
-randomness.
+In this formula true_c and model_c are the counts of table c in the data and in the model, sigma is the standard
+deviation of the noise, and g a vector of standard normals from public randomness. The replacement of one record changes
+two cells of the true table by one count each, so it changes the score by at most 2 counts. The bound of 2 counts is
+exact in the code: the model's counts and the penalty (the second term) are rounded first, and read only earlier
+releases and public randomness.
 
 Source: spec query_release D6.
 """
@@ -98,7 +98,7 @@ class Candidates:
         return tuple(int(j) for j in self.members[at] if j >= 0)
 
     def overlap(self, at: int) -> NDArray[np.int64]:
-        """The number of columns that each candidate shares with the given one, (k,)."""
+        """The number of columns that each candidate shares with the given candidate, (k,)."""
         common = np.zeros(len(self), dtype=np.int64)
         for j in self.columns(at):
             for place in self._places:
@@ -124,8 +124,8 @@ class Batch:
     """The tables that may still be chosen in a batch. No table is chosen twice, and a table must not share two columns
     with another choice of the batch.
 
-    If no remaining table meets the second condition, that condition starts again with no choice of the batch to compare
-    with. The rules read only earlier choices.
+    If every remaining table shares two columns with a choice of the batch, the comparison starts again with no choice
+    to compare with. The rules for allowed tables read only earlier choices.
 
     Args:
         candidates: the candidate tables.
@@ -152,10 +152,10 @@ class Batch:
 
 class Counter:
     """Counts of candidate tables in some rows, for one range of candidates after another. The counts are whole numbers
-    and the same for both methods of counting.
+    and do not depend on the method of counting.
 
     Tables of two-valued columns follow from the total weights of the rows with ones in one, two or three columns.
-    Matrix products give these total weights for all columns at once; sums of whole numbers below 2^53 are exact in
+    Matrix products give the total weights for all columns at once. Sums of whole numbers below 2^53 are exact in
     doubles. All other tables are counted row by row.
 
     Args:
@@ -356,7 +356,7 @@ def _normals(seed: int, batch: int) -> NDArray[np.float64]:
 
 
 def _by_chunks(
-    work: Callable[[Any], NDArray[Any]], items: Iterable[Any], candidates: Candidates, tell: Progress | None
+    work: Callable[[Any], NDArray[Any]], items: Iterable[Any], candidates: Candidates, progress: Progress | None
 ) -> list[NDArray[Any]]:
     """The results of the work on all ranges of candidates, in order. Progress is reported in candidates, which are
     public, after each range.
@@ -364,13 +364,13 @@ def _by_chunks(
     found = []
     for (_, end), result in zip(candidates.chunks(), map_blocks(work, items), strict=True):
         found.append(result)
-        advance(tell, end, len(candidates))
+        advance(progress, end, len(candidates))
     return found
 
 
 def true_tables(
     columns: NDArray[np.uint16], counts: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64],
-    tell: Progress | None = None,
+    progress: Progress | None = None,
 ) -> list[NDArray[np.int32]]:
     """The counts of every candidate table in the data, as one array for each range of candidates. The counts are
     private.
@@ -380,19 +380,19 @@ def true_tables(
         counts: (u,) multiplicities of the distinct records.
         candidates: the candidate tables.
         sizes: (m,) number of cells of each column.
-        tell: callback that receives the number of finished candidates and the number of all candidates.
+        progress: callback that receives the number of finished candidates and the number of all candidates.
     """
     counter = Counter(columns, counts, candidates, sizes)
 
     def count(chunk: tuple[int, int]) -> NDArray[np.int32]:
         return counter(*chunk).astype(np.int32)
 
-    return _by_chunks(count, candidates.chunks(), candidates, tell)
+    return _by_chunks(count, candidates.chunks(), candidates, progress)
 
 
 def scores(
     columns: NDArray[np.uint16], weights: NDArray[np.int64], candidates: Candidates, sizes: NDArray[np.int64],
-    true: list[NDArray[np.int32]], n: int, sigma: float, seed: int, batch: int, tell: Progress | None = None,
+    true: list[NDArray[np.int32]], n: int, sigma: float, seed: int, batch: int, progress: Progress | None = None,
 ) -> NDArray[np.int64]:
     """The scores of all candidates in units of 2^-20 counts, (k,). The scores are private.
 
@@ -406,7 +406,7 @@ def scores(
         sigma: standard deviation of a measured cell's noise, in counts.
         seed: public seed.
         batch: number of the batch that is chosen. Each batch has its own normals.
-        tell: callback that receives the number of finished candidates and the number of all candidates.
+        progress: callback that receives the number of finished candidates and the number of all candidates.
     """
     noise = _normals(seed, batch)
     total, counter = float(math.ldexp(n, UNITS)), Counter(columns, weights, candidates, sizes)
@@ -418,4 +418,4 @@ def scores(
         _score_cells(counter(first, end), counts, starts, first, UNITS, total, sigma / n, noise, out)
         return out
 
-    return np.concatenate(_by_chunks(score, zip(candidates.chunks(), true, strict=True), candidates, tell))
+    return np.concatenate(_by_chunks(score, zip(candidates.chunks(), true, strict=True), candidates, progress))

@@ -200,9 +200,9 @@ class FittedMarginals(Billboard):
 
         The bar of a query is
 
-            |answer - measured| + (standard deviation of the measured answer) sqrt(2 ln(2k/beta)),
+            |answer - measured| + (standard deviation of the measured answer) sqrt(2 ln(2k/beta)).
 
-        where k is the number of queries that were measured. The formula is valid because discrete Gaussian noise is
+        The number k counts the queries that were measured. The formula is valid because discrete Gaussian noise is
         sub-Gaussian with variance proxy sigma^2. The bars cover the noise, not the sampling of the records from a
         larger population. The bar is infinite for a query that no table measures.
 
@@ -228,13 +228,13 @@ class FittedMarginals(Billboard):
         return cells_table(self.coded_rows(count).cells, self.schema)
 
     def coded_rows(self, count: int | None = None) -> Codes:
-        """The rows of `rows` as records of the schema.
+        """The rows that the method `rows` returns, as records of the schema.
 
         The rows are drawn by systematic sampling along the lexicographic order of the population. A public shuffle,
-        equal for everybody, removes the lexicographic order, so that any part of the rows is a random sample. For k
-        rows, a call with count k is still better than the first k rows of a longer table: the systematic sampling of
-        exactly k rows is off by at most one row in each interval of the population. The rows are synthetic, and never
-        more precise than the weighted population.
+        equal for everybody, removes the lexicographic order, so that any part of the rows is a random sample. A call
+        with count k is still better than the first k rows of a longer table. The systematic sampling of exactly k rows
+        is off by at most one row in each interval of the population. The rows are synthetic, and never more precise
+        than the weighted population.
 
         Args:
             count: number of rows; the number of records n if left out.
@@ -252,7 +252,7 @@ class FittedMarginalsCertificate(Certificate):
     Args:
         failure_probability: failure probability of the bound, over the noise.
         cells: bound on the error of the population in any single cell of a measured table, at most 1.
-        vacuous: whether the bound is at least 1/2, which the answer 1/2 to every query achieves.
+        vacuous: whether the bound is at least 1/2, an error that the answer 1/2 to every query never exceeds.
     """
 
     failure_probability: float

@@ -1,6 +1,6 @@
-"""Released noisy tables in flat arrays, and unbiased answers of queries from them.
+"""Released noisy tables in flat arrays, and unbiased answers to queries from these tables.
 
-The module also computes the targets of the fit: the margins of all noisy tables are combined into one estimate for each
+The module also computes the targets of the fit. The margins of all noisy tables are combined into one estimate for each
 set of columns, and each estimate is a distribution. All functions read only released tables and public facts.
 """
 
@@ -98,12 +98,12 @@ def consistent(raw: Sequence[RawTable], n: int) -> dict[_Columns, NDArray[np.flo
 
     The sets are processed by size, from 1 to 3. The first estimate for a set is the inverse-variance weighted mean of
     the margins of all raw tables that contain the set, projected on the simplex. For sets of two or three columns, 6
-    rounds of iterative proportional fitting then adjust the estimate to the targets of its subsets.
+    rounds of iterative proportional fitting adjust the first estimate to the targets of the subsets.
 
     Before the fitting, a share s of the estimate is replaced by the product of the independent columns, so that no
     positive margin meets cells that noise left empty. The share s is the smaller of 0.01 and five times the noise of
-    the estimate. The noise is the square root of the sum of the variances of its cells, as a fraction of n. The
-    replacement changes a target by at most 2 s in L1, which vanishes with the noise.
+    the estimate. The noise of an estimate is the square root of the sum of the variances of its cells, as a fraction of
+    n. Replacing a share s of a target changes the target by at most 2 s in L1 distance, and s vanishes with the noise.
 
     Args:
         raw: every measured table, including the one-way tables.

@@ -1,9 +1,10 @@
 """`MarginalFit`: measure tables of few columns with noise, and fit a synthetic population to them. The mechanism is for
 tables with declared columns.
 
-A run first measures the tables of single columns. Then the run chooses, in batches, tables of two or three columns on
-which the population is far off. The choice uses the exponential mechanism, and the chosen tables are measured with
-discrete Gaussian noise. After each batch the population is fitted to all measurements. No other step reads the data.
+A run first measures the tables of single columns. After the one-way tables the run chooses, in batches, tables of two
+or three columns on which the population is far off. The choice uses the exponential mechanism, and the chosen tables
+are measured with discrete Gaussian noise. After each batch the population is fitted to all measurements. Only the
+choices and the measurements read the data.
 
 Source: spec query_release D6; the idea of measuring adaptively chosen marginals is McKenna, Mullins, Sheldon and Miklau
 2022 (AIM), and that of synthetic rows in place of a graphical model Aydore et al. 2021 (RAP).
@@ -82,7 +83,7 @@ _BETA = 0.05  # of the certificate
 _LINES = {"one-way": "one-way tables", "again": "one-way tables again", "choose": "choices of tables",
           "table": "chosen tables"}  # of the charge, by the first word of a draw's name
 _FOLLOWS = "what follows from them"
-_WHOLE = 1000  # parts of a run, of which progress is told
+_WHOLE = 1000  # parts of a run, of which progress is reported
 
 
 @renamed(n="records")
@@ -220,7 +221,9 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
     @property
     def memory(self) -> dict[str, int]:
-        """Estimated bytes of memory of a run, by the parameter that causes them. The total is their sum."""
+        """Estimated bytes of memory of a run, by the parameter that causes them. The sum of all entries is the total
+        memory.
+        """
         most = most_tables(self.schema.sizes, len(self.candidates)) if self.tables is None else self.tables
         return bytes_needed(self.records, self.schema.sizes, self.population, most, self.candidates)
 
@@ -231,8 +234,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
     @cached_property
     def split(self) -> Split:
-        """The noise, the selections and their costs. If the run chooses T, the split is for the default T: 2m for m
-        columns, or 8m if no column has more than 4 cells.
+        """The noise and the selections of a run, and their costs. If the run chooses T, the split is for the default T:
+        2m for m columns, or 8m if no column has more than 4 cells.
         """
         tables = self.tables
         if tables is None:
@@ -270,10 +273,11 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         the rho of the plan, up to the precision of doubles.
 
         If the run chooses T, there are two events: the first one-way tables, and everything after them. T and the
-        shares of the later parts are a function of the released one-way tables. For each outcome of the first part, the
-        second part is a mechanism with the same bound on its rho. So the run is an adaptive composition of two
-        mechanisms with fixed costs, and the sum holds for any T. A privacy filter's stopping rule is not needed,
-        because no cost depends on an outcome. A filter is charged the sum.
+        shares of the later parts are a function of the released one-way tables. For each outcome of the first one-way
+        tables, the rest of the run is a mechanism with the same bound on its rho. The run is therefore an adaptive
+        composition of two mechanisms with fixed costs, and the sum of both costs holds for any T. A privacy filter's
+        stopping rule is not needed, because no cost depends on an outcome. A privacy filter is charged the sum of both
+        costs.
         """
         return self.split.events() if self.tables is not None else open_events(self.rho, self.one_way)
 
@@ -305,8 +309,8 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                 numbers depend on the plan and released tables only; the times of the calls depend on the data.
 
         Returns:
-            An outcome with `FittedMarginals` as billboard. Under simulated noise its diagnostics hold the true error of
-            the measured tables.
+            An outcome with `FittedMarginals` as billboard. Under simulated noise the outcome's diagnostics hold the
+            true error of the measured tables.
 
         Raises:
             InvalidInput: the data are not n records of this schema, or a table that cannot be encoded.
@@ -345,7 +349,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
 
     def _measure_one_way(
         self, columns: NDArray[np.uint16], counts: NDArray[np.int64], sigma: float, stream: str, source: Noise,
-        tell: Progress | None,
+        progress: Progress | None,
     ) -> list[RawTable]:
         raw = []
         for j, size in enumerate(self.schema.sizes):
@@ -354,16 +358,16 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                 noisy = add_discrete_gaussian(source, table, noise_std=sigma, l2_sensitivity_squared=MOVED,
                                               stream=(stream, j), line=self._line(stream))
                 raw.append(RawTable((j,), noisy, sigma))
-            advance(tell, j + 1, len(self.schema.sizes))
+            advance(progress, j + 1, len(self.schema.sizes))
         return raw
 
-    def _scores(self, fit: _Fit, private: list[NDArray[np.int32]], tell: Progress | None) -> NDArray[np.int64]:
+    def _scores(self, fit: _Fit, private: list[NDArray[np.int32]], progress: Progress | None) -> NDArray[np.int64]:
         """The private scores of all candidates. Equal rows of the model are merged first, since there may be few
         distinct rows.
         """
         rows, weights = merged_columns(fit.model.rows, fit.model.weights, self.schema.sizes)
         return scores(rows, whole_weights(weights, self.records), self.candidates, fit.sizes, private,
-                      self.records, fit.split.sigma, self.seed, fit.batches, tell)
+                      self.records, fit.split.sigma, self.seed, fit.batches, progress)
 
     def _choose(self, scored: NDArray[np.int64], fit: _Fit, source: Noise) -> list[int]:
         """The choices of one batch. Each choice is a draw of the exponential mechanism from the candidates that the
@@ -429,7 +433,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         The population is fitted again, which takes nearly as long as the run.
 
         Raises:
-            InvalidInput: a part of the billboard does not follow from the others; the message names it.
+            InvalidInput: a part of the billboard does not follow from the remaining parts; the message names that part.
         """
         board = self._own(billboard)
         raw = board.tables.raw(self.schema.sizes)
@@ -506,12 +510,12 @@ class _Fit:
             start.setdefault((j,), np.full(size, 1.0 / size))
         self.model = Model(plan.schema.sizes, plan.population, plan.seed, start)
 
-    def learn(self, measured: list[RawTable], tell: Progress | None = None) -> None:
+    def learn(self, measured: list[RawTable], progress: Progress | None = None) -> None:
         self.raw += measured
         self.chosen += [table.columns for table in measured]
         self.batches += 1
         targets = consistent(self.raw, self.plan.records)
-        self.model.fit(targets, self.chosen, last=len(self.chosen) >= self.split.tables, tell=tell)
+        self.model.fit(targets, self.chosen, last=len(self.chosen) >= self.split.tables, progress=progress)
 
     def billboard(self) -> FittedMarginals:
         model = self.model
@@ -526,10 +530,10 @@ def _part(progress: Progress | None, start: int, end: int) -> Progress | None:
     if progress is None:
         return None
 
-    def tell(done: int, total: int | None) -> None:
+    def report(done: int, total: int | None) -> None:
         advance(progress, start + (end - start) * done // (total or 1), _WHOLE)
 
-    return tell
+    return report
 
 
 def _widths(given: Any) -> tuple[int, ...]:

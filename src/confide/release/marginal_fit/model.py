@@ -268,9 +268,9 @@ def gibbs(
         sizes: (m,) number of cells of each column.
         starts: (m + 1,) position of each column's first table in `places`, `partners` and `strides`, and the end.
         places: (k,) position of each table of a column in `factors`, with the column's own cell as the fastest digit. A
-            column of two cells has ratios in place of the factors: the factor of its second cell divided by that of its
-            first.
-        partners: (k, 2) other columns of the table; a missing one is any column with stride 0.
+            column of two cells has ratios in place of the factors: the factor of its second cell divided by the factor
+            of its first cell.
+        partners: (k, 2) the other columns of each table; any column with stride 0 stands for a missing column.
         strides: (k, 2) change of the position in `factors` for a step of 1 in each partner.
         factors: flat factors, >= 0. Ratios are finite and > 0.
         key: key of the random draws. The draw for row i and column j has number i m + j.
@@ -325,7 +325,7 @@ _LEAST, _LEAST_LAST = 4, 8  # before a fit may stop
 _SWEEPS, _FINAL_SWEEPS = 2, 10  # of raking in a cycle, and after the last fit
 _MISFIT = 0.02  # mean L1 distance that is good enough
 _DIVERSE = 0.3  # of the rows: the effective number that is enough
-_STRETCH = 8192  # rows that a thread draws at once; even
+_SLICE = 8192  # rows that a thread draws at once; even
 _LEAST_FACTOR = 1e-150  # in a quotient of factors
 _CAP = 4.0  # of a factor of one raking step
 
@@ -362,14 +362,14 @@ class Model:
         """The rows, (m, N), stored column by column."""
         return np.ascontiguousarray(self.rows.T)
 
-    def fit(self, targets: _Targets, tables: list[_Columns], *, last: bool, tell: Progress | None = None) -> None:
+    def fit(self, targets: _Targets, tables: list[_Columns], *, last: bool, progress: Progress | None = None) -> None:
         """Fit the rows and factors to the targets.
 
         Args:
             targets: target distributions, from `consistent`.
             tables: the tables to fit, besides the one-way tables of all columns.
-            last: whether no more tables will come.
-            tell: callback that receives the number of finished cycles and the largest number of cycles.
+            last: whether this fit is the last one, with no more tables to come.
+            progress: callback that receives the number of finished cycles and the largest number of cycles.
         """
         order = tables + [(j,) for j in range(len(self.sizes)) if self.sizes[j] > 1]
         for table in order:
@@ -377,7 +377,7 @@ class Model:
         rows, fitted = len(self.rows), _Fitted(order, self.sizes, targets)
         least = _LEAST_LAST if last else _LEAST
         for cycle in range(_CYCLES):
-            advance(tell, cycle, _CYCLES)
+            advance(progress, cycle, _CYCLES)
             self.misfit, self.size = fitted.rake(self, _SWEEPS, _DIVERSE)
             done = cycle + 1 >= least and self.misfit < _MISFIT and self.size > _DIVERSE * rows
             if done or cycle + 1 == _CYCLES:
@@ -385,7 +385,7 @@ class Model:
             self._renew(cycle)
         if last:
             self.misfit, self.size = fitted.rake(self, _FINAL_SWEEPS, 0.0)
-        advance(tell, _CYCLES, _CYCLES)
+        advance(progress, _CYCLES, _CYCLES)
 
     def _renew(self, cycle: int) -> None:
         """Resample the rows in proportion to their weights, then draw every second row again by a Gibbs sweep."""
@@ -396,11 +396,11 @@ class Model:
         layout, key = _Layout(self.psi, self.sizes), key_of(self.seed, "gibbs", self._sweep)
 
         def draw(first: int) -> None:
-            gibbs(self.rows, first + cycle % 2, 2, min(first + _STRETCH, len(out)), self.sizes, layout.starts,
+            gibbs(self.rows, first + cycle % 2, 2, min(first + _SLICE, len(out)), self.sizes, layout.starts,
                   layout.places, layout.partners, layout.strides, layout.factors, key)
 
-        for _ in map_blocks(draw, range(0, len(out), _STRETCH)):
-            pass  # each stretch of rows on a thread, with draws of its own: how many threads there are changes nothing
+        for _ in map_blocks(draw, range(0, len(out), _SLICE)):
+            pass  # each slice of rows on a thread, with draws of its own: how many threads there are changes nothing
 
     def effective(self) -> float:
         """The effective number of rows."""

@@ -121,9 +121,9 @@ def choose(
     Let p be the mean penalty at T = 2m for m columns. If p >= 1.3, the one-way tables get the whole budget. For a mean
     penalty p < 1.3, the share of the one-way tables is 0.15 + 0.3 p, rounded to a multiple of 1/32, but at least the
     share that was already spent. The number of tables T falls from 4m in steps of a quarter of an octave, but not below
-    about m/2, until the mean penalty is small enough: at most 0.1 for T above 2m, and at most 0.7 for other T. If no
-    column has more than 4 cells, T starts at 8m, and penalties count twice, since small tables hold that much less
-    information.
+    about m/2, until the mean penalty is small enough. The mean penalty must be at most 0.1 for T above 2m, and at most
+    0.7 for other T. If no column has more than 4 cells, T starts at 8m, and penalties count twice, since small tables
+    hold that much less information.
 
     Args:
         laws: distribution of each column, from the first one-way tables.
@@ -254,9 +254,9 @@ def split(rho: float, columns: int, tables: int, one_way: float, selection: floa
 def open_events(rho: float, one_way: float) -> tuple[Event, ...]:
     """The events of a run that chooses T from its one-way tables: the first one-way tables, and everything after them.
 
-    For every outcome of the first part, the second part is a mechanism with at most the stated rho, by the construction
-    of `chosen_split`. So the whole is an adaptive composition of two zCDP mechanisms with fixed costs, whatever the run
-    chooses.
+    For every outcome of the first one-way tables, the rest of the run is a mechanism with at most the stated rho, by
+    the construction of `chosen_split`. The whole run is therefore an adaptive composition of two zCDP mechanisms with
+    fixed costs, whatever the run chooses.
 
     Source: Bun and Steinke 2016, Lemma 2.3.
     """
@@ -268,15 +268,15 @@ def open_events(rho: float, one_way: float) -> tuple[Event, ...]:
 
 
 def chosen_split(rho: float, columns: int, one_way: float, selection: float, choice: Choice) -> Split:
-    """The split of the budget after the first one-way tables. The rest is shared by a second measurement of the one-way
-    tables and T selected tables.
+    """The split of the budget after the first one-way tables. The remaining budget is shared by a second measurement of
+    the one-way tables and T selected tables.
 
     Args:
         rho: rho of the whole run, > 0.
         columns: number m of columns with more than one cell.
         one_way: share f1 of the first one-way tables.
-        selection: share fs of the selections. The share shrinks in proportion to the share that remains for the
-            selected tables.
+        selection: share fs of the selections. The share fs shrinks in proportion to the share of rho that remains for
+            the selected tables.
         choice: choice that the run made from the first one-way tables.
     """
     budget, first = Fraction(rho), written(one_way)
@@ -364,12 +364,13 @@ def bytes_needed(
         candidates: the tables that may be chosen.
 
     Returns:
-        The bytes by the parameter that causes them. "records" counts the given records, the distinct rows, and the
-        distinct rows column by column (2 m bytes each), with the number, multiplicity and cell of each row (40 bytes).
-        "population" counts the rows, the redrawn rows, and the sorted rows column by column, twice for bits (2 m bytes
-        each), with keys, weights and positions. "largest_table" counts 4 bytes for each cell of all candidates and 320
-        for each candidate. "largest_table" also counts 11 doubles for each cell of the chosen tables: the noisy counts,
-        the targets, the factors, and two further copies of the factors for each of three columns.
+        The bytes by the parameter that causes them. The entry "records" counts the given records, the distinct rows,
+        and the distinct rows column by column (2 m bytes each), with the number, multiplicity and cell of each row (40
+        bytes). The entry "population" counts the rows, the redrawn rows, and the sorted rows column by column, twice
+        for bits (2 m bytes each), with keys, weights and positions. The entry "largest_table" counts 4 bytes for each
+        cell of all candidates and 320 bytes for each candidate. The entry "largest_table" also counts 11 doubles for
+        each cell of the chosen tables: the noisy counts, the targets, the factors, and two further copies of the
+        factors for each of three columns.
     """
     m, keys = len(sizes), sum((size - 1).bit_length() for size in sizes) // _KEY_BITS + 1
     cells = 2 * sum(sizes)

@@ -11,9 +11,9 @@ The optimisation is hard in the worst case and easy in practice. The search cost
 only the netted samples and public facts (`Terms`).
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "answer": ("Answer", "Oracle", "best_response"),

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.release.oracle.answer import Answer as Answer
 from confide.release.oracle.answer import Oracle as Oracle
 from confide.release.oracle.answer import best_response as best_response

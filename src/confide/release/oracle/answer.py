@@ -32,7 +32,7 @@ class Answer:
         upper_bound: bound on the number of clauses that any record satisfies, checked in exact arithmetic; None if
             nothing was proved.
         fell_back: whether the oracle failed, so that the record is the default record.
-        timed_out: whether a time limit ended the search. After a time-out the record is the best one found so far.
+        timed_out: whether a time limit ended the search. After a time-out the record is the best record found so far.
     """
 
     record: Bits

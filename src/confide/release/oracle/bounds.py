@@ -4,10 +4,10 @@ For a program with rows A z <= b and bounds 0 <= z <= u, and for any multipliers
 
     c . z <= y . b + sum over columns of u max(0, c - A' y).
 
-The multipliers must be >= 0 for rows that are inequalities, and may have any sign for rows that are equations. So the
-duals of a linear program give a valid bound after rounding to multiples of a power of 1/2, and no tolerance of the
-solver can invalidate it. The bound is computed in 64-bit whole numbers that cannot overflow. The objective is a whole
-number, so the bound may be rounded down.
+The multipliers must be >= 0 for rows that are inequalities, and may have any sign for rows that are equations. The
+duals of a linear program therefore give a valid bound after rounding to multiples of a power of 1/2, and no tolerance
+of the solver can invalidate it. The bound is computed in 64-bit whole numbers that cannot overflow. The objective is a
+whole number, so the bound may be rounded down.
 
 Source: spec query_release E2.4.
 
@@ -115,13 +115,13 @@ class Rows:
     """
 
     widest_facets: ClassVar[int] = WIDEST_FACETS
-    """Largest number of attributes of a parity that is written by its facets. A parity over more attributes is written
-    as one equation.
+    """Largest number of attributes of a parity that is written by its facets. A parity over too many attributes for
+    facets is written as one equation.
     """
 
     whole_clauses: ClassVar[bool] = False
-    """Whether the variables of clauses must be whole numbers too. The condition is not needed if the bits are whole
-    numbers.
+    """Whether the variables of clauses must be whole numbers too. Clause variables need not be declared whole numbers
+    if the bits are whole numbers.
     """
 
     parity_row: ClassVar = staticmethod(parity_row)
@@ -164,7 +164,7 @@ class Rows:
 
     def literals(self, index: _Integers, bits: Bits, clause: _Integers) -> None:
         """Add the rows c <= literal for each literal of a clause, which is satisfied only if all of its literals hold.
-        The arguments are those of `conjunctions`.
+        The arguments are the arguments of `conjunctions`.
         """
         sign = np.where(bits, 1, -1)
         self.add(np.column_stack([index.reshape(-1), np.repeat(clause, index.shape[1])]),
@@ -268,7 +268,7 @@ def linear_duals(program: Program, time_limit: float = math.inf) -> tuple[NDArra
     """Dual variables of the rows in the linear relaxation, and whether the time limit ended the solver. If the solver
     returned no duals, the result holds zeros.
 
-    The signs are those that `certified_bound` expects. The duals need not be optimal or exact.
+    The signs of the duals are the signs that `certified_bound` expects. The duals need not be optimal or exact.
     """
     import highspy
 
@@ -358,9 +358,9 @@ def certified_bound(program: Program, duals: ArrayLike) -> Fraction:
 
     Args:
         program: program from `build`.
-        duals: (rows,) any numbers. The numbers are rounded, those below 0 are set to 0 if the row is an inequality, and
-            those beyond the largest cost are reduced to it. The reduction never weakens the bound for programs from
-            `build`.
+        duals: (rows,) any numbers. The duals are rounded. A dual below 0 is set to 0 if its row is an inequality, and a
+            dual above the largest cost is reduced to the largest cost. The reduction never weakens the bound for
+            programs from `build`.
 
     Raises:
         InvalidInput: the number of duals is not the number of rows.

@@ -36,8 +36,9 @@ class IntegerProgram(Declared):
     best record so far is returned.
 
     First a linear program bounds the optimum and a local search finds a record. If the record's value equals the bound,
-    the record is optimal. Otherwise HiGHS continues from that record. HiGHS's own bound and claim of optimality are in
-    floating-point numbers that nobody can check. Therefore `Answer.upper_bound` is always the certified bound.
+    the record is optimal. If the record's value is below the bound, HiGHS continues from that record. HiGHS's own bound
+    and claim of optimality are in floating-point numbers that nobody can check. Therefore `Answer.upper_bound` is
+    always the certified bound.
 
     The time limit does not cover the local search. An answer that reached the time limit depends on the machine.
 
@@ -75,7 +76,7 @@ class IntegerProgram(Declared):
 
         Args:
             terms: the netted samples.
-            start: records of d bits; the first one is the default record.
+            start: records of d bits; the first record is the default record.
             seed: public seed, >= 0.
 
         Raises:
@@ -145,7 +146,7 @@ class Enumeration(Declared):
 
         Args:
             terms: the netted samples.
-            start: records of d bits; the first one is the default record.
+            start: records of d bits; the first record is the default record.
             seed: public seed, >= 0.
 
         Raises:

@@ -244,8 +244,8 @@ def _repairing(
     failing: _List, sizes: _Table, rested: _Whole, by_chance: bool, seed: _Whole, counter: _Whole,
 ) -> _Whole:
     """A move that repairs one literal of a randomly chosen failing clause. By default the function chooses the best
-    move among those not made after `rested`, with ties broken in favour of the oldest. With `by_chance` the function
-    chooses a random move.
+    move among the moves not made after `rested`, with ties broken in favour of the oldest move. With `by_chance` the
+    function chooses a random move.
     """
     j = failing[_below(_random(seed, counter), sizes[_FAILING])]
     every = parity or queries[j, WEIGHT] < 0  # any literal may turn
@@ -321,8 +321,8 @@ def climb(
     parity: bool, literals: _List, occurs: _List, members: _List, attributes: _Table, queries: _Table, groups: _Table,
     flips: int, target: int, sample: int, rest: int, by_chance: int, seed: np.uint64,
 ) -> _Whole:
-    """Search from a record, and replace it by the best record found. The best record is then moved towards the default
-    record as far as the objective does not fall.
+    """Search from a record, and replace it by the best record found. At the end the best record is moved towards the
+    default record as far as the objective does not fall.
 
     Args:
         parity: whether queries are parities.
@@ -408,13 +408,13 @@ class LocalSearch(Declared):
     From each start record the search takes the best of 15 random improving flips, with ties broken in favour of the
     oldest flip. At a local maximum the search takes a flip that repairs a random failing query. A flipped bit rests for
     3 moves, unless flipping it makes the best record so far. Without this pause of flipped bits the search would leave
-    a local maximum and return to it at once. The best record found then moves to the default record, bit by bit, as
-    long as no satisfied clause is lost. On sparse workloads the move to the default lowers the average error by some 10
-    %. Attributes in no sampled query keep their default.
+    a local maximum and return to it at once. At the end the best record found moves to the default record, bit by bit,
+    as long as no satisfied clause is lost. On sparse workloads the move to the default lowers the average error by some
+    10 %. Attributes in no sampled query keep their default.
 
     The budget counts flips, not seconds, so an answer depends only on the terms, the start records and the seed. All
-    starts share the budget. With `certify` a linear program (`upper_bound`) bounds the optimum before the search, and
-    the search stops when it reaches the bound.
+    starts share one budget of flips. With `certify` a linear program (`upper_bound`) bounds the optimum before the
+    search, and the search stops when it reaches the bound.
 
     Raises:
         InvalidInput: a parameter is out of range.
@@ -446,7 +446,7 @@ class LocalSearch(Declared):
 
         Args:
             terms: the netted samples.
-            start: records of d bits; the first one is the default record.
+            start: records of d bits; the first record is the default record.
             seed: public seed, >= 0.
 
         Raises:
@@ -501,7 +501,8 @@ class _Layout:
     values.
 
     For a group with an active attribute, one inactive attribute takes part too and stands for all inactive ones. The
-    chosen attribute is the default's if that is inactive, and otherwise the group's first inactive attribute.
+    chosen attribute is the one that the default record turns on, if that attribute is inactive, and otherwise the
+    group's first inactive attribute.
     """
 
     def __init__(self, terms: Terms, default: Bits) -> None:

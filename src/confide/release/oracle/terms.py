@@ -4,13 +4,13 @@ A round of DualQuery draws s queries or negations. A query q and its negation 1 
 
     clauses satisfied by x = sum over draws = constant + sum_q w_q q(x),   w_q = #(q drawn) - #(1 - q drawn).
 
-Here `constant` is the number of drawn negations. `Terms` holds the weights w and the drawn queries. No private data can
+The number `constant` counts the drawn negations. `Terms` holds the weights w and the drawn queries. No private data can
 reach an oracle through `Terms`, since the samples were already charged.
 
-The second part handles one-hot groups: the validity of records, and a rewriting of queries so that no two literals
-share a group. In a valid record exactly one attribute of a group is on. So for attributes b and c of a group, "b off
-and c off" equals 1 - x_b - x_c. A parity over a set R and several attributes B of a group is a sum of parities with one
-attribute of B each:
+The second part of the module handles one-hot groups: the validity of records, and a rewriting of queries so that no two
+literals share a group. In a valid record exactly one attribute of a group is on. For attributes b and c of one group,
+"b off and c off" therefore equals 1 - x_b - x_c. A parity over a set R and several attributes B of a group is a sum of
+parities with one attribute of B each:
 
     p_{R + B} = (1 - |B|) p_R + sum over b in B of p_{R + b}.
 
@@ -91,7 +91,8 @@ class Terms:
         bits: bit that each literal requires, bool (t, r); without meaning for parities and for padding.
         weights: weights of the queries, int64 (t,), not zero; negative if negations prevail.
         constant: number of drawn negations, >= 0.
-        groups: declared one-hot groups. Each is an array of attributes of which exactly one is on in a valid record.
+        groups: declared one-hot groups. Each group is an array of attributes of which exactly one is on in a valid
+            record.
 
     Raises:
         InvalidInput: an array has another shape or type, attributes are out of range or not ascending, a weight is
@@ -190,7 +191,7 @@ class Terms:
 
     @property
     def clauses(self) -> int:
-        """The largest possible value: that of a record that satisfies every netted clause."""
+        """The largest possible value, which a record has if it satisfies every netted clause."""
         return self.constant + int(self.weights[self.weights > 0].sum())
 
     def active(self) -> NDArray[np.int64]:

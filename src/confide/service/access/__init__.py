@@ -1,10 +1,10 @@
 """Log-ins and sessions. Operators identify themselves by a password or through a provider, and participants by a code.
-After that, both use a token.
+After the log-in, operators and participants both use a token.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "attempts": ("Attempts",),

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.service.access.attempts import Attempts as Attempts
 from confide.service.access.identity import Operator as Operator
 from confide.service.access.identity import Participant as Participant

@@ -12,7 +12,7 @@ LONGEST_SUBJECT = 255  # letters, as OpenID Connect has it
 
 
 def is_safe(url: object) -> bool:
-    """Whether a value is an address such that nobody between the two ends can read or forge an answer.
+    """Whether a value is an address where nobody between the two ends can read or forge an answer.
 
     Example:
         >>> is_safe("https://id.example/token"), is_safe("http://id.example/token"), is_safe("http://localhost:80/")

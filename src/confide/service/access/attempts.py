@@ -1,8 +1,8 @@
 """Attempts: the number of recent failures of a caller at some action, counted over all workers.
 
-The caller is stored as a hash under a random key, and the key is deleted with the counts after a few minutes. After
-that nobody can find out who tried, not even the owner of the installation's keys. Nothing is stored about an attempt
-that succeeds.
+The caller is stored as a hash under a random key, and the key is deleted with the counts after a few minutes. Once the
+key is deleted, nobody can find out who tried, not even the owner of the installation's keys. Nothing is stored about an
+attempt that succeeds.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Counted:
 
 
 class Attempts:
-    """The attempts of a store.
+    """The counts of failed attempts in a store.
 
     Args:
         store: store in which the attempts are counted.
@@ -69,8 +69,8 @@ class Attempts:
             return Counted(window, keys, tuple(self._count(connection, key, window) for key in keys))
 
     def forgive(self, counted: Counted) -> None:
-        """Take back the count of an attempt that succeeded. If no other attempt failed under the same hash, no row is
-        left.
+        """Take back the count of an attempt that succeeded. If no other attempt failed under the same hash, no row of
+        the counts is left.
         """
         mine = (t.attempt.c.window == counted.window) & t.attempt.c.key.in_(counted.keys)
         with self._database.writing() as connection:

@@ -17,7 +17,8 @@ from confide.service.access.addresses import is_subject
 __all__ = ["ALGORITHMS", "ProviderFailed", "UnknownKey", "checked_subject", "signing_keys"]
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
-"""Algorithms with which a provider may sign. All use a key pair of which the provider publishes only the public half.
+"""Algorithms with which a provider may sign. Every allowed algorithm uses a key pair of which the provider publishes
+only the public half.
 """
 
 _LEEWAY = 60  # seconds that two clocks may differ

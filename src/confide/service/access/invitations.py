@@ -45,7 +45,7 @@ class Invitations:
             slots: ranks in the public list of ids, from 0.
 
         Raises:
-            InvalidInput: there is no such campaign or slot.
+            InvalidInput: there is no campaign of this number, or no slot of this number.
             Refused: the campaign is cancelled, or everybody is paid.
         """
         wanted = sorted(set(slots))

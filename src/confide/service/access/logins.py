@@ -2,8 +2,8 @@
 identity.
 
 All values of a log-in follow from one secret, which only the person's browser keeps. The store keeps the secret's
-digest until the person returns or the time limit passes. So an answer is accepted once, only in the browser in which
-the log-in began, and by any worker.
+digest until the person returns or the time limit passes. An answer of the other service is therefore accepted once,
+only in the browser in which the log-in began, and by any worker.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Begun:
 
     @property
     def state(self) -> str:
-        """The value that the other service returns. A person who answers for that service in another browser does not
-        know it.
+        """The value that the other service returns. A person who imitates the other service's answer in another browser
+        does not know this value.
         """
         return self._part("state")
 
@@ -60,7 +60,7 @@ class Begun:
     @property
     def verifier(self) -> str:
         """The verifier that this service shows to the other service together with the code (RFC 7636). A thief of the
-        code does not have it.
+        code does not have the verifier.
         """
         return self._part("verifier")
 
@@ -88,8 +88,8 @@ class Logins:
         return found
 
     def take(self, secret: str, state: str) -> Begun | None:
-        """The log-in from which a person returns; it can be taken once. None if there is no such log-in, or its time
-        limit has passed.
+        """The log-in from which a person returns; it can be taken once. The result is None if there is no log-in with
+        this value, or if the log-in's time limit has passed.
 
         Args:
             secret: secret that the person's browser has kept.

@@ -58,7 +58,8 @@ class Operators:
         return self._insert(name, role, {"password": _hashes.hash(password)})
 
     def admit(self, name: str, role: Role, *, issuer: str, subject: str) -> Operator:
-        """Add an operator with an identity at another service. Such an operator has no password at this service.
+        """Add an operator with an identity at another service. An operator whom another service identifies has no
+        password at this service.
 
         Args:
             name: name of the operator at this service.
@@ -82,8 +83,8 @@ class Operators:
         return self._insert(name, role, {"issuer": issuer, "subject": subject})
 
     def check(self, name: str, password: str) -> Operator | None:
-        """The operator with this name and password; None if there is none. The check takes equally long for unknown
-        names.
+        """The operator with this name and password; None if there is none. The check of a password takes equally long
+        for unknown names.
         """
         with self._database.reading() as connection:
             row = connection.execute(select(t.operator).where(t.operator.c.name == name)).first()
@@ -130,7 +131,7 @@ class Operators:
         Raises:
             Refused: no administrator would be left, or a password is given for an operator whom another service
                 identifies.
-            InvalidInput: there is no such operator, or the password is too short or too long.
+            InvalidInput: the operator does not exist, or the password is too short or too long.
         """
         values: dict[str, Any] = {}
         if password is not None:

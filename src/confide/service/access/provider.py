@@ -36,7 +36,7 @@ _ANEW = 30.0  # seconds before keys are asked for again because a signature fits
 _LARGEST = 256 << 10  # bytes of an answer
 _AT_ONCE = 4  # conversations of a process: a provider that is slow holds up no more than these
 _HEADER, _IN_BODY = "client_secret_basic", "client_secret_post"
-_SCOPE = "openid"  # who she is, and nothing of hers besides
+_SCOPE = "openid"  # the identity, and nothing besides
 
 
 @dataclass(frozen=True, kw_only=True)

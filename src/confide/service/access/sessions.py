@@ -1,8 +1,8 @@
 """Sessions: a token for each browser or program that has logged in, or has joined with a code.
 
 An operator's session ends after some hours. All participants' sessions of a campaign end on the same day, some days
-after the settlement. So no session reveals when its owner joined, and everybody who may still withdraw still has a
-session.
+after the settlement. No session therefore reveals when its owner joined, and everybody who may still withdraw still has
+a session.
 """
 
 from __future__ import annotations

@@ -47,8 +47,8 @@ IdempotencyKey = Annotated[str, Header(alias="Idempotency-Key", max_length=200, 
 def once(
     parts: Parts, who: str, key: str, what: str, asked: BaseModel, do: Callable[[], Answer], answer: type[Answer]
 ) -> Answer:
-    """Carry out an action once under a key. Of several simultaneous requests, one carries it out, and the others get
-    the same answer.
+    """Carry out an action once under a key. Of several simultaneous requests under one key, one carries out the action,
+    and the others get the same answer.
 
     Args:
         parts: parts of the process.

@@ -30,7 +30,7 @@ class KindsModel(BaseModel):
 
 
 class TemplateModel(BaseModel):
-    """A kind's template file, and the keys that such a file may have."""
+    """A kind's template file, and the keys that a campaign file of the kind may have."""
 
     name: str
     summary: str
@@ -46,6 +46,6 @@ def list_kinds() -> KindsModel:
 
 @router.get("/{name}", responses=answers(422))
 def show_kind(name: str) -> TemplateModel:
-    """A commented template of a campaign file, and the JSON schema of such files."""
+    """A commented template of a campaign file, and the JSON schema of the kind's campaign files."""
     found = kind(name)
     return TemplateModel(name=name, summary=found.summary, template=found.template, keys=schema(name))

@@ -1,4 +1,4 @@
-"""The ledger: the privacy loss that each data set was charged, by campaign. Only operators can see it."""
+"""The ledger: the privacy loss that each data set was charged, by campaign. Only operators can see the ledger."""
 
 from __future__ import annotations
 

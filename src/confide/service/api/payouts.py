@@ -1,7 +1,7 @@
 """Payouts of a settled campaign: due, approved and exported amounts, and the bank's answers. Only operators can see
 payouts.
 
-Amounts are private, because they follow from records. So files of payouts exist only in requests and answers, and are
+Amounts are private, because they follow from records. Files of payouts exist only in requests and answers, and are
 never stored.
 """
 
@@ -109,7 +109,7 @@ def confirm(parts: PartsOf, _: Running, number: Number, sent: Uploaded) -> Answe
 
 @router.post("/reopen", responses=answers(*_WHO))
 def reopen(parts: PartsOf, _: Running, number: Number) -> Changed:
-    """Queue payouts again that the bank could not pay."""
+    """Put payouts that the bank could not pay into the queue again."""
     return Changed(people=_settled(parts, number).reopen_payouts(store=parts.store))
 
 

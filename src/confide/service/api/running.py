@@ -93,7 +93,7 @@ class DepositsModel(BaseModel):
 
 
 class RoundOf(Strict):
-    """Participants who are left out of the next round of contracts, in addition to those who have declined or
+    """Participants who are left out of the next round of contracts, in addition to participants who have declined or
     withdrawn.
     """
 

@@ -1,7 +1,7 @@
 """The languages of the pages. Texts of pages are looked up in a gettext catalogue, and English needs no catalogue.
 
 A translation is one file, `catalogues/LANGUAGE.po`, which starts as a copy of `catalogues/confide.pot` and need not be
-compiled. After a change of the pages, `python -m confide.service.language` writes that template again.
+compiled. After a change of the pages, `python -m confide.service.language` writes the template `confide.pot` again.
 
 The texts of a campaign (its question, its plan, its offer) come from its author and its kind, and are not translated.
 """

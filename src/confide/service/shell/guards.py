@@ -39,8 +39,8 @@ PartsOf = Annotated[Parts, Depends(_parts_of)]
 
 
 def cookie_name(request: Request, cookie: str) -> str:
-    """The name of a cookie. Over TLS the name begins with `__Host-`: browsers accept such a cookie only from this very
-    host, and from no other host of the same site.
+    """The name of a cookie. Over TLS the cookie's name begins with `__Host-`: browsers accept a cookie of this name
+    only from this very host, and from no other host of the same site.
 
     Args:
         request: request of the caller.
@@ -99,7 +99,7 @@ def needs(role: Role) -> Callable[[Request], Operator]:
             raise HTTPException(403, f"this is for operators with the role {role.value!r}")
         return found
 
-    guard.audience = role.value  # type: ignore[attr-defined] # read by the test that tries every door
+    guard.audience = role.value  # type: ignore[attr-defined] # read by the test that tries every endpoint
     return guard
 
 
@@ -110,12 +110,14 @@ async def has_session(scope: Scope) -> bool:
     operator = token or cookie_of(request, OPERATOR_COOKIE)
     if operator and await run_in_threadpool(sessions.who, operator) is not None:
         return True
-    hers = token or cookie_of(request, PARTICIPANT_COOKIE)
-    return bool(hers) and await run_in_threadpool(sessions.participant, hers) is not None
+    given = token or cookie_of(request, PARTICIPANT_COOKIE)
+    return bool(given) and await run_in_threadpool(sessions.participant, given) is not None
 
 
 async def may_upload(scope: Scope) -> bool:
-    """Whether the caller is an operator who may upload files. The entry point also checks the form's word."""
+    """Whether the caller is an operator who may upload files. The entry point that takes the upload checks the word of
+    the form in addition.
+    """
     request = Request(scope)
     token = bearer(request) or cookie_of(request, OPERATOR_COOKIE)
     found = await run_in_threadpool(parts_of(request).sessions.who, token) if token else None

@@ -72,7 +72,7 @@ class Parts:
         self._worker = self._threads[-1] if self.settings.settling else None
         for thread in self._threads:
             thread.start()
-        self._looked.wait(_GRACE)  # whoever asks first need not wait for what everybody needs
+        self._looked.wait(_GRACE)  # the first caller need not wait for what everybody needs
 
     @property
     def working(self) -> bool:
@@ -89,7 +89,7 @@ class Parts:
 
     def _look_ahead(self) -> None:
         while not self._stop.is_set():
-            with suppress(ConfideError, OSError):  # whoever asks for that campaign is told
+            with suppress(ConfideError, OSError):  # a request for that campaign reports it
                 self.opened.look_ahead()
             self._looked.set()
             self._stop.wait(_AHEAD)

@@ -185,13 +185,13 @@ def _names(app: FastAPI) -> frozenset[str]:
     """The names of all fields and parameters in the schema, which is public."""
     said = app.openapi()  # made once
     fields = {name for each in said["components"]["schemas"].values() for name in each.get("properties", ())}
-    return frozenset(fields.union(each["name"] for path in said["paths"].values() for door in path.values()
-                                  for each in door.get("parameters", ())))
+    return frozenset(fields.union(each["name"] for path in said["paths"].values() for endpoint in path.values()
+                                  for each in endpoint.get("parameters", ())))
 
 
 def _unreadable(first: Mapping[str, Any], names: Collection[str]) -> tuple[str, str, str]:
-    """Place of an error in a request, description of the error, and a correct value. Names that the schema lacks are
-    not repeated.
+    """Place of an error in a request, description of the error, and a correct value. Names that the schema of the API
+    lacks are not repeated in the error.
     """
     parts = [part for part in first["loc"][1:] if isinstance(part, int) or part in names]
     place = ".".join(map(str, parts)) or "body"

@@ -1,9 +1,9 @@
 """Attempts to log in, or to join with a code. A caller who often fails from one place has to wait, and no other caller
 does.
 
-Only failures are counted. After some failures, a name from one address is refused. After many failures, a name from any
-address, or an address with any name, is only slowed down. So a person who guesses passwords of a name cannot lock the
-owner out, and people behind one address do not lock each other out.
+Only failures are counted. After some failures, a name from one address is refused. Many failures under one name, or
+from one address, only slow down further attempts under this name or from this address. A person who guesses passwords
+of a name therefore cannot lock the owner of the name out, and people behind one address do not lock each other out.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def delay(more: int) -> float:
 
 
 def place_of(address: str) -> str:
-    """The part of an address under which attempts are counted. For IPv6 it is the network, since one owner has all
-    addresses of a network.
+    """The part of an address under which attempts are counted. For an IPv6 address, the part is the network, since one
+    owner has all addresses of a network.
 
     Example:
         >>> place_of("192.0.2.7"), place_of("2001:db8::7"), place_of("no address")

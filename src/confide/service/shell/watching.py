@@ -1,8 +1,9 @@
 """The service's log and counts: a line for each request, and totals. Neither the log nor the counts name the caller or
 the campaign.
 
-A request is described by its method and by the pattern of its path, such as `/campaigns/{number}`. So no log has
-numbers, codes or queries. The duration is logged in classes, since exact times could reveal records.
+A request is described by its method and by the pattern of its path, such as `/campaigns/{number}`. The log therefore
+has no numbers, codes or queries from requests. The duration is logged in classes, since exact times could reveal
+records.
 
 Requests of participants, and requests for their pages, are neither logged nor counted. Numbers of lines per second
 would reveal when a participant hands something in. Only if the service itself fails, a log line says so, without the
@@ -44,7 +45,7 @@ class Metrics:
     """Counts for Prometheus, of one process, or of all processes that count together if `TOGETHER` is set before they
     start.
 
-    On requests of participants, only failures of the service are counted.
+    Of the requests of participants, only requests that fail through a fault of the service are counted.
     """
 
     def __init__(self) -> None:
@@ -73,7 +74,7 @@ class Metrics:
 
 
 class Watched:
-    """Log and count every request, except those of participants.
+    """Log and count every request, except the requests of participants.
 
     Args:
         app: next application.

@@ -1,1 +1,1 @@
-"""The pages for participants, operators and the public. They are rendered on the server and need no scripts."""
+"""The pages for participants, operators and the public. The pages are rendered on the server and need no scripts."""

@@ -54,7 +54,9 @@ def log_out(request: Request, parts: PartsOf, form: Form) -> Response:
 
 @router.get("/desk")
 def desk(request: Request, parts: PartsOf, before: Before = None, drafts_before: Before = None) -> Response:
-    """Show campaigns and drafts, the newest first. Each list has further pages."""
+    """Show campaigns and drafts, the newest first. The list of campaigns and the list of drafts each have further
+    pages.
+    """
     if looking(request) is None:
         # Browsers do not show a session's cookie to a page that they reach from another site, such as a provider's.
         return page(request, "arriving.html") if from_elsewhere(request) else go("/login")
@@ -104,7 +106,7 @@ def change(request: Request, parts: PartsOf, number: Number, form: Form) -> Resp
     text, read = str(form.get("text", "")).replace("\r\n", "\n"), 0
     try:
         read = _version(form)
-        # Another text takes the place of this one only where she was shown that one, and says that she means it.
+        # Another text takes the place of this one only where that one was shown, and the operator confirms.
         parts.drafts.change(number, text, _whole(str(form["instead"]), "instead") if "instead" in form else read)
     except ConfideError as error:
         return _draft(request, parts, number, unsaved=_Unsaved(text, read), problem=error, status=409)
@@ -273,8 +275,8 @@ class _Unsaved:
 def _draft(request: Request, parts: PartsOf, number: int, *, unsaved: _Unsaved | None = None,
            problem: ConfideError | None = None, status: int = 200) -> HTMLResponse:
     """Page of a stored draft with its planned outcome; or, if the operator's text could not be stored, both texts side
-    by side. In the second case there is no plan, and the draft cannot be opened, so that statements about one text are
-    not taken for statements about the other.
+    by side. If the operator's text could not be stored, there is no plan and the draft cannot be opened, so that
+    statements about one text are not taken for statements about the other text.
     """
     found = parts.drafts.get(number)
     if unsaved is not None and unsaved.text != found.text:

@@ -32,7 +32,7 @@ _LONGEST_CODE = 200
 
 @router.get("/join")
 def ask_code(request: Request, parts: PartsOf) -> HTMLResponse:
-    """Ask for the code. A script reads it from the fragment of the link, which browsers send to no server."""
+    """Ask for the code. A script reads the code from the fragment of the link, which browsers send to no server."""
     return _ask_code(request, parts)
 
 
@@ -74,7 +74,7 @@ def hand_in(request: Request, parts: PartsOf, form: Form) -> Response:
 
     An empty form replaces the stored values only after the participant confirms it.
     """
-    who = _her(request, form)
+    who = _participant(request, form)
     values = {name.removeprefix("field."): str(text) for name, text in form.items() if name.startswith("field.")}
     standing = parts.participation.standing(who)
     typed = standing.asks in ("record", "report") and not standing.local
@@ -97,7 +97,7 @@ def hand_in(request: Request, parts: PartsOf, form: Form) -> Response:
 @router.post("/mine/decline")
 def decline(request: Request, parts: PartsOf, form: Form) -> Response:
     """Decline a contract that is not final."""
-    parts.participation.decline(_her(request, form))
+    parts.participation.decline(_participant(request, form))
     return go("/mine")
 
 
@@ -111,7 +111,7 @@ def ask_withdrawal(request: Request, parts: PartsOf) -> Response:
 @router.post("/mine/withdraw")
 def withdraw(request: Request, parts: PartsOf, form: Form) -> Response:
     """Delete everything that the participant has handed in."""
-    who = _her(request, form)
+    who = _participant(request, form)
     before = parts.participation.withdraw(who)
     return go("/mine") if before else _withdrawal(request, parts, who, done=True)
 
@@ -126,7 +126,7 @@ def share(request: Request, parts: PartsOf) -> Response:
 @router.post("/mine/share")
 def share_of(request: Request, parts: PartsOf, form: Form) -> Response:
     """Show the participant's share and its reasons, computed from a record that the participant types."""
-    who = _her(request, form)
+    who = _participant(request, form)
     return _share(request, parts, who, {name.removeprefix("field."): str(text) for name, text in form.items()
                                         if name.startswith("field.")})
 
@@ -134,7 +134,7 @@ def share_of(request: Request, parts: PartsOf, form: Form) -> Response:
 @router.post("/leave")
 def leave(request: Request, parts: PartsOf, form: Form) -> Response:
     """End the participant's session on this device."""
-    _her(request, form)
+    _participant(request, form)
     parts.sessions.end(cookie_of(request, PARTICIPANT_COOKIE))
     answer = go("/")
     forget_token(request, answer, PARTICIPANT_COOKIE)
@@ -159,7 +159,9 @@ class Program:
 
     @property
     def integrity(self) -> str:
-        """The digest in the form that browsers check. A browser does not run a script with another digest."""
+        """The digest in the form that browsers check. A browser does not run a script whose digest differs from the
+        stated digest.
+        """
         return f"sha256-{base64.b64encode(bytes.fromhex(self.digest)).decode()}"
 
 
@@ -192,7 +194,7 @@ def _withdrawal(request: Request, parts: PartsOf, who: Participant, *, done: boo
                 settled=state is State.SETTLED, cancelled=state is State.CANCELLED)
 
 
-def _her(request: Request, form: Form) -> Participant:
+def _participant(request: Request, form: Form) -> Participant:
     who = taking(request)
     if who is None:
         raise HTTPException(401, worded("join with your code first"))

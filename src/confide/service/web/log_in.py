@@ -70,13 +70,15 @@ def _sent_away(request: Request, parts: Parts, provider: Provider) -> Response:
         answer = go(provider.address(begun))
     except ProviderFailed as error:
         return _failed(request, parts, error.reason)
-    keep_token(request, answer, LOGIN_COOKIE, begun.secret, SECONDS, lax=True)  # she comes back from another site
+    keep_token(request, answer, LOGIN_COOKIE, begun.secret, SECONDS, lax=True)  # it comes back from another site
     return answer
 
 
 @router.get(PROVIDER_BACK)
 async def take_answer(request: Request, parts: PartsOf) -> Response:
-    """Take the provider's answer, once. Begin a session for the person that it names, if this person is an operator."""
+    """Take the provider's answer, once. Begin a session for the person that the provider names, if this person is an
+    operator.
+    """
     provider = parts.provider
     if provider is None:
         raise HTTPException(404, worded("only this service identifies operators"))

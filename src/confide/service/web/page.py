@@ -123,12 +123,12 @@ def from_elsewhere(request: Request) -> bool:
 
 
 def same_site(request: Request) -> None:
-    """Check that a form comes from a page of this service, as the browser states it. The check works without a session,
-    too.
+    """Check that a form comes from a page of this service, as the browser states it. The check of a form's origin works
+    without a session, too.
 
-    Browsers name the page's origin, and newer browsers also say whether the origin is this service. If either statement
-    says otherwise, the form is refused. A program makes no such statement, and has no cookie that another site's page
-    could use.
+    Browsers name the page's origin, and newer browsers also say whether the origin is this service. If the browser
+    states another origin than this service, the form is refused. A program without a browser makes neither statement,
+    and has no cookie that another site's page could use.
 
     Raises:
         HTTPException: status 403: the form comes from another site.
@@ -171,7 +171,9 @@ async def _form(request: Request) -> AsyncIterator[FormData]:
 
 
 async def _sent(request: Request) -> AsyncIterator[FormData]:
-    """A form of a caller who may send one. Strangers' forms to the pages of operators or participants are not read."""
+    """The form of a request, which is read only if the caller may send one to this page. Strangers' forms to the pages
+    of operators or participants are not read.
+    """
     same_site(request)
     path = request.url.path
     known: Callable[[Request], object] | None = (

@@ -26,8 +26,8 @@ def front(
     request: Request, parts: PartsOf, only: Literal["open", "under_way", "settled"] | None = None,
     before: Before = None
 ) -> HTMLResponse:
-    """Show campaigns that are open, under way, or settled, the newest first. Each of the three lists has further pages
-    of its own.
+    """Show campaigns that are open, under way, or settled, the newest first. The lists of campaigns that are open,
+    under way, or settled each have further pages.
     """
     campaigns, older = {}, {}
     for name in _LISTS if only is None else (only,):

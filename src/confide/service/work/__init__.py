@@ -2,9 +2,9 @@
 ends.
 """
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "drafts": ("Draft", "Drafts"),

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.service.work.drafts import Draft as Draft
 from confide.service.work.drafts import Drafts as Drafts
 from confide.service.work.intake import Intake as Intake

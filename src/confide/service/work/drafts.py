@@ -1,4 +1,5 @@
-"""Drafts: campaign files that operators write and plan until the campaign is opened. After that they do not change.
+"""Drafts: campaign files that operators write and plan until the campaign is opened. The text of an opened draft does
+not change any more.
 
 The files that a campaign file names are in the service's data folder, or do not exist yet. An opened campaign has a
 folder of its own below the installation's folder, with links to the named files in the data folder.
@@ -72,7 +73,9 @@ class Draft:
 
 
 def campaign_folder(store: Store, campaign: int) -> Path:
-    """The folder of an opened campaign, below the installation's folder. Only the operator can read it."""
+    """The folder of an opened campaign, below the installation's folder. Only the operator can read the folder of an
+    opened campaign.
+    """
     return store.home.campaign_folder(campaign)
 
 
@@ -100,7 +103,7 @@ class Drafts:
         self._kept: OrderedDict[tuple[str, bytes], _Planned] = OrderedDict()
 
     def new(self, text: str, operator: int, name: str = "") -> Draft:
-        """Begin a draft. The text may still be an incomplete campaign file.
+        """Begin a draft. The text of a draft may still be an incomplete campaign file.
 
         Args:
             text: text of the campaign file.
@@ -240,8 +243,8 @@ class Drafts:
         Raises:
             Changed: the draft was changed or deleted at the same time, or since the given version.
             InvalidInput: the text is no campaign file, or names files that this service may not use.
-            Refused: the plan predicts no useful result, the level is above that at which devices draw, or a campaign
-                with the same content exists.
+            Refused: the plan predicts no useful result, the level is above the largest level at which devices draw, or
+                a campaign with the same content exists.
             BudgetExceeded: the ledger does not admit the campaign.
             Unknown: there is no draft with this number.
         """
@@ -271,7 +274,7 @@ class Drafts:
             if known.state is not State.OPEN or self._is_anothers(connection, known.number, number):
                 raise _same_content()
             if handed_in(connection, known.number) and noted(connection, known.number) is None:
-                # Whose deposit is there follows from another rule then, which she was told of.
+                # Whose deposit is there follows from another rule then, which the participant has read.
                 raise Refused(worded("people have handed in to this campaign before, and not to the service"),
                               worded("go on with it where they did, or give this one another title"))
             done = connection.execute(update(t.draft).where(
@@ -299,8 +302,8 @@ class Drafts:
         """Check that all files that the campaign file names are below the data folder, and that a custodian's first
         table exists.
 
-        In the campaign's own folder, these names must differ from each other and from the service's own names, or the
-        campaign could never be settled.
+        In the campaign's own folder, the names of its linked files must differ from each other and from the service's
+        own names, or the campaign could never be settled.
 
         Raises:
             InvalidInput: a name is not allowed; the message names the key, and reveals no other file on this machine.

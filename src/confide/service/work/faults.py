@@ -21,7 +21,8 @@ _CHANGED = {"draft": worded("the draft was changed meanwhile; read it again")}
 
 
 class NotNow(ConfideError):
-    """Error: a process cannot do the work now. Another attempt, in this process or another, will succeed.
+    """Error: a process cannot do the work now. Another attempt to make the request, in this process or another one,
+    will succeed.
 
     Args:
         why: reason.

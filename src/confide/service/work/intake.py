@@ -1,9 +1,9 @@
 """Intake: reports that many people hand in at the same time are stored together. Each person gets an answer when their
 report is on disk.
 
-A commit waits for the disk and for other processes, and takes as long for one report as for hundreds. So each
-participant's request waits for a thread that collects the reports of a moment, and stores them in one transaction. A
-report that cannot be accepted does not affect the others.
+A commit waits for the disk and for other processes, and takes as long for one report as for hundreds. Each
+participant's request therefore waits for a thread that collects the reports of a moment, and stores them in one
+transaction. A report that cannot be accepted does not affect the other reports.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from confide.service.work.faults import NotNow
 
 __all__ = ["Intake"]
 
-_MOMENT = 0.01  # seconds in which reports come together: whoever is alone waits so long for nobody
+_MOMENT = 0.01  # seconds in which reports come together: a single report waits so long for nobody
 _MOST = 256  # reports of one transaction
-_PATIENCE = 60.0  # seconds that somebody waits for her commit
+_PATIENCE = 60.0  # seconds that a caller waits for the commit
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +55,14 @@ class Intake:
         self._thread.start()
 
     def submit(self, campaign: int, slot: int, report: bytes, *, once: bool = False) -> None:
-        """Hand in one report, and wait until it is stored durably. A later report of the same slot replaces it.
+        """Hand in one report, and wait until it is stored durably. A later report of the same slot replaces the earlier
+        one.
 
         Args:
             campaign: number of the campaign.
             slot: slot to which the report belongs.
             report: report in bytes.
-            once: whether no other report may replace it.
+            once: whether no other report may replace the handed-in report.
 
         Raises:
             Refused, InvalidInput: for the reasons of `Store.submit`.
@@ -106,7 +107,7 @@ class Intake:
     def _store_all(self, campaign: int, once: bool, handed: list[_Handed]) -> None:
         try:
             problems = self._store.submit_many(campaign, [(each.slot, each.report) for each in handed], once=once)
-        except BaseException as error:  # noqa: BLE001 - whoever waits is told, whatever it is
+        except BaseException as error:  # noqa: BLE001 - the waiting callers receive it, whatever it is
             for each in handed:
                 each.done.set_exception(error)
             return

@@ -123,7 +123,7 @@ class Jobs:
         return _job(row)
 
     def claim(self, worker: str) -> Job | None:
-        """Take a job that no worker is doing, or whose worker has died; None if there is no such job."""
+        """Take a job that no worker is doing, or whose worker has died; None if there is no job to take."""
         now = int(self._clock())
         free = or_(t.job.c.state == "queued", and_(t.job.c.state == "running", t.job.c.lease < now))
         with self._database.writing() as connection:

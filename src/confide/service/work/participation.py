@@ -53,12 +53,12 @@ class ParticipantStanding:
         state: state of the campaign.
         asks: thing that the participant may hand in now: "record", "report" (the first of two), "contract" (they may
             decline the one that they are shown), or "" if there is nothing.
-        handed_in: whether they have handed in the requested thing or, if nothing is requested now, the one requested
-            last.
+        handed_in: whether they have handed in the requested thing or, if nothing is requested now, the thing that was
+            requested last.
         withdrawn: whether they have withdrawn before the settlement.
         declined: whether they have declined a contract, so that no final contract includes them.
-        local: whether their device draws their report, or drew the last one. Reports from which contracts follow are
-            never drawn.
+        local: whether the participant's device draws the requested report, or drew the last report. A device never
+            draws a report from which contracts follow.
     """
 
     state: State
@@ -118,7 +118,9 @@ class ParticipantActions:
         return kind.asked(campaign.file.config, campaign.plan) if asks == "record" else ()
 
     def device(self, who: Participant) -> Mapping[str, Any] | None:
-        """The instructions for the participant's device; None if the device draws nothing, or nothing is asked."""
+        """The instructions for the participant's device; The result is None if the device draws nothing, or if the
+        participant is asked for nothing.
+        """
         opened = self._opened.get(who.campaign)
         if opened.local is None or self.standing(who).asks != "record":
             return None
@@ -134,7 +136,8 @@ class ParticipantActions:
 
     def odds(self, who: Participant) -> AnswerOdds | NoiseSize | None:
         """The odds, or the size of the noise, of the report that leaves the participant's device, from the exact
-        channel by which it is drawn. None if the device draws nothing, or nothing is asked.
+        channel by which it is drawn. The result is None if the device draws nothing, or if the participant is asked for
+        nothing.
         """
         instructions = self.device(who)
         return None if instructions is None else device_odds(instructions)
@@ -158,8 +161,8 @@ class ParticipantActions:
         """The stored values that the participant typed, in the fields of their form. Only the participant sees the
         values.
 
-        None if nothing is stored or nothing is asked for now, if the participant's device drew the report, or if the
-        stored record does not say how it was typed.
+        The result is None if nothing is stored, if the participant is asked for nothing now, if the participant's
+        device drew the report, or if the stored record does not say how it was typed.
         """
         opened, standing = self._opened.get(who.campaign), self.standing(who)
         if standing.local or not standing.handed_in or standing.asks not in ("record", "report"):
@@ -193,7 +196,7 @@ class ParticipantActions:
             values: mapping from column to text, as in their form; if their device draws the report, the drawn row.
 
         Raises:
-            InvalidInput: the values cannot be used. The message is for the participant alone.
+            InvalidInput: the values cannot be used. The error message is for the participant alone.
             Refused: nothing is asked now, the participant takes no part, or another draw of theirs was handed in
                 before.
         """
@@ -206,9 +209,9 @@ class ParticipantActions:
         try:
             slot, report = self._report(opened, who, values)
         except InvalidInput:
-            self._check_asked(opened, who)  # that nothing is asked of her any more says more than what is wrong with it
+            self._check_asked(opened, who)  # that nothing is asked any more says more than what is wrong with it
             raise
-        # Whether the collection is open, and she takes part, is looked up once: in the transaction that stores it.
+        # Whether the collection is open, and the person takes part, is looked up once: where the report is stored.
         self._intake.submit(who.campaign, slot, report, once=opened.local is not None)
 
     def _report(self, opened: OpenedCampaign, who: Participant, values: Mapping[str, str]) -> tuple[int, bytes]:
@@ -241,21 +244,21 @@ class ParticipantActions:
             return
         check_row(self._device(opened, kind, who), values)
         contract = self.contract(who)
-        if contract is not None:  # whether her device can have sent this, on her own contract
+        if contract is not None:  # whether this device can have sent this, on its own contract
             kind.parse_record(config, plan, identity, {**values, "contract": contract.token})
         row = {**kind.row(config, identity, None), **values}
         self._store.hand_row(who.campaign, who.slot, json.dumps(row), phase=SECOND, states=(State.CHARGED,), once=True)
 
     def withdraw(self, who: Participant) -> bool:
-        """Delete everything that the participant has handed in, at any time. The result says whether this was before
-        the settlement.
+        """Delete everything that the participant has handed in, at any time. The result says whether the withdrawal
+        came before the settlement.
 
         Raises:
             Refused: a custodian holds the data.
         """
         opened = self._opened.get(who.campaign)
         before = opened.campaign.withdraw(opened.identities[who.slot], store=self._store)
-        CampaignRounds.tidy(opened)  # rows that a process which died has left may be hers
+        CampaignRounds.tidy(opened)  # rows that a process which died has left may belong to this person
         return before
 
     def contract(self, who: Participant) -> Contract | None:
@@ -267,7 +270,8 @@ class ParticipantActions:
         return contract_in(opened.campaign.file, found, opened.identities[who.slot], self._store.home)
 
     def decline(self, who: Participant) -> None:
-        """Decline the contract that the participant is shown. The next round is drawn up as if they had never reported.
+        """Decline the contract that the participant is shown. The next round of contracts is drawn up as if the
+        participant had never reported.
 
         Raises:
             Refused: there is no contract, or it is final.
@@ -287,7 +291,7 @@ class ParticipantActions:
         Raises:
             Refused: the campaign is not settled, or is cancelled; the participant has withdrawn; or their record was
                 erased and none is given.
-            InvalidInput: the record cannot be used. The message is for the participant alone.
+            InvalidInput: the record cannot be used. The error message is for the participant alone.
         """
         opened = self._opened.get(who.campaign)
         campaign, kind, identity = opened.campaign, opened.campaign.file.kind, opened.identities[who.slot]
@@ -389,7 +393,7 @@ def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> Non
         values: values that came from the device.
 
     Raises:
-        InvalidInput: the row is anything else. The message repeats no part of the row.
+        InvalidInput: the row has another column, or a word that is not allowed. The message repeats no part of the row.
 
     Example:
         >>> check_row({"law": "response", "column": "report", "answers": ["no", "yes"]}, {"report": "yes"})

@@ -1,7 +1,8 @@
 """Replays: a request with an idempotency key is carried out once. A repeated request gets the earlier answer.
 
-The key is reserved before the request is carried out. So of several simultaneous requests, one is carried out, and the
-others wait for its answer. If the process that carries it out dies, the key is free again after a minute.
+The key is reserved before the request is carried out. Of several simultaneous requests with one key, one is carried
+out, and the others wait for its answer. If the process that carries out a request dies, the request's key is free again
+after a minute.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from confide.contract.errors import Refused
 __all__ = ["Replays", "Reply"]
 
 _KEPT = 86_400  # seconds
-_DOING = 60  # seconds after which whoever does a request is taken to have died
+_DOING = 60  # seconds after which the process of a request is taken to have died
 _PATIENCE = 5.0  # seconds that somebody waits for another's answer
 _LOOK = 0.02  # seconds between two looks for it
 _NO_ANSWER_YET = 0  # in the place of a status
@@ -30,7 +31,7 @@ _NO_ANSWER_YET = 0  # in the place of a status
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer that was given.
+    """The stored answer to an earlier request.
 
     Args:
         status: HTTP status.

@@ -2,9 +2,9 @@
 contracts reads.
 
 The first file has everybody's reports, from which the operator draws up contracts. After the contracts are final, the
-second file has the rows that devices made of records on these contracts. Rows are kept in the store, where they are
-erased like reports. A file exists only while it is read, in a folder of its reader, so that two simultaneous readers do
-not delete each other's file.
+second file has the rows that devices made of records on these contracts. The rows that people hand in are kept in the
+store, where they are erased like reports. A file exists only while it is read, in a folder of its reader, so that two
+simultaneous readers do not delete each other's file.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ class CampaignRounds:
         self, opened: OpenedCampaign, without: Sequence[str] = (), *, again: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> Round:
-        """Draw up the next round from all reports, without those who have declined or withdrawn.
+        """Draw up the next round from all reports, without participants who have declined or withdrawn.
 
-        No report is accepted while the round is drawn up. Otherwise a participant's contract might not follow from
-        their stored report.
+        No report is accepted while the round is drawn up. If reports were accepted meanwhile, a participant's contract
+        might not follow from their stored report.
 
         Args:
             opened: the campaign.
@@ -121,13 +121,14 @@ class CampaignRounds:
               self._written(opened, "reports.source", FIRST, list(first)) as folder):
             found = opened.campaign.draw_up(out, again=[each for each in again if each in gone], home=self._store.home,
                                             progress=progress, reports=folder)
-        for slot, row in declined:  # of an earlier round; if she has declined this one already, that stands
+        for slot, row in declined:  # of an earlier round; if they have declined this one already, that stands
             if opened.identities[slot] in again:
                 self._store.forget_row(opened.number, slot, row, phase=DECLINED)
         return found
 
     def report(self, opened: OpenedCampaign, slot: int, row: Mapping[str, Any]) -> None:
-        """Take a participant's report, from which their contract will be drawn up. A later report replaces it.
+        """Take a participant's report, from which their contract will be drawn up. A later report of the same
+        participant replaces the earlier one.
 
         Args:
             opened: the campaign.
@@ -190,8 +191,8 @@ class CampaignRounds:
 
     @contextmanager
     def records(self, opened: OpenedCampaign) -> Iterator[Campaign]:
-        """Context with the campaign as it is settled. Inside the context, the campaign's file holds the rows that were
-        handed in on the contracts.
+        """Context manager that gives the campaign in the form in which it is settled. Inside the context, the
+        campaign's file holds the rows that were handed in on the contracts.
         """
         kind, file = contract_kind(opened), opened.campaign.file
         columns = list(kind.row(file.config, opened.identities[0], None))
@@ -217,7 +218,7 @@ class CampaignRounds:
         make_folder(opened.folder, private=True)
         rows: dict[int, Mapping[str, Any]] = {
             slot: json.loads(row) for slot, row in self._store.handed_rows(opened.number, phase)}
-        if file.config.people.id == "row":  # the i-th row is the i-th person's, whether she has one or not
+        if file.config.people.id == "row":  # the i-th row is the i-th person's, present or not
             empty = dict.fromkeys(columns, "")
             rows = {slot: rows.get(slot, empty) for slot in range(len(opened.identities))}
         text = io.StringIO()
@@ -233,8 +234,8 @@ class CampaignRounds:
 
 
 def _with_files_in(folder: Path, campaign: Campaign) -> Campaign:
-    """The same campaign, with relative paths that start at another folder. The campaign's content, and so its plan,
-    stays the same.
+    """The same campaign, with relative paths that start at another folder. The content of the campaign, and therefore
+    its plan, stays the same.
     """
     moved = Campaign(replace(campaign.file, path=folder / campaign.file.path.name), campaign.home)
     vars(moved)["plan"] = campaign.plan  # where the property keeps it

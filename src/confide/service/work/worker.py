@@ -62,7 +62,7 @@ class Worker:
                 stop.wait(_PAUSE)
 
     def once(self) -> bool:
-        """Do one job. The result says whether there was one."""
+        """Do one job. The result says whether there was a job."""
         job = self._jobs.claim(self.name)
         if job is None:
             return False
@@ -113,7 +113,7 @@ class Worker:
         """Context that renews the lease while the work runs, and reports the progress with each renewal."""
         over, lost, lock, reported = Event(), Event(), Lock(), [0, None]
 
-        def tell(done: int, steps: int | None) -> None:
+        def report(done: int, steps: int | None) -> None:
             if lost.is_set():
                 raise _LeaseLost
             with lock:
@@ -133,7 +133,7 @@ class Worker:
         thread = Thread(target=renew, name="lease", daemon=True)
         thread.start()
         try:
-            yield tell
+            yield report
         finally:
             over.set()
             thread.join()

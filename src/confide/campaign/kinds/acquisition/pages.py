@@ -240,11 +240,11 @@ def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]
     """
     board: Any = outcome.billboard
     question = plan.config.record.question.rstrip()
-    hidden = not_disclosed(plan, f"a given participant's answer to '{question}'", Audience.PUBLIC)
+    undisclosed = not_disclosed(plan, f"a given participant's answer to '{question}'", Audience.PUBLIC)
     promises = promised(plan, *stated(plan.guarantees))
     if not board.steps:
         nothing = Text(("No record came in: there is no mean.",))
-        return [Section(title="What was found", found=True, blocks=(nothing,)), hidden, promises]
+        return [Section(title="What was found", found=True, blocks=(nothing,)), undisclosed, promises]
     it, known = plan.mechanism, plan.mechanism.certify(board)
     mean, error = it.estimate(board), math.sqrt(known.mse)
     rows = (
@@ -270,7 +270,7 @@ def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]
             Text((_finding(plan, mean, error),)), *_picture(plan, mean, error),
             Table(columns=("what", "figure"), rows=rows))),
         Section(title="How exact it is", blocks=(Text(tuple(said)),)),
-        hidden,
+        undisclosed,
         Section(title="What was published", folded=True, blocks=(Text((
             f"The published sum is {board.total:,} of {board.steps:,} steps of the range. Both are public, and nothing "
             "else is.",)),)),

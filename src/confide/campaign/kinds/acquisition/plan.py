@@ -98,7 +98,7 @@ class Belief(LawTable):
     MAY_HAVE: ClassVar[Parameters] = {"uniform": ("low", "high")}
 
     def build(self) -> ConcernPrior:
-        """The law F of the concerns."""
+        """The probability law F of the participants' concerns."""
         if self.exponent is not None:
             return PowerPrior(exponent=self.exponent)
         if self.edges is not None and self.masses is not None:
@@ -143,7 +143,7 @@ class Payment(MoneyTable):
 
 class Rehearsal(Keys):
     """`[rehearsal]`: records that are public already, with which the side of the participants is played. A run that
-    releases never reads these records.
+    releases an outcome never reads the records of `[rehearsal]`.
     """
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")

@@ -55,7 +55,7 @@ class People(PeopleTable):
 
 
 class Goods(Keys):
-    """`[goods]`: the goods, and the number of copies of each. Give names, count or table."""
+    """`[goods]`: the goods, and the number of copies of each. Exactly one of names, count and table must be given."""
 
     names: tuple[Annotated[str, Field(min_length=1)], ...] | None = Field(
         default=None, min_length=1, max_length=_MOST_GOODS, description="one for each good")
@@ -211,7 +211,8 @@ class ScalingTable(Keys):
     """`[auction]` with method = "scaling": `SinkhornMatch`. Keys that are left out get the values recommended for the
     campaign's size.
 
-    A spread that is left out is 0.02, or with ranks the difference in value between one rank and the next.
+    A spread that the file leaves out is 0.02; with values from ranks, it is the difference in value between one rank
+    and the next.
     """
 
     method: Literal["scaling"]

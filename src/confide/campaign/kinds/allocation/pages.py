@@ -126,7 +126,7 @@ def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:
 
 
 def _points(plan: GoodsPlan) -> str:
-    """A clause that converts the scale from 0 to 1 into points; empty where both are the same."""
+    """A clause that converts the scale from 0 to 1 into points; empty where the two scales are equal."""
     unit, lowest = plan.scale.unit, getattr(plan.scale, "lowest", 0.0)
     counted = f", counted from {lowest:g}" if lowest else ""
     return "" if unit == 1.0 else f", where 1 stands for {unit:.6g} points{counted}"
@@ -226,8 +226,8 @@ def _alone(plan: GoodsPlan) -> list[str]:
 
 
 def _second(plan: GoodsPlan) -> list[str]:
-    """Sentences on the gain from a second id, for an owner who uses only the better good and for one who can use all
-    goods.
+    """Sentences on the gain from a second id, for an owner who uses only the better good and for an owner who can use
+    all goods.
     """
     found = plan.second
     gain, alone = f"{found.gain:.3f} +- {found.error:.3f}", f"{found.alone:.3f} +- {found.alone_error:.3f}"

@@ -486,7 +486,7 @@ def _judged(config: BundlesConfig, made: Expected) -> Mapping[str, CrowdPredicti
     """The predictions that decide whether the plan is refused: in each of them, the auction must beat an allocation
     without reports.
 
-    Where all goods are alike, only the population "B" counts, in which participants' needs differ: the number of goods
+    Where all goods are alike, only the population "B" counts, in which participants' needs differ. The number of goods
     that each participant needs is then all that reports can say. About populations other than "B", the plan only warns.
     """
     return {name: one for name, one in made.crowds.items() if name == "B" or not config.counted}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.billboards import AuctionBillboard
-from confide.allocation.decoding import BundleWalk, Walk, walk, walk_bundle
+from confide.allocation.decoding import BundleReplay, Replay, replay, replay_bundle
 from confide.allocation.palloc import PAlloc
 from confide.allocation.scales import Points, Ranks, Scale
 from confide.allocation.sinkhorn_match import ScalingBillboard, SinkhornMatch
@@ -158,29 +158,29 @@ class AuctionWords(MethodWords):
     def story(
         self, market: Any, billboard: AuctionBillboard, names: Sequence[str], record: Any, index: int, said: Said
     ) -> list[str]:
-        hers = walk(record, index, billboard)
+        own = replay(record, index, billboard)
         slots = billboard.rules.slots
         found = [_place(billboard, index)]
-        for step, good in zip(hers.steps, hers.goods, strict=True):
+        for step, good in zip(own.steps, own.goods, strict=True):
             before = billboard.counts(np.array([step - 1]))[0]
             price = float(billboard.rules.prices(before)[good])
             found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}. It was worth "
                          f"{said(float(record[good]))} to you at a price of {said(price)}, the largest difference of "
                          "all goods.")
-        if hers.latest < 0:
-            found.append("No good was worth its price to you." if hers.steps else "You bid on nothing.")
+        if own.latest < 0:
+            found.append("No good was worth its price to you." if own.steps else "You bid on nothing.")
         else:
-            found.append(self._end(billboard, names, record, hers, index, said))
+            found.append(self._end(billboard, names, record, own, index, said))
         return found
 
     def _end(
-        self, billboard: AuctionBillboard, names: Sequence[str], row: NDArray[np.float64], hers: Walk, index: int,
+        self, billboard: AuctionBillboard, names: Sequence[str], row: NDArray[np.float64], own: Replay, index: int,
         said: Said,
     ) -> str:
-        good, clearing = hers.latest, billboard.clearing
-        name, age = names[good], int(billboard.final_counts[good]) - hers.seen
+        good, clearing = own.latest, billboard.clearing
+        name, age = names[good], int(billboard.final_counts[good]) - own.seen
         if clearing is None:
-            if hers.good < 0:
+            if own.good < 0:
                 return (f"You were outbid on {name}, and had no bid left: {age:,} bids were counted from yours on, and "
                         f"at most {billboard.rules.supply[good]:,} are allowed.")
             ends = f"Nobody outbid you on {name}."
@@ -281,23 +281,23 @@ class BundleWords(AuctionWords):
     def story(
         self, market: PAlloc, billboard: AuctionBillboard, names: Sequence[str], record: Any, index: int, said: Said
     ) -> list[str]:
-        hers = walk_bundle(market.valuation.bidder(record, market.goods), index, billboard)
+        own = replay_bundle(market.valuation.bidder(record, market.goods), index, billboard)
         slots = billboard.rules.slots
         found = [_place(billboard, index)]
         tried = set[int]()
-        for step, good in zip(hers.steps, hers.bid_on, strict=True):
+        for step, good in zip(own.steps, own.bid_on, strict=True):
             before = billboard.counts(np.array([step - 1]))[0]
             price = float(billboard.rules.prices(before)[good])
             again = " again, having been outbid on it" if good in tried and not market.valuation.repeats else ""
             tried.add(good)
             found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}{again}, at a price of "
                          f"{said(price)}. It added most to your bundle above its price.")
-        if not hers.steps:
+        if not own.steps:
             return [*found, "You bid on nothing: no good was worth its price to you."]
-        lost = sorted(set(hers.bid_on) - set(hers.goods))
+        lost = sorted(set(own.bid_on) - set(own.goods))
         if lost:
             found.append(f"You were outbid on {_listed([names[good] for good in lost])}.")
-        return [*found, *_ends(billboard, names, hers, index)]
+        return [*found, *_ends(billboard, names, own, index)]
 
 
 def _place(billboard: AuctionBillboard, index: int) -> str:
@@ -305,9 +305,9 @@ def _place(billboard: AuctionBillboard, index: int) -> str:
             f"{index // billboard.rules.batch + 1:,} of each round.")
 
 
-def _ends(billboard: AuctionBillboard, names: Sequence[str], hers: BundleWalk, index: int) -> list[str]:
+def _ends(billboard: AuctionBillboard, names: Sequence[str], own: BundleReplay, index: int) -> list[str]:
     found = list[str]()
-    for good, seen in sorted(zip(hers.goods, hers.seen, strict=True)):
+    for good, seen in sorted(zip(own.goods, own.seen, strict=True)):
         age, clearing = int(billboard.final_counts[good]) - seen, billboard.clearing
         most = int(billboard.rules.supply[good] if clearing is None else clearing.cuts[good])
         counted = f"{names[good]}: from your bid on, {age:,} bids on it were counted until the end"

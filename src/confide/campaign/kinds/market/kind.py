@@ -43,7 +43,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     config: type[Any]
     runs = BitCollection
     part = "collection"
-    # One mechanism serves three markets: whoever reads an outcome of it may meet any of them.
+    # One mechanism serves three markets: a reader of its outcomes may meet any of them.
     types: ClassVar[Mapping[str, type]] = wire_types(*(getattr(market, name) for name in _STORED))
 
     @abstractmethod

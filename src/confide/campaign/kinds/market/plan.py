@@ -1,4 +1,4 @@
-"""The tables that the campaign files of the three kinds of bits share, and the plan of such a campaign; all of it is
+"""The tables that the campaign files of the three kinds of bits share, and the plan of a campaign of bits; all of it is
 public.
 """
 
@@ -56,7 +56,7 @@ class Bit(Keys):
 
 class Rehearsal(Keys):
     """`[rehearsal]`: true answers that are public already, with which the side of the participants is played. A run
-    that releases never reads these answers.
+    that releases an outcome never reads the answers of `[rehearsal]`.
     """
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
@@ -133,8 +133,8 @@ class BitConfig(Keys):
 
 @keys_of(SignalModel, "prior_one signal_accuracy")
 class State(Keys):
-    """`[state]`: the common belief about the fact that each bit is a noisy sign of. Truth and accuracy depend on this
-    belief; privacy does not.
+    """`[state]`: the common belief about a fact, of which each bit is a noisy sign. Truth and accuracy depend on the
+    belief about the state; privacy does not.
     """
 
     if TYPE_CHECKING:

@@ -95,8 +95,9 @@ class SolutionTable(Keys):
     """`[solution]`: the form of each participant's share. Keys that are left out get values chosen for the campaign's
     size.
 
-    Every mode has the keys rounds, burn_in, burn_share, step and law. The mode round adds flag_share, truncate,
-    stop_share and batch; audited adds audit_share and slack; audited and tight add payments.
+    Every mode has the keys rounds, burn_in, burn_share, step and law. The mode "round" adds the keys flag_share,
+    truncate, stop_share and batch, and the mode "audited" the keys audit_share and slack. The modes "audited" and
+    "tight" add the key payments.
     """
 
     mode: ModeName | None = Field(

@@ -61,8 +61,9 @@ def _excess_bound(plan: SharingPlan, outcome: AnyOutcome) -> NDArray[np.float64]
 
 
 def result_tables(plan: SharingPlan, outcome: AnyOutcome) -> dict[str, pa.Table]:
-    """The table `prices`: every constraint, its average price (in units of the highest value, and in the file's own),
-    its supply, and the bound on its excess load, which holds with the probability stated in the plan.
+    """The table `prices` has a row for every constraint: its average price, its supply, and the bound on its excess
+    load. Prices are in units of the highest value, and in the file's own units. The bounds hold with the probability
+    stated in the plan.
     """
     return {"prices": _prices_table(plan, outcome)}
 
@@ -327,8 +328,8 @@ def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share
 
 
 def _missed(plan: SharingPlan, mine: Any, prices: NDArray[np.int64], when: str) -> list[str]:
-    """A sentence for a participant without a part: their best choice at prices of 0, and its actual price; none where
-    that choice is nothing.
+    """A sentence for a participant without a part: their best choice at prices of 0, and the actual price of this
+    choice; none where the best choice is nothing.
     """
     program, names = plan.mechanism.program, plan.coding
     free = program.respond(mine, np.zeros_like(prices))

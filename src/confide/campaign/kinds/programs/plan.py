@@ -90,8 +90,8 @@ class SharingPlan(ShownPlan):
     def others(self) -> tuple[tuple[ModeName, ProgramPlan | str], ...]:
         """Each mode with its expected results at the campaign's size, or with the reason why it is refused.
 
-        The planned mode keeps its own settings. Every other mode has its usual settings, and the file's alpha where it
-        may charge prices.
+        The mode that the file plans keeps its own settings. Every other mode has its usual settings, and the file's
+        alpha where it may charge prices.
         """
         found, alpha = list[tuple[ModeName, ProgramPlan | str]](), self.config.solution.alpha
         for mode in MODES:
@@ -165,8 +165,8 @@ def _placed(error: InvalidInput, coding: Coding) -> InvalidInput:
 def part_of_another(plan: SharingPlan) -> tuple[float, float] | None:
     """The average share of an identity, as its value less its price, over all people of synthetic populations.
 
-    A second identity with the record of a random member of a synthetic population gets about this average. With a given
-    record, the share may be larger or smaller.
+    A second identity with the record of a random member of a synthetic population gets about the average share. With a
+    given record, the share may be larger or smaller.
 
     Returns:
         The mean over populations and its standard error, in units of value. Each synthetic population has its own

@@ -142,7 +142,7 @@ class PrivacyTable(Keys):
 
 @keys_of(PaymentScheme, "clip ridge", optional=True)
 class PaymentTable(MoneyTable):
-    """`[payment]`: how strongly payments reward truth. Give truth_radius, or budget."""
+    """`[payment]`: how strongly payments reward truth. Exactly one of truth_radius and budget must be given."""
 
     if TYPE_CHECKING:
         clip: float | None
@@ -218,12 +218,13 @@ def largest_smallest_eigenvalue(design: Design) -> float:
     rows. Each column of the file, together with the constant, gives one bound on mu, and the smallest bound counts.
 
     For a category with k + 1 levels, the worst direction is spanned by the constant and the sum of the indicators of
-    the k levels other than the reference. By symmetry and concavity, the best population gives each of these levels the
-    same share s in [0, 1/k]. The bound is the maximum over s of the smaller eigenvalue of
+    the k levels other than the reference. By symmetry and concavity, the population that maximises the eigenvalue gives
+    each of the k levels the same share s in [0, 1/k]. The bound is the maximum over s of the smaller eigenvalue of this
+    matrix:
 
         [[1, s sqrt(k)], [s sqrt(k), s]]
 
-    A column of numbers gives no bound below 1, since it can have mean 0 and mean square 1.
+    A column of numbers gives no bound on mu below 1, since it can have mean 0 and mean square 1.
     """
     most = 1.0
     for feature in design.features:

@@ -376,7 +376,9 @@ def _would_do(
 def _methods(
     config: QueriesConfig, schema: Schema, workload: Workload, replan: Callable[[QueriesConfig], QueriesPlan]
 ) -> list[Remedy]:
-    """Remedies that name another method: the best two of those that can run with this file and give useful answers."""
+    """Remedies that name another method: the best two of the methods that can run with this file and give useful
+    answers.
+    """
     def does(keys: Mapping[str, Any]) -> bool:
         return accepted(lambda: replan(changed(config, keys)))
 

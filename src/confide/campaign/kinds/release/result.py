@@ -47,7 +47,7 @@ def result_tables(plan: QueriesPlan, outcome: AnyOutcome) -> dict[str, pa.Table]
 
     `answers` has a row for each query: the query in words, its answer in [0, 1], the measured answer before it was cut
     to [0, 1], and the bound on its error. The measured answer is missing for methods that measure no answers, and the
-    bound where none is proved.
+    bound is missing for answers without a proved bound.
     """
     held = bars(plan.mechanism, outcome.billboard, outcome.certificate, plan.workload)
     uncut = uncut_answers(outcome, plan.workload)

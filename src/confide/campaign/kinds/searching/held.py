@@ -169,7 +169,8 @@ class HeldNetwork:
         config: the campaign file's tables.
         contacts: the table of contacts, with two people in each line.
         answers: the existing tables of answers, with one person in each line: the campaign's own table, and the list
-            that was filled in. Each table comes with the suffix that names the table in the keys of `rejected`.
+            that was filled in. Each table of answers comes with the suffix that names the table in the keys of
+            `rejected`.
         vertices: the public ids; or the number n of people, where the ids are 0 to n - 1.
         rejected: mapping from a row of the answers to the reason why it is unusable, complete after one read; for the
             operator alone.

@@ -43,7 +43,7 @@ def release_of(outcome: AnyOutcome) -> PublicRelease:
     """The released list of a search's outcome.
 
     Raises:
-        InvalidInput: the outcome is not that of a search.
+        InvalidInput: the outcome is not the outcome of a search.
     """
     if not isinstance(outcome.billboard, PublicRelease):
         raise InvalidInput("outcome", f"{type(outcome.billboard).__name__} is no list of a search")

@@ -185,7 +185,7 @@ class PlannedSearch(ShownPlan, SearchPlan):
     @cached_property
     def printed(self) -> float | None:
         """The total epsilon that the source claims for the same noise. The claim is false, and pages show it only for
-        comparison. The result is None for noise that the source does not use.
+        comparison. The result is None for a law of noise that the source does not use.
 
         Source: Wu 2017, section 7.5, (k-1)/b for noise of scale b; a selection costs twice that (erratum 2).
         """

@@ -1,9 +1,9 @@
 """A run that goes as far as the answers reach, and then waits for more. The list of people to examine next is for the
 operator alone.
 
-Whether the run waits, and for whom, follows from the private contacts. So the list is written only to a private file,
-and no message names anybody on it. Used answers are kept until the publication, so that a changed answer is noticed. A
-missing answer never counts as a status.
+Whether the run waits, and for whom, follows from the private contacts. The list of people to examine next is written
+only to a private file, and no message names anybody on the list. Used answers are kept until the publication, so that a
+changed answer is noticed. A missing answer never counts as a status.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def play(
     Raises:
         Refused: an answer is missing; the message names the file that asks for it.
         OracleInconsistent: an answer differs from the answer that an earlier attempt used.
-        InvalidInput: an answer is missing in a study; the graph differs from that of an earlier attempt; or the path of
-            the list holds a file of another campaign.
+        InvalidInput: an answer is missing in a study; the graph differs from the graph of an earlier attempt; or the
+            path of the list holds a file of another campaign.
         SeedNotTargeted: according to the answers, a seed is no member.
         DegreeBoundViolated: the graph is not admissible, and the campaign is over.
     """
@@ -110,7 +110,7 @@ def _begun(mechanism: PTarget, data: Investigation, noise: NoiseSource) -> Searc
 
 
 def _note(noise: NoiseSource, asked: Mapping[Any, bool]) -> None:
-    """Write the used answers to the journal too, from which none can be removed."""
+    """Write the used answers to the journal too, from which no answer can be removed."""
     known = _noted(noise)
     fresh = {each: status for each, status in asked.items() if each not in known}
     if isinstance(noise, JournalNoise) and fresh:
@@ -138,7 +138,7 @@ def _same_graph(keep: Path, config: SearchConfig, graph: Graph) -> None:
     noise would reveal the difference between the graphs.
 
     Raises:
-        InvalidInput: the graph or the tables differ from those of the first attempt.
+        InvalidInput: the graph or the tables differ from the graph or the tables of the first attempt.
     """
     path, found = keep / _GRAPH, {"graph": graph_digest(graph), "tables": list_mark(config)}
     if not path.exists():
@@ -156,8 +156,8 @@ def _another_graph() -> InvalidInput:
 
 
 def _as_far_as_answered(search: Search, data: Investigation, at_once: int) -> list[Any]:
-    """Continue the search until an answer is missing; the result is the list of people to examine then, and is empty
-    where the search has ended.
+    """Continue the search until an answer is missing; the result is the list of people to examine next, and is empty if
+    the search has ended.
     """
     known: Mapping[Any, bool] = data.oracle.known if isinstance(data.oracle, AnswersSoFar) else {}
     while True:
@@ -199,7 +199,7 @@ def earlier_answers(keep: Path) -> dict[Any, bool]:
     """The answers that an earlier attempt used.
 
     Args:
-        keep: the private folder in which they are kept.
+        keep: the private folder in which the used answers are kept.
 
     Raises:
         InvalidInput: other users may read the file.
@@ -213,8 +213,8 @@ def earlier_answers(keep: Path) -> dict[Any, bool]:
 
 
 def used_before(config: SearchConfig, folder: Path) -> dict[Any, bool]:
-    """The answers that all unfinished searches with the same tables have used; a check does not know the digest of a
-    single campaign.
+    """The answers that all unfinished searches with the same tables have used, since a check does not know the digest
+    of a single campaign.
     """
     journal, found = folder / config.oracle.journal, dict[Any, bool]()
     for keep in sorted(journal.iterdir()) if journal.is_dir() else ():

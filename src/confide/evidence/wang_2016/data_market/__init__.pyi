@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.evidence.wang_2016.data_market.enumeration import enumerated_interim as enumerated_interim
 from confide.evidence.wang_2016.data_market.enumeration import genie_replica as genie_replica
 from confide.evidence.wang_2016.data_market.enumeration import relabelled_rule as relabelled_rule

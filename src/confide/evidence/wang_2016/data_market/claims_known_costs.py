@@ -1,6 +1,7 @@
-"""Claims of chapter 3, about buying bits at known costs.
+"""Claims of chapter 3 of Wang 2016, about buying bits at known costs.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def _market(people: int, epsilon: float = 1.0, theta: float = 0.8) -> MajorityMa
 
 
 def _matrices(signed: bool) -> list[np.ndarray]:
-    """Interim matrices on a fixed grid of payments; `none` is paid nothing."""
+    """Interim matrices with payments on a fixed grid. The report `none` is paid nothing."""
     index = np.arange(1, 2001)[:, None]
     rows = 4.0 * np.modf(index * np.sqrt([2.0, 3.0, 5.0, 7.0]))[0] - (2.0 if signed else 0.0)
     return [np.vstack([row.reshape(2, 2), np.zeros(2)]) for row in rows]
@@ -56,7 +57,9 @@ def _matrices(signed: bool) -> list[np.ndarray]:
     correction="Where taking no part pays nothing, which all mechanisms of the chapter keep to.",
 )
 def shape_of_best_replies() -> Recomputed:
-    """Best replies to 2000 nonnegative matrices that are neither symmetric randomised responses nor uninformative."""
+    """Number of best replies that are neither symmetric randomised responses nor uninformative, for 2000 nonnegative
+    interim matrices.
+    """
     wrong = sum(NONE in {reply.on_one, reply.on_zero} and reply.informative
                 for a in _matrices(signed=False) for reply in best_response(a, COST).replies)
     return Recomputed("holds" if wrong == 0 else "false", 0.0, float(wrong))
@@ -70,7 +73,9 @@ def shape_of_best_replies() -> Recomputed:
                "R(none, .) = 0 (E4).",
 )
 def replies_where_absence_is_paid() -> Recomputed:
-    """A nonnegative mechanism that pays for staying out: the level of a best reply that stays out on bit 0."""
+    """Privacy level of the best reply to a nonnegative mechanism that pays people who stay out. The best reply is a
+    randomised response on the two labels 1 and none.
+    """
     best = best_response([[0.0, 0.0], [0.0, 5.0], [5.0, 0.0]], COST)
     odd = best.unique and {best.replies[0].on_one, best.replies[0].on_zero} == {1, NONE}
     return Recomputed("holds-with-correction" if odd else "holds", 0.0, best.level)
@@ -89,7 +94,9 @@ def _any_rule() -> tuple[PaymentRule, list[Strategy]]:
     correction="It swaps two rows of i's interim matrix and leaves everybody else's.",
 )
 def exchanged_labels() -> Recomputed:
-    """The most that any of three people's interim utilities move when one exchanges labels under the changed rule."""
+    """Largest change of the interim utilities of three people when one of them exchanges the labels 0 and 1 and the
+    payment rule is changed to match.
+    """
     rule, profile = _any_rule()
     changed, exchanged = relabelled_rule(rule, 0), [profile[0].relabelled(), *profile[1:]]
     moved = 0.0
@@ -106,7 +113,7 @@ def exchanged_labels() -> Recomputed:
     correction="Every interim matrix is unchanged.",
 )
 def genie_replicas() -> Recomputed:
-    """The most that any interim utility moves when a genie pays by the state instead of the others' reports."""
+    """Largest change of an interim utility when a genie pays by the state instead of the other people's reports."""
     rule, profile = _any_rule()
     moved = max(float(np.abs(genie_replica(rule, i, profile, NATURE) @ NATURE.joint
                              - enumerated_interim(rule, i, profile, NATURE)).max()) for i in range(3))
@@ -121,7 +128,9 @@ def genie_replicas() -> Recomputed:
                "out (E4).",
 )
 def price_of_privacy() -> Recomputed:
-    """V_LB(1) against the least payment of any nonnegative genie, by a linear program, absence paid or not."""
+    """The lower bound V_LB(1) on the payment for privacy level 1, compared with the least payment of any nonnegative
+    genie. A linear program computes that payment, and the genie may also pay for staying out.
+    """
     keep = 1.0 / (1.0 + math.exp(-1.0))
     # R(x, w) for x = 0, 1, none; a = R joint; a[1,1] + a[0,0] - a[1,0] - a[0,1] = 2 c keeps level 1 stationary.
     power = np.array([[1.0, -1.0], [-1.0, 1.0], [0.0, 0.0]]) @ NATURE.joint.T
@@ -138,7 +147,9 @@ def price_of_privacy() -> Recomputed:
                "report.",
 )
 def genie_attains_the_bound() -> Recomputed:
-    """The genie's expected payment in its equilibrium, whose regret over all channels is 0."""
+    """The genie's expected payment in its equilibrium, compared with the lower bound. In the genie's equilibrium no
+    channel has a positive regret.
+    """
     genie = GenieMarket(10, 0.8, 0.7, COST, 1.0)
     strategy, a = Strategy.randomised(1.0), genie.interim_matrix(NATURE)
     paid, floor = float(np.sum(a * strategy.channel)), price_floor(COST, 1.0, NATURE.edge)
@@ -153,7 +164,7 @@ def genie_attains_the_bound() -> Recomputed:
     correction="The least excess at finite N has a closed form (.0679 at N = 10, theta = .8, P1 = .7, g = x, eps = 1).",
 )
 def no_mechanism_attains_it() -> Recomputed:
-    """V_opt - V_LB, the least excess of any standard mechanism of ten people."""
+    """The difference V_opt - V_LB, which is the least excess of any standard mechanism for ten people."""
     gap = least_payment(10, 0.8, 0.7, COST, 1.0).gap
     return Recomputed("holds" if gap > 0 else "false", 0.0, gap)
 
@@ -166,8 +177,8 @@ def no_mechanism_attains_it() -> Recomputed:
                "none, the two others can be paid 100 each, and nobody's interim payments move (E9).",
 )
 def payments_that_cost_nothing() -> Recomputed:
-    """The most that is paid beyond the mechanism, on vectors of reports that have probability 0, while no interim
-    payment of any of the three moves, a deviator's included: the others are paid if the second stays out.
+    """Largest extra payment on vectors of reports with probability 0 that changes no interim payment of three people.
+    The first and third person are paid extra if the second stays out.
     """
     market = _market(3)
     profile = [market.strategy] * 3
@@ -193,7 +204,7 @@ def payments_that_cost_nothing() -> Recomputed:
     correction="Strict, with margin g' sinh eps - g over every uninformative report, for every N.",
 )
 def majority_equilibrium() -> Recomputed:
-    """The largest regret over all channels, for 2 to 50 people and three levels."""
+    """Largest regret over all channels in the majority mechanism, for 2 to 50 people and three privacy levels."""
     worst = max(abs(check_equilibrium(_market(n, epsilon)).regret) for n in range(2, 51) for epsilon in (0.3, 1.0, 3.0))
     return Recomputed("holds" if worst < 1e-9 else "false", 0.0, worst)
 
@@ -205,7 +216,9 @@ def majority_equilibrium() -> Recomputed:
     correction="From two on: R^(1,eps) pays nothing (E5).",
 )
 def one_participant() -> Recomputed:
-    """The payment of R^(1, epsilon): nothing, so that nobody's level is bought."""
+    """Payment of the mechanism R^(1, epsilon) to a single participant. The payment is 0, so the mechanism cannot buy
+    any privacy level.
+    """
     paid = _market(2).pay(1, 0).total
     return Recomputed("holds-with-correction" if paid == 0 else "holds", _market(2).quote().lower_bound, paid)
 
@@ -218,7 +231,9 @@ def one_participant() -> Recomputed:
                "10, and tells nothing.",
 )
 def other_equilibria() -> Recomputed:
-    """The dearest symmetric equilibrium of ten people, which says nothing about the bits, beside the honest one."""
+    """Payment in the most expensive symmetric equilibrium of ten people, compared with the payment in the honest
+    equilibrium. Reports in the expensive equilibrium carry no information about the bits.
+    """
     found = symmetric_equilibria(_market(10))
     honest = _market(10).quote().expected_payment
     dearer = not found[0].informative and found[0].payment > honest
@@ -232,7 +247,9 @@ def other_equilibria() -> Recomputed:
     correction="Sharp: e^(-Nd)/sqrt(N).",
 )
 def rate_of_the_gap() -> Recomputed:
-    """The power of N beside e^(-N d) in the gap, between 10^5 and 10^6 people."""
+    """Power of the number N of people that multiplies e^(-N d) in the excess of the payment over its lower bound,
+    fitted between 10^5 and 10^6 people.
+    """
     few, many = (_market(n) for n in (100_001, 1_000_001))
     rest = [market.log_gap + market.people * float(market.reporting.chernoff) for market in (few, many)]
     power = (rest[1] - rest[0]) / math.log(many.people / few.people)
@@ -246,13 +263,15 @@ def rate_of_the_gap() -> Recomputed:
     correction="Only where 2 e^(-(N-1)d) < gamma (E5): for no N below 62 at eps = 2, theta = .6.",
 )
 def premise_of_the_rate() -> Recomputed:
-    """The least number of people for which the proof's bound says anything, at epsilon = 2 and theta = .6."""
+    """The least number of people for which the bound of the proof is defined, at privacy level epsilon = 2 and signal
+    accuracy theta = .6.
+    """
     least = next(n for n in range(2, 1000) if _market(n, 2.0, 0.6).proof_bound is not None)
     return Recomputed("holds-with-correction" if least > 2 else "holds", 2.0, float(least))
 
 
 def _proofs_h() -> np.ndarray:
-    """h(beta) on its range, for eleven people."""
+    """The proof's function h(beta) on the range of beta, for eleven people."""
     errors = majority_errors(10, Reporting.of(0.8, 1.0))
     gamma = 1.0 - float(errors.low) + float(errors.high)
     return np.asarray(proof_function(NATURE, np.linspace(gamma / 2 + 0.05, gamma, 200), gamma))
@@ -265,7 +284,7 @@ def _proofs_h() -> np.ndarray:
     correction="f is, which is meant; h, defined later, is convex (E8).",
 )
 def concavity_of_h() -> Recomputed:
-    """The least second difference of h(beta), which the proof calls concave and means f."""
+    """Least second difference of h(beta). The proof of Theorem 4 calls h concave, but it means another function f."""
     least = float(np.diff(_proofs_h(), 2).min())
     return Recomputed("holds-with-correction" if least > 0 else "holds", 0.0, least)
 
@@ -277,7 +296,9 @@ def concavity_of_h() -> Recomputed:
     correction="The same.",
 )
 def payment_falls_with_beta() -> Recomputed:
-    """The largest difference of h(beta) on its range: not positive."""
+    """Largest difference of h(beta) between successive points of beta. No difference is positive if the function h is
+    non-increasing.
+    """
     most = float(np.diff(_proofs_h()).max())
     return Recomputed("holds" if most <= 0 else "false", 0.0, most)
 
@@ -288,7 +309,9 @@ def payment_falls_with_beta() -> Recomputed:
     correction="Also with different levels, where the majority is Poisson-binomial.",
 )
 def costs_of_everybody() -> Recomputed:
-    """Ten people of ten costs: the largest regret of any of them at the majority's table with their own g'."""
+    """Largest regret of any of ten people with ten different costs. Each person is paid by the majority's table with
+    their own marginal cost g'.
+    """
     market = HeterogeneousMarket(0.8, 0.7, [PowerCost(1.0 + i, 1.0 + i / 5) for i in range(10)], 1.0)
     worst = max(abs(regret(market.interim_matrix(i), market.strategy(i), market.costs[i])) for i in range(10))
     return Recomputed("holds" if worst < 1e-9 else "false", 0.0, worst)
@@ -301,7 +324,9 @@ def costs_of_everybody() -> Recomputed:
                "cheaper (E1).",
 )
 def limit_of_the_ratio() -> Recomputed:
-    """D/V_LB at epsilon = 1e-4 for g = x^3, which Lemma 4's proof takes to 0."""
+    """The ratio D/V_LB of information to least payment at level epsilon = 1e-4, for the cost g(x) = x^3. The proof of
+    Lemma 4 says that this ratio tends to 0 as epsilon falls to 0.
+    """
     epsilon, cost = 1e-4, PowerCost(1.0, 3.0)
     ratio = float(Reporting.of(0.8, epsilon).chernoff) / price_floor(cost, epsilon, 0.6)
     return Recomputed("false" if ratio > 1e-3 else "holds", 0.0, ratio)
@@ -314,7 +339,9 @@ def limit_of_the_ratio() -> Recomputed:
     correction="Where x^2/g'(x) -> 0 at 0 (E1). Its proof gives ln(1/tau) V_LB/D, which is larger.",
 )
 def bounds_on_the_total() -> Recomputed:
-    """Theorem 5 at tau = .1: its lower bound, and the tighter one that its proof gives."""
+    """The lower bound of Theorem 5 on the total payment at error goal tau = .1, compared with the tighter bound that
+    its proof gives.
+    """
     bounds = thesis_bounds(0.1, 0.8, 0.7, COST)
     ordered = bounds.lower <= bounds.tighter <= plan(0.1, 0.8, 0.7, COST, "chernoff").total <= bounds.total
     return Recomputed("holds-with-correction" if ordered else "false", bounds.lower, bounds.tighter)
@@ -327,7 +354,10 @@ def bounds_on_the_total() -> Recomputed:
     correction="With max(N~, 2) people.",
 )
 def excess_of_the_total() -> Recomputed:
-    """The excess (N E[R] - N V_LB)/(tau ln(1/tau)) at eps tilde: the largest over tau from .1 to 1e-12; bounded."""
+    """Excess of the mechanism's total payment over N V_LB, the least total for N people, divided by tau ln(1/tau). The
+    largest ratio is taken over error goals tau from .1 to 1e-12, at the thesis' privacy level eps tilde. The ratio must
+    be at least as large at tau = .1 as at tau = 1e-12.
+    """
     level = best_price_level(COST, 0.8)
     ratios = []
     for k in range(1, 13):
@@ -343,7 +373,7 @@ def excess_of_the_total() -> Recomputed:
     correction="212.806 and 229.382 at tau = .1; the cheapest market within the same target costs 227.681.",
 )
 def figure_3_2() -> Recomputed:
-    """The mechanism's total at tau = .1 beside the lower bound."""
+    """Total payment of the mechanism at error goal tau = .1, compared with the lower bound."""
     bounds = thesis_bounds(0.1, 0.8, 0.7, COST)
     good = bounds.people == 24 and abs(bounds.total / 229.382 - 1) < 1e-4
     return Recomputed("holds" if good else "false", bounds.lower, bounds.total)
@@ -355,7 +385,9 @@ def figure_3_2() -> Recomputed:
     correction="Even sqrt(P1 P0) times that.",
 )
 def bhattacharyya_bound() -> Recomputed:
-    """The bound e^(-N D) against the exact error, for 1 to 200 people; sqrt(P1 P0) e^(-N D) holds too."""
+    """Largest ratio of the exact error probability to the bound e^(-N D), where D is the Chernoff information of one
+    report, for N from 1 to 200 people. The ratio is even at most sqrt(P1 P0).
+    """
     reporting = Reporting.of(0.8, 1.0)
     worst = max(error_probability(n, NATURE, reporting) / math.exp(-n * float(reporting.chernoff))
                 for n in range(1, 201))
@@ -369,7 +401,9 @@ def bhattacharyya_bound() -> Recomputed:
     correction="The same.",
 )
 def exponent_of_the_error() -> Recomputed:
-    """The exponent -ln(p_e)/N against D at N = 15,000."""
+    """The exponent -ln(p_e)/N of the exact error probability p_e of N = 15,000 people, compared with the Chernoff
+    information D of one report.
+    """
     reporting, people = Reporting.of(0.8, 1.0), 15_000
     found = -math.log(error_probability(people, NATURE, reporting)) / people
     claimed = float(reporting.chernoff)
@@ -383,7 +417,9 @@ def exponent_of_the_error() -> Recomputed:
                "costs 445.17 (p_e <= .01).",
 )
 def exact_error() -> Recomputed:
-    """The error that is called intractable: the exact cheapest total for p_e <= .01 beside the thesis' choice."""
+    """The least total payment for p_e <= .01 by the exact error, compared with the total of the thesis' choice. The
+    thesis calls the exact error intractable.
+    """
     loose, exact = (plan(0.01, 0.8, 0.7, COST, criterion) for criterion in ("thesis", "exact"))
     return Recomputed("false" if exact.error <= 0.01 and exact.total < loose.total else "holds",
                       loose.total, exact.total)

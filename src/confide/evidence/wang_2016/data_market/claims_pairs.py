@@ -1,6 +1,7 @@
-"""Claims of chapter 5, about buying bits under a general prior to estimate their mean.
+"""Claims of chapter 5 of Wang 2016, about buying bits under a general prior to estimate their mean.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ COST = LinearCost(1.0)
 AGREE = PairPrior.beta_binomial(2.0, 3.0, 10)
 DISAGREE = PairPrior.of_counts([0, 0, 0, 0.5, 0.5, 0, 0, 0, 0, 0, 0])
 FAIR = ([99, 348, 993, 2242, 2684], [74, 221, 547, 724, 487])
-"""Fair's survey: sizes of the groups by the rating of one's marriage, and ones."""
+"""Fair's survey: sizes of the five groups by the rating of one's marriage, and the number of ones in each group."""
 
 
 @claim(
@@ -37,7 +38,9 @@ FAIR = ([99, 348, 993, 2242, 2684], [74, 221, 547, 724, 487])
                "(pairs/covariates).",
 )
 def covariance_of_two_bits() -> Recomputed:
-    """The most that P11 P00 - P01^2 from the law of the number of ones differs from the closed covariance."""
+    """Largest difference between P11 P00 - P01^2, computed from the law of the number of ones, and the closed form of
+    the covariance.
+    """
     off = 0.0
     for prior in (AGREE, DISAGREE):
         p = prior.pairs
@@ -53,7 +56,9 @@ def covariance_of_two_bits() -> Recomputed:
                "averaged or not.",
 )
 def pair_equilibrium() -> Recomputed:
-    """The largest regret over all channels, for both signs of D, two costs and three levels."""
+    """Largest regret over all channels in the pair mechanism, for bits of positive and of negative covariance, two
+    costs and three levels.
+    """
     worst = max(abs(check_equilibrium(PairMarket(prior, cost, level)).regret) for prior in (AGREE, DISAGREE)
                 for cost in (COST, PowerCost(1.0, 2.0)) for level in (0.3, 1.0, 3.0))
     return Recomputed("holds" if worst < 1e-9 else "false", 0.0, worst)
@@ -67,7 +72,9 @@ def pair_equilibrium() -> Recomputed:
                "beta-binomial(2,3).",
 )
 def other_equilibria() -> Recomputed:
-    """The dearest symmetric equilibrium, which says nothing about the bits, beside the honest one."""
+    """Payment in the most expensive symmetric equilibrium, compared with the payment in the honest equilibrium. Reports
+    in the expensive equilibrium carry no information about the bits.
+    """
     market = PairMarket(AGREE, COST, 1.0)
     found, honest = symmetric_equilibria(market)[0], market.quote().expected_payment
     dearer = not found.informative and found.payment > honest
@@ -82,7 +89,7 @@ def other_equilibria() -> Recomputed:
                "for a person who knows their own rating.",
 )
 def who_knows_her_group() -> Recomputed:
-    """How many of the five groups' members would not use their bit if they knew their group."""
+    """Number of the five groups whose members would not report according to their bit if they knew their group."""
     rows = audit_groups(PairMarket(PairPrior.of_groups(*FAIR), COST, 1.0), *FAIR)
     silent = sum(not row.truthful for row in rows)
     return Recomputed("holds-with-correction" if silent else "holds", 0.0, float(silent))
@@ -95,7 +102,7 @@ def who_knows_her_group() -> Recomputed:
                "least.",
 )
 def moments_of_the_estimate() -> Recomputed:
-    """The variance of the estimate over all reports of 20 people, 7 of them ones, against the print."""
+    """Variance of the estimate over all reports of 20 people, 7 of them with bit 1, and the printed variance."""
     n, ones, level = 20, 7, 1.0
     with np.errstate(divide="ignore"):
         law = np.exp(log_report_law(np.log(np.equal(np.arange(n + 1), ones).astype(np.float64)), level))
@@ -113,7 +120,9 @@ def moments_of_the_estimate() -> Recomputed:
                "there is 1.3e-5.",
 )
 def printed_level() -> Recomputed:
-    """The exact failure probability at (5.16)'s level, the worst over all bits, against delta."""
+    """Exact failure probability at the privacy level of formula (5.16), compared with the allowed failure probability
+    delta. The worst data set is used.
+    """
     n, alpha, delta = 1000, 0.05, 0.05
     worst = failure_probability(n, thesis_level(n, alpha, delta), alpha)
     return Recomputed("holds" if worst <= delta else "false", delta, worst)
@@ -127,7 +136,9 @@ def printed_level() -> Recomputed:
                "0.",
 )
 def levels_below_ln_2() -> Recomputed:
-    """The level (5.16) for 10^8 people beside the level that the same inequality needs."""
+    """The privacy level of formula (5.16) for 10^8 people, compared with the smaller level that the same inequality
+    needs.
+    """
     target = (10**8, 0.01, 0.05)
     printed, needed = thesis_level(*target), chebyshev_level(*target)
     return Recomputed("holds-with-correction" if needed < math.log(2) < printed else "holds", printed, needed)
@@ -141,7 +152,9 @@ def levels_below_ln_2() -> Recomputed:
                "and the set of failing counts jumps.",
 )
 def failure_rises_with_the_level() -> Recomputed:
-    """N = 1000, ten ones, alpha = .05: the exact failure probability at 1.0038 and at 1.0110."""
+    """Exact failure probabilities at the privacy levels 1.0038 and 1.0110, for 1000 people, ten of them with bit 1, and
+    accuracy alpha = .05.
+    """
     lower, higher = (failure_probability(1000, level, 0.05, ones=10) for level in (1.0038, 1.0110))
     return Recomputed("holds-with-correction" if higher > lower else "holds", lower, higher)
 
@@ -154,7 +167,9 @@ def failure_rises_with_the_level() -> Recomputed:
                "optimum V_opt.",
 )
 def bound_of_proposition_1() -> Recomputed:
-    """The bound per person beside the exact least payment, for one prior of the several that are tried."""
+    """The printed bound on the payment per person, compared with the exact least payment. Several priors are checked,
+    and the figures are for one of them.
+    """
     least = {prior: [least_pair_payment(prior, COST, level).gap for level in (0.2, 1.0, 4.0)]
              for prior in (AGREE, DISAGREE, PairPrior.two_state(30, 0.9, 0.3))}
     holds = min(gap for gaps in least.values() for gap in gaps) >= 0
@@ -163,7 +178,7 @@ def bound_of_proposition_1() -> Recomputed:
 
 
 def _printed(prior: PairPrior, level: float) -> float:
-    """(5.18)-(5.21) for one person."""
+    """The printed payment (5.18)-(5.21) for one person."""
     e, p, d = math.exp(level), prior.pairs, abs(prior.covariance)
     one, zero = prior.signal_one, prior.signal_zero
     bracket = e**2 * p[0, 1] + e * (one**2 + zero**2) + one * p[1, 1] + zero * p[0, 0]
@@ -171,7 +186,9 @@ def _printed(prior: PairPrior, level: float) -> float:
 
 
 def _payment_as_printed(prior: PairPrior) -> Recomputed:
-    """At level 1, against what the equilibrium pays by its interim matrix."""
+    """The printed payment of a person at level 1, compared with the payment that the equilibrium gives by its interim
+    matrix.
+    """
     market = PairMarket(prior, COST, 1.0)
     claimed, found = _printed(prior, 1.0), float(np.sum(market.interim_matrix() * market.strategy.channel))
     ours = float(pair_prices(prior, COST, 1.0))
@@ -185,7 +202,9 @@ def _payment_as_printed(prior: PairPrior) -> Recomputed:
                "paid.",
 )
 def printed_payment() -> Recomputed:
-    """The payment of a person at level 1 by the print, and by the equilibrium itself, for bits that agree."""
+    """The printed payment of a person at level 1, compared with the payment in equilibrium, for positively correlated
+    bits.
+    """
     return _payment_as_printed(AGREE)
 
 
@@ -197,7 +216,9 @@ def printed_payment() -> Recomputed:
                "or 4 ones of 10.",
 )
 def printed_payment_where_bits_disagree() -> Recomputed:
-    """The same for bits that disagree."""
+    """The printed payment of a person at level 1, compared with the payment in equilibrium, for negatively correlated
+    bits.
+    """
     return _payment_as_printed(DISAGREE)
 
 
@@ -208,7 +229,7 @@ def printed_payment_where_bits_disagree() -> Recomputed:
                "equal bits (E2).",
 )
 def ratio_to_the_bound() -> Recomputed:
-    """E[R] over the bound at level 20, which is said to tend to 1."""
+    """Ratio of the expected payment E[R] to the lower bound at level 20. The source says that the ratio tends to 1."""
     level = 20.0
     unit = payment_unit(COST, level)
     ratio = 1.0 + unit * float(pair_excess(AGREE, level)) / float(pair_floor(COST, level))

@@ -1,6 +1,7 @@
-"""Claims of chapter 4, about buying bits where valuations are unknown.
+"""Claims of chapter 4 of Wang 2016, about buying bits where people's costs of privacy are unknown.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ ATTENDANCE = thesis_attendance(GOAL, THETA, EPSILON)
 
 
 def _market(people: int = 200, law: CostLaw = LAW, epsilon: float = EPSILON) -> ThresholdMarket:
-    """The thesis' choice for the goal of Figure 4.2."""
+    """The market that the thesis chooses for the accuracy goal of Figure 4.2."""
     return ThresholdMarket(people, THETA, 0.7, law, epsilon,
                            participation=thesis_attendance(GOAL, THETA, epsilon) / people)
 
@@ -55,7 +56,7 @@ def _various() -> list[ThresholdMarket]:
                "to it.",
 )
 def threshold_equilibrium() -> Recomputed:
-    """The largest regret of 27 types over all channels, in units of T, over 36 markets."""
+    """Largest regret of 27 types over all channels and over 36 markets, as a multiple of the stake T."""
     worst = max(abs(check_types(market, types=25).regret) / market.terms.stake for market in _various())
     return Recomputed("holds" if worst < 1e-9 else "false", 0.0, worst)
 
@@ -68,7 +69,9 @@ def threshold_equilibrium() -> Recomputed:
                "tells nothing.",
 )
 def equilibria_beside_it() -> Recomputed:
-    """The payment of a participant in the dearest common equilibrium, which says nothing about the bits."""
+    """Payment of a participant in the most expensive common equilibrium, compared with the payment in the intended one.
+    Reports in the expensive equilibrium carry no information about the bits.
+    """
     first, market = common_equilibria(_market())[0], _market()
     dearer = not first.informative and first.payment > market.expected_payment
     return Recomputed("holds-with-correction" if dearer else "holds", market.expected_payment, first.payment)
@@ -82,7 +85,9 @@ def equilibria_beside_it() -> Recomputed:
                "there too (E7).",
 )
 def level_above_the_threshold() -> Recomputed:
-    """The largest c/c_th at which xi(c) exists, at epsilon = 1; the proof takes one for every c above the threshold."""
+    """Largest ratio c/c_th at which the level xi(c) exists, at epsilon = 1. The proof uses the level xi(c) for every
+    cost c above the threshold.
+    """
     market = ThresholdMarket(50, THETA, 0.7, LAW, 1.0, threshold=1.0)
     last = float(cost_of_level(0.0, 1.0, 1.0))
     beyond = best_response(market.interim_matrix(), LinearCost(last * (1.0 + 1e-9)))
@@ -98,7 +103,9 @@ def level_above_the_threshold() -> Recomputed:
                "epsilon.",
 )
 def payment_without_loss() -> Recomputed:
-    """The level of a strategy whose payment and utility are at least 0, which the proof's Step 2 takes to be 0."""
+    """Privacy level of a strategy with nonnegative payment and nonnegative utility. Step 2 of the proof says that the
+    level of such a strategy is 0.
+    """
     market = _market()
     good = market.payment_of(1.0) > 0 and market.utility_of(1.0) > 0
     level = float(market.level_of(1.0))
@@ -112,7 +119,9 @@ def payment_without_loss() -> Recomputed:
                "below c/c_th = 1e-16.",
 )
 def printed_level() -> Recomputed:
-    """The largest difference between (4.1) as printed and 2 arccosh(...), where the print can be evaluated."""
+    """Largest difference between formula (4.1) as printed and 2 arccosh(...), over costs where the printed formula can
+    be evaluated in floating point.
+    """
     share = np.geomspace(1e-6, 1.0, 200)
     with np.errstate(divide="ignore"):
         printed = np.log(1.0 / (0.5 - np.sqrt(0.25 - share / (4.0 * math.cosh(EPSILON / 2.0) ** 2))) - 1.0)
@@ -127,7 +136,9 @@ def printed_level() -> Recomputed:
                "one sign.",
 )
 def signs_of_payments() -> Recomputed:
-    """The largest payment for disagreeing, in units of T, over 36 markets and all numbers of participants."""
+    """Largest payment for disagreeing with the majority, as a multiple of the stake T, over 36 markets and all numbers
+    of participants.
+    """
     tables = [market.payment_tables() / market.terms.stake for market in _various()]
     mismatch = max(float(np.maximum(table[:, 0, 1], table[:, 1, 0]).max()) for table in tables)
     match = min(float(np.minimum(table[:, 0, 0], table[:, 1, 1]).min()) for table in tables)
@@ -140,7 +151,9 @@ def signs_of_payments() -> Recomputed:
     correction="mu is .946 where the bound is .881, at eps = 2 and the log-normal law of section 6.",
 )
 def quality_floor() -> Recomputed:
-    """The probability mu beside e^epsilon/(e^epsilon + 1), and the level that one participant in a hundred exceeds."""
+    """The probability mu that a participant's report equals their bit, compared with the printed bound
+    e^epsilon/(e^epsilon + 1).
+    """
     market = _market()
     floor = 1.0 / (1.0 + math.exp(-EPSILON))
     return Recomputed("holds" if floor <= market.match else "false", floor, market.match)
@@ -154,7 +167,7 @@ def quality_floor() -> Recomputed:
                "exceeds 5.04 at eps = 2; a ceiling (ours) bounds all.",
 )
 def levels_of_participants() -> Recomputed:
-    """The level that one participant in a hundred exceeds, where epsilon is 2."""
+    """Privacy level that one participant in a hundred exceeds, where epsilon is 2."""
     level = float(_market().level_quantile(0.99))
     return Recomputed("holds-with-correction" if level > EPSILON else "holds", EPSILON, level)
 
@@ -166,7 +179,7 @@ def levels_of_participants() -> Recomputed:
     correction="Exactly Q - T (1 - mu): 3.545 where the bound is 4.241.",
 )
 def payment_of_a_participant() -> Recomputed:
-    """The bound c_th (1 + e^-epsilon + epsilon) beside the exact expected payment of a participant."""
+    """The printed bound c_th (1 + e^-epsilon + epsilon), compared with the exact expected payment of a participant."""
     market = _market()
     return Recomputed("holds" if market.expected_payment <= market.terms.truth else "false", market.terms.truth,
                    market.expected_payment)
@@ -179,7 +192,9 @@ def payment_of_a_participant() -> Recomputed:
     correction="Exact ones are not, but taking part shows that it is at most c_th, and xi is one-to-one with it.",
 )
 def revealed_costs() -> Recomputed:
-    """P(C <= c_th) before and after a person is seen to take part."""
+    """The probability P(C <= c_th) that a person's cost is below the threshold, before and after the person is seen to
+    take part.
+    """
     market = _market()
     takes = float(market.takes_part(market.cost_law.quantile(np.linspace(0.01, 1.0, 50) * market.presence)).mean())
     return Recomputed("holds-with-correction" if takes > market.presence else "holds", market.presence, takes)
@@ -192,7 +207,9 @@ def revealed_costs() -> Recomputed:
                "one round of four.",
 )
 def rounds_of_repetition() -> Recomputed:
-    """Rounds after which the dearest participant's running total is nonnegative with probability .95."""
+    """Number of rounds after which the running total of the participant with the highest cost is nonnegative with
+    probability .95.
+    """
     market = _market()
     rounds = market.rounds_until_nonnegative(0.05)
     return Recomputed("holds-with-correction" if market.negative_probability() > 0.05 and rounds > 1 else "holds", 1.0,
@@ -206,7 +223,7 @@ def rounds_of_repetition() -> Recomputed:
     correction="By far: the exact error is 9.3e-11 for the goal .05 at N = 200.",
 )
 def accuracy_of_the_choice() -> Recomputed:
-    """The exact error of the thesis' choice at N = 200, for the goal .05."""
+    """Exact error probability of the thesis' choice for 200 people and the error goal .05."""
     error = _market().error_probability()
     return Recomputed("holds" if error <= GOAL else "false", GOAL, error)
 
@@ -219,7 +236,9 @@ def accuracy_of_the_choice() -> Recomputed:
                "in Figure 4.2 (E6).",
 )
 def constant_of_the_attendance() -> Recomputed:
-    """The number rho n_e with +2 as printed and with the +1 that the proof uses: the square roots are then equal."""
+    """The number rho n_e of participants that formula (4.8) requires with the printed term +2, compared with the number
+    with +1. The proof needs only the term +1, at which two square roots in the proof are equal.
+    """
     needed = -math.log(GOAL / 2.0) / float(Reporting.of(THETA, EPSILON).chernoff)
     least = ATTENDANCE - needed
     root = math.sqrt(1.0 / (2.0 * GOAL)) + math.sqrt(1.0 / (2.0 * GOAL) + needed)
@@ -234,7 +253,7 @@ def constant_of_the_attendance() -> Recomputed:
     correction="At the speed of the law's lower tail; the threshold stays above 0 at every N.",
 )
 def vanishing_total() -> Recomputed:
-    """The exact expected total of the thesis' choice at a hundred million people, beside that at two hundred."""
+    """Exact expected total of the thesis' choice for 10^8 people, compared with the total for 200 people."""
     few, many = (_market(people).expected_total for people in (200, 10**8))
     return Recomputed("holds" if many < 1e-2 * few else "false", few, many)
 
@@ -245,13 +264,13 @@ def vanishing_total() -> Recomputed:
     correction="The same.",
 )
 def vanishing_threshold() -> Recomputed:
-    """The threshold c_th of the thesis' choice at a hundred million people, beside that at two hundred."""
+    """The threshold c_th of the thesis' choice for 10^8 people, compared with the threshold for 200 people."""
     few, many = (_market(people).cost_threshold for people in (200, 10**8))
     return Recomputed("holds" if many < 1e-2 * few else "false", few, many)
 
 
 def _fall(sdlog: float) -> float:
-    """By which share the bound (4.13) falls from 200 to 600 people, for a log-normal law."""
+    """Relative fall of the bound (4.13) from 200 to 600 people, for a log-normal law of costs."""
     few, many = (float(LogNormalLaw(0.0, sdlog).quantile(ATTENDANCE / people)) for people in (200, 600))
     return 1.0 - many / few
 
@@ -264,7 +283,9 @@ def _fall(sdlog: float) -> float:
                "is 1.",
 )
 def figure_4_2() -> Recomputed:
-    """The share by which the bound falls when N triples, if the sd of ln C is 1; the figure does not give it."""
+    """Relative fall of the bound (4.13) when the number of people triples, if the logarithm of costs has standard
+    deviation 1. The source gives no standard deviation for Figure 4.2.
+    """
     return Recomputed("holds-with-correction" if _fall(1.0) < 0.99 < _fall(5.0) else "holds", 0.99, _fall(1.0))
 
 
@@ -276,7 +297,9 @@ def figure_4_2() -> Recomputed:
                "the exact error.",
 )
 def price_of_the_choice() -> Recomputed:
-    """The exact expected total of the thesis' choice at its best epsilon, beside the least whose error is the goal."""
+    """Exact expected total of the thesis' choice at its best epsilon, compared with the least total that reaches the
+    goal by the exact error.
+    """
     loose = plan_unknown_costs(GOAL, THETA, 0.7, LAW, "thesis", people=200)
     exact = plan_unknown_costs(GOAL, THETA, 0.7, LAW, people=200, epsilon=2.5)
     good = exact.error <= GOAL and exact.total < loose.total / 10.0

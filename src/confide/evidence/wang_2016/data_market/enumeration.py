@@ -1,7 +1,9 @@
-"""Any payment rule of a few people, by enumerating what all others report: the reference for everything faster.
+"""Interim payments of any payment rule for a few people, by enumerating all reports of the others. Faster computations
+are tested against this enumeration.
 
-Also the two transformations behind the lower bound: exchanging a person's labels (Lemma 2), and the genie that pays
-what the others' reports pay on average given the state (Lemma 3).
+The module also contains the two transformations behind the lower bound. The first transformation exchanges a person's
+labels (Lemma 2). The second one is the genie that pays the mean of the payment over the other people's reports, given
+the state (Lemma 3).
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from confide.market.strategies import Strategy
 __all__ = ["PaymentRule", "enumerated_interim", "genie_replica", "relabelled_rule"]
 
 PaymentRule = Callable[[tuple[int, ...]], Sequence[float]]
-"""From everybody's reports (0, 1, or 2 for none) to everybody's payment."""
+"""Function from everybody's reports (0, 1, or 2 for none) to everybody's payments."""
 
 LARGEST = 11
 
@@ -28,13 +30,13 @@ LARGEST = 11
 @renamed(nature="signal_model")
 def genie_replica(rule: PaymentRule, person: int, profile: Sequence[Strategy],
                   signal_model: SignalModel) -> NDArray[np.float64]:
-    """The (3, 2) payments E[R_i | X_i = x, W = w]: a genie who pays this leaves all of person i's interim utilities as
-    they are.
+    """The payments E[R_i | X_i = x, W = w], shape (3, 2). A genie who pays E[R_i | X_i = x, W = w] does not change any
+    interim utility of person i.
 
     Args:
         rule: payments for every vector of reports.
-        person: i.
-        profile: everybody's strategy, at most 11 people.
+        person: position i of the person.
+        profile: everybody's strategy, for at most 11 people.
         signal_model: law of the state and the bits.
 
     Source: Wang 2016, Lemma 3; spec data_market section 1.
@@ -57,14 +59,14 @@ def genie_replica(rule: PaymentRule, person: int, profile: Sequence[Strategy],
 @renamed(nature="signal_model")
 def enumerated_interim(rule: PaymentRule, person: int, profile: Sequence[Strategy],
                        signal_model: SignalModel) -> NDArray[np.float64]:
-    """The (3, 2) interim matrix a[x, s] of one person; arguments as in `genie_replica`."""
+    """The (3, 2) interim matrix a[x, s] of one person. The arguments are those of `genie_replica`."""
     return genie_replica(rule, person, profile, signal_model) @ signal_model.joint
 
 
 def relabelled_rule(rule: PaymentRule, person: int) -> PaymentRule:
-    """The rule that reads person i's 0 as 1 and their 1 as 0, and pays everybody by what it reads.
+    """The payment rule that first exchanges person i's reports 0 and 1, and then pays everybody as the given rule does.
 
-    If the person exchanges their reports, too (`Strategy.relabelled`), everybody is paid as before.
+    If the person also exchanges their reports (`Strategy.relabelled`), all payments are the same as before.
 
     Source: Wang 2016, Lemma 2; spec data_market section 1.
     """

@@ -1,4 +1,6 @@
-"""The genie: a mechanism that knows the state. Nobody can run it; what it pays is the least that any mechanism can."""
+"""The genie: a mechanism that knows the state. Nobody can run the genie. The genie's payment is a lower bound for every
+mechanism.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,10 @@ __all__ = ["GenieMarket"]
 @renamed(nature="signal_model")
 @dataclass(frozen=True)
 class GenieMarket(PlainNumbers):
-    """Pays c(epsilon)/((2 theta - 1) P(W = w)) for a report that equals the state w. For audits and lower bounds only.
+    """Mechanism that pays c(epsilon)/((2 theta - 1) P(W = w)) for a report that equals the state w. For audits and
+    lower bounds only.
 
-    It has no `for_budget`, because nobody can run it.
+    It has no `for_budget`, because nobody can run a genie.
 
     Source: Wang 2016, (3.6) and Theorem 3; spec data_market section 2.1.
 
@@ -55,7 +58,7 @@ class GenieMarket(PlainNumbers):
 
     @cached_property
     def payment(self) -> MatchingPayment:
-        """Section 0's payment with M = W."""
+        """The payment of section 0 of the specification, with the state W in place of the majority M."""
         signal_model = self.signal_model
         peers = PeerStatistic(signal_model.prior_one, signal_model.prior_zero,
                               signal_model.edge * signal_model.prior_one * signal_model.prior_zero)
@@ -67,8 +70,8 @@ class GenieMarket(PlainNumbers):
 
     @renamed(nature="signal_model")
     def interim_matrix(self, signal_model: SignalModel | None = None) -> NDArray[np.float64]:
-        """The (3, 2) interim matrix a[x, s] for any strategies of the others, under another signal model where one is
-        given.
+        """The (3, 2) interim matrix a[x, s], which is the same for all strategies of the other people. Another signal
+        model may be given.
         """
         if signal_model is None:
             return self.payment.interim

@@ -1,7 +1,8 @@
-"""Known costs that differ from person to person, and levels that may differ too.
+"""A majority market for known costs that differ from person to person, and privacy levels that may differ, too.
 
-With one level for all, person i is paid the majority mechanism's table with their own g'. With different levels the
-majority of the others is a Poisson-binomial variable, whose law is computed for each person without cancellation.
+If all people have the same privacy level, person i is paid by the majority mechanism's table with their own marginal
+cost g'. If privacy levels differ, the majority of the other people is a Poisson-binomial variable. The law of the
+majority is computed for each person without numerical cancellation.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ from confide.market.strategies import NONE, Strategy, as_reports
 __all__ = ["HeterogeneousMarket", "mixed_majority_errors"]
 
 LARGEST = 2000
-"""Most people of different levels."""
+"""Largest number of people with different privacy levels."""
 
 Matches = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""For the number X of m reports that match the state: P(X = k), and P(X = k) - P(X = m - k) without cancellation."""
+"""Two arrays for the number X of m reports that match the state: P(X = k), and P(X = k) - P(X = m - k), computed
+without cancellation.
+"""
 
 
 def _group(size: int, reporting: Reporting) -> Matches:
@@ -47,7 +50,7 @@ def _both(left: Matches, right: Matches) -> Matches:
 
 
 def _majority(left: Matches, right: Matches) -> MajorityErrors:
-    """Of the sum of two independent numbers of matches, in O(m)."""
+    """The majority errors for the sum of two independent numbers of matches, in O(m) operations."""
     (p, d), (q, e) = left, right
     size, m = q.size - 1, p.size + q.size - 2
     t, i = int(majority_threshold(m)), np.arange(p.size)
@@ -65,11 +68,11 @@ def _majority(left: Matches, right: Matches) -> MajorityErrors:
 
 
 def mixed_majority_errors(signal_accuracy: float, levels: Sequence[tuple[int, float]]) -> list[MajorityErrors]:
-    """The errors of the majority of everybody but one of a group, for each group of people of one level.
+    """The errors of the majority of all people except one, for each group of people with the same privacy level.
 
     Args:
-        signal_accuracy: theta.
-        levels: (number of people >= 1, level) of each group.
+        signal_accuracy: probability theta that a bit equals the state.
+        levels: pairs of the number of people (at least 1) and the privacy level of each group.
     """
     laws = [Reporting.of(signal_accuracy, level) for _, level in levels]
     if len(levels) == 1:
@@ -89,9 +92,10 @@ def mixed_majority_errors(signal_accuracy: float, levels: Sequence[tuple[int, fl
 @renamed(nature="signal_model")
 @dataclass(frozen=True, eq=False)
 class HeterogeneousMarket(PlainNumbers):
-    """The majority market where everybody's own cost is known, and each person may be asked for a level of their own.
+    """The majority market where everybody's own cost is known. Each person may have a privacy level of their own.
 
-    It has no `for_budget`, because each person's level is given: there is no one budget to keep to.
+    It has no `for_budget`, because each person's level is given, so that no single number could be adjusted to a
+    budget.
 
     Source: Wang 2016, section 3.3.3; different levels are ours; spec data_market section 2.4.
 
@@ -132,12 +136,12 @@ class HeterogeneousMarket(PlainNumbers):
 
     @property
     def people(self) -> int:
-        """N."""
+        """Number N of people."""
         return len(self.costs)
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """Everybody's level."""
+        """Everybody's privacy level."""
         found: tuple[float, ...] = self.epsilon  # type: ignore[assignment]
         return found
 
@@ -151,7 +155,9 @@ class HeterogeneousMarket(PlainNumbers):
         return self._errors(self.levels)
 
     def _errors(self, levels: Sequence[float]) -> dict[float, MajorityErrors]:
-        """By a person's level: the errors of the majority of all others, if people of these levels take part."""
+        """Mapping from a person's level to the errors of the majority of all other people, where people of the given
+        levels take part.
+        """
         values, sizes = np.unique(np.asarray(levels), return_counts=True)
         groups = [(int(size), float(value)) for value, size in zip(values, sizes, strict=True)]
         found = mixed_majority_errors(self.signal_accuracy, groups)
@@ -163,13 +169,13 @@ class HeterogeneousMarket(PlainNumbers):
                                self.signal_model.signal_one)
 
     def payment(self, person: int) -> MatchingPayment:
-        """The payment of one person when all take part."""
+        """The payment rule of one person when everybody takes part."""
         if not 0 <= person < self.people:
             raise InvalidInput("person", f"{person} is out of range", f"must be in 0..{self.people - 1}")
         return self._payment(person, self._everybody)
 
     def quote(self, person: int) -> Quote:
-        """The offer to one person when all take part."""
+        """The offer to one person when everybody takes part."""
         payment = self.payment(person)
         floor = price_floor(payment.cost, payment.epsilon, self.signal_model.edge)
         over = float(excess(self.signal_model, self._everybody[payment.epsilon]))
@@ -194,10 +200,11 @@ class HeterogeneousMarket(PlainNumbers):
         return Strategy.randomised(self.levels[person])
 
     def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:
-        """The (N,) payments of N reports; 2 stands for taking no part. The table is that of those who take part.
+        """The (N,) payments for N reports, where the report 2 means that a person stays out. The payment table is that
+        for the people who take part.
 
         Raises:
-            InvalidInput: not N reports, or one that is not 0, 1 or 2.
+            InvalidInput: the number of reports is not N, or a report is not 0, 1 or 2.
         """
         found = as_reports(reports, self.people)
         here = np.flatnonzero(found != NONE)
@@ -215,6 +222,8 @@ class HeterogeneousMarket(PlainNumbers):
 
     @property
     def error_bound(self) -> float:
-        """The best guess of the state from all reports is wrong no more often: sqrt(P1 P0) e^(-sum of D)."""
+        """Upper bound sqrt(P1 P0) e^(-sum of D) on the error probability of the best guess of the state from all
+        reports.
+        """
         information: Any = Reporting.of(self.signal_accuracy, np.array(self.levels)).chernoff
         return chernoff_bound(self.signal_model, float(np.sum(information)))

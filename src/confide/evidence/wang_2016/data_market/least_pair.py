@@ -1,7 +1,8 @@
-"""The least that any nonnegative mechanism must pay, when the prior is any law of the number of ones.
+"""The least payment of any nonnegative mechanism, when the prior is any law of the number of ones.
 
-With everybody else at epsilon only the number k of others' ones matters; the cheapest mechanism pays a report 1 at one
-k and a report 0 at another, rarely and extremely. A bound, not a mechanism to deploy.
+Where everybody else plays the epsilon-strategy, only the number k of ones among the other people's reports matters. The
+cheapest mechanism pays a report 1 only at one value of k and a report 0 only at another value of k. The payments of the
+cheapest mechanism are rare and very large. The result is a bound, and no mechanism to deploy.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ __all__ = ["PairOptimum", "least_pair_payment"]
 
 @dataclass(frozen=True, kw_only=True)
 class PairOptimum:
-    """The least expected payment per person.
+    """The least expected payment per person, and the mechanism that attains it.
 
     Args:
-        payment: V_opt.
-        gap: V_opt - g'(epsilon)(e^epsilon + 1), the addition of the prior to Proposition 1's bound.
-        one_at: the number of ones among the others at which a report 1 is paid.
-        zero_at: the number of ones among the others at which a report 0 is paid.
-        for_one: payment of a report 1 there; 0 else.
-        for_zero: payment of a report 0 there; 0 else.
+        payment: least expected payment V_opt.
+        gap: V_opt - g'(epsilon)(e^epsilon + 1), the excess over Proposition 1's bound that the prior causes.
+        one_at: number of ones among the others at which a report 1 is paid.
+        zero_at: number of ones among the others at which a report 0 is paid.
+        for_one: payment of a report 1 at the number `one_at`; at all other numbers it is 0.
+        for_zero: payment of a report 0 at the number `zero_at`; at all other numbers it is 0.
     """
 
     payment: float
@@ -44,17 +45,18 @@ class PairOptimum:
 
 
 def least_pair_payment(prior: PairPrior, cost: Cost, epsilon: float, *, margin: float | None = None) -> PairOptimum:
-    """V_opt, the least expected payment of any nonnegative mechanism in which all play the epsilon-strategy.
+    """The least expected payment V_opt of any nonnegative mechanism in which everybody plays the epsilon-strategy.
 
     Args:
-        prior: with a law of the number of ones, of at most 2001 people.
-        cost: g.
-        epsilon: in (0, 700].
-        margin: by how much the epsilon-strategy must beat every report that ignores the bit, from 0 (default: a weak
-            equilibrium) to g' sinh epsilon - g, which is the pair market's margin and the fair comparison with it.
+        prior: prior with a law of the number of ones, for at most 2001 people.
+        cost: cost g of privacy.
+        epsilon: privacy level, in (0, 700].
+        margin: least amount by which the epsilon-strategy must beat every report that ignores the bit. The margin runs
+            from 0 (default: a weak equilibrium) to g' sinh epsilon - g, the margin of the pair market, which makes the
+            comparison with that market fair.
 
     Raises:
-        InvalidInput: a prior of two moments only, or of more people.
+        InvalidInput: the prior has two moments only, or more people.
 
     Source: spec data_market sections 2.3 and 4 (ours).
 
@@ -91,7 +93,7 @@ def least_pair_payment(prior: PairPrior, cost: Cost, epsilon: float, *, margin: 
 
 
 def _tanh_difference(high: float, low: float) -> float:
-    """tanh(high) - tanh(low) without cancellation."""
+    """The difference tanh(high) - tanh(low), computed without cancellation."""
     if math.isinf(high) or math.isinf(low):
         return math.tanh(high) - math.tanh(low)
     return math.tanh(high - low) * (1.0 - math.tanh(high) * math.tanh(low))

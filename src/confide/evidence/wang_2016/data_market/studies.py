@@ -1,25 +1,27 @@
-"""Figure 4.2: the cost of an error of .05 as more people are invited, where people's costs of privacy are unknown to
-others.
+"""Studies of chapters 3 to 5 of Wang 2016, each of one figure, theorem or data set.
 
-theta = .8, P1 = .7, epsilon = 2, 200 to 600 people, log-normal costs per nat of which the source gives no parameters:
-here with a standard deviation of ln C of 5 and of 1. Formulas: spec data_market section 3; numbers: section 6.
+`UNKNOWN_COSTS`: Figure 4.2, the cost of an error probability of .05 as more people are invited. People's costs of
+privacy are unknown to others. The study has signal accuracy theta = .8, prior P1 = .7 and privacy level epsilon = 2,
+and 200 to 600 people are invited. Costs per nat are log-normal. The source gives no parameters of that law, so the
+study uses standard deviations of 1 and of 5 for the logarithm of costs. Formulas: spec data_market section 3; numbers:
+section 6.
 
-Figure 3.2: the total payment that reaches an accuracy, bounds and mechanism, with the two cheaper plans.
+`ACCURACY`: Figure 3.2, the total payment that reaches a given accuracy. The study shows the bounds, the mechanism and
+two cheaper plans, for prior P1 = .7, signal accuracy theta = .8 and privacy cost g(x) = x. Formulas: spec data_market
+2.5; numbers: section 6.
 
-P1 = .7, theta = .8, g(x) = x. Formulas: spec data_market 2.5; numbers: section 6.
+`CONVERGENCE`: Theorem 4, the rate at which the payment of one person falls to the least payment as the number of people
+grows. The study has prior P1 = .7, signal accuracy theta = .8 and privacy cost g(x) = x. Formulas: spec data_market 2.2
+(rate, sharp tails), 2.3 (least payment at finite N).
 
-Theorem 4: how fast the payment of one person falls to the least, with more and more people.
+`PAIRS`: chapter 5, the cost of a pair of reports compared with its lower bound. The source says that the ratio of cost
+to bound tends to 1. The bits of 10 people are beta-binomial(2, 3), and the privacy cost is g(x) = x. Formulas: spec
+data_market section 4, errata E2 and E3.
 
-P1 = .7, theta = .8, g(x) = x. Formulas: spec data_market 2.2 (rate, sharp tails), 2.3 (least payment at finite N).
-
-Chapter 5: what a pair of reports costs against its lower bound, with the ratio that the source calls 1.
-
-Beta-binomial(2, 3) bits of 10 people, g(x) = x. Formulas: spec data_market section 4, errata E2 and E3.
-
-The pair mechanism on a real survey: the cost of answers, and the people who know enough of their peers to cheat it.
-
-6,366 women by how they rate their marriage, and how many in each group had an affair (Fair 1978, as statsmodels ships
-it; the counts are public). A person's peers are those of a group that the person does not know: spec data_market 6.
+`AFFAIRS`: the pair mechanism on a real survey. The study computes the cost of answers, and the number of people who
+know enough of their peers to lie with profit. The survey groups 6,366 women by the rating of their marriage and counts
+the affairs in each group (Fair 1978, as statsmodels ships it; the counts are public). A person's peers are drawn from a
+group that the person does not know: spec data_market 6.
 """
 
 from __future__ import annotations
@@ -117,7 +119,7 @@ def _market(people: int, level: float) -> MajorityMarket:
 
 
 def log_gap(people: int, level: float) -> float:
-    """The logarithm ln(E[R] - V_LB)."""
+    """The logarithm ln(E[R] - V_LB) of the excess of a person's expected payment over the lower bound."""
     return _market(people, level).log_gap
 
 
@@ -273,13 +275,13 @@ _ATTENDANCE = thesis_attendance(_ERROR, _SIGNAL, _LEVEL)
 
 
 def _source(people: int, spread: float) -> ThresholdMarket:
-    """The market that the source chooses for so many people."""
+    """The market that the source chooses for a given number of people."""
     return ThresholdMarket(people, _SIGNAL, _BELIEF, LogNormalLaw(0.0, spread), _LEVEL,
                            participation=_ATTENDANCE / people)
 
 
 def _fall(spread: float) -> float:
-    """By which share of itself the exact total falls."""
+    """Relative fall of the exact total from the smallest to the largest number of people."""
     return 1.0 - _source(_MANY, spread).expected_total / _source(_FEW, spread).expected_total
 
 

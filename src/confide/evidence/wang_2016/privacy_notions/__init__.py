@@ -1,1 +1,1 @@
-"""Chapter 2 and appendix A: three notions of privacy."""
+"""Chapter 2 and appendix A of Wang 2016: three notions of privacy."""

@@ -1,6 +1,7 @@
-"""Claims of chapter 2 and appendix A, about three notions of privacy and how they relate.
+"""Claims of chapter 2 and appendix A of Wang 2016, about three notions of privacy and the relations between them.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it. Most evidence uses the prior `PAIR`, two bits that agree with probability .9.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def _kernel(prior: FullPrior | IndependentRows, above: float = 0.5) -> KernelMec
     correction="The kernel mechanism has it, to 1e-9, on a correlated prior; D = 0 apart, where both are infinite.",
 )
 def identifiability_of_the_kernel_mechanism() -> Recomputed:
-    """The inverse h^-1 of its distortion, and its identifiability, on the pair."""
+    """The inverse function h^-1 at the distortion of the kernel mechanism, compared with its identifiability, for the
+    prior `PAIR`.
+    """
     levels = _kernel(PAIR).levels()
     claimed = h_inverse(levels.distortion or 0.0, 2, 2)
     found = levels.identifiability
@@ -57,7 +60,9 @@ def identifiability_of_the_kernel_mechanism() -> Recomputed:
                "beyond.",
 )
 def bounds_of_differential_privacy() -> Recomputed:
-    """The printed lower bound and the exact value, on a grid; then at .4 of the five-star law."""
+    """The printed lower bound on the differential privacy level, compared with the exact level. Both bounds are checked
+    on a grid of distortions, and the figures are for distortion .4 under the five-star law.
+    """
     holds = True
     for share in np.linspace(0.01, 0.99, 99).tolist():
         for prior in (_ROW, FIVE_STARS):
@@ -75,8 +80,8 @@ def bounds_of_differential_privacy() -> Recomputed:
     correction="It is 0 there, unless D = h(eps~_X) is a constant release's distortion; eps_X bounds it for every D.",
 )
 def gap_of_the_notions() -> Recomputed:
-    """The constant eps_X, and the largest gap up to h(eps~_X), of the five-star law; and that eps_X bounds it
-    everywhere.
+    """The constant eps_X, compared with the largest difference of identifiability and differential privacy for
+    distortions up to h(eps~_X), under the five-star law. The difference must be at most eps_X at every distortion.
     """
     found = PriorConstants.of(FIVE_STARS)
     gaps = [(share, (closed_form("identifiability", FIVE_STARS, share, found) or 0.0)
@@ -92,7 +97,9 @@ def gap_of_the_notions() -> Recomputed:
     correction="Equal to 1e-9 by a linear program in n + 1 masses; the proof has three misprints (next rows).",
 )
 def relaxed_problem() -> Recomputed:
-    """The function h and the value of the linear program in the masses P_l, at n = 3, m = 3, eps = 1."""
+    """The least distortion h(eps) of the relaxed problem, compared with the value of its linear program in the masses
+    P_l, for 3 rows, 3 letters and level eps = 1.
+    """
     claimed, found = h(1.0, 3, 3), relaxed_distortion(1.0, 3, 3)
     return Recomputed("holds" if abs(found - claimed) < _CLOSE else "false", claimed, found)
 
@@ -104,12 +111,14 @@ def relaxed_problem() -> Recomputed:
     correction="The exponent must be -l eps. At n = 3, m = 3, eps = 1 the source gives 6.4328, h is 1.2716.",
 )
 def last_sum_of_lemma_7() -> Recomputed:
-    """The function h, and the printed sum, at n = 3, m = 3, eps = 1; with -l eps it is h."""
+    """The least distortion h(eps) of the relaxed problem, compared with the printed sum, for 3 rows, 3 letters and
+    level eps = 1. With the exponent -l eps the sum is h(eps).
+    """
     m, n, eps = 3, 3, 1.0
     scale = float((1.0 + (m - 1) * math.exp(-eps)) ** n)
 
     def total(exponent: int) -> float:
-        """With e^{-(n-l) eps} as printed, or e^{-l eps}."""
+        """The sum with the printed exponent -(n-l) eps if `exponent` is 1, or with the exponent -l eps if it is 0."""
         return math.fsum(k * math.comb(n, k) * (m - 1) ** k * math.exp(-eps * ((n - k) if exponent else k))
                          for k in range(n + 1)) / scale
 
@@ -127,8 +136,8 @@ def last_sum_of_lemma_7() -> Recomputed:
                ">= 1.5001.",
 )
 def first_sum_of_lemma_7() -> Recomputed:
-    """The printed right side and the left one for the kernel's masses (a = 0), at n = 3, m = 3, eps = 1; with the sum
-    to n - 1 both are equal.
+    """The printed right side of the inequality, compared with its left side, for the kernel's masses (a = 0), 3 rows, 3
+    letters and level eps = 1. If the printed sum ends at n - 1, both sides are equal.
     """
     m, n, eps = 3, 3, 1.0
     scale = (1.0 + (m - 1) * math.exp(-eps)) ** n
@@ -146,8 +155,8 @@ def first_sum_of_lemma_7() -> Recomputed:
                "it hold.",
 )
 def triangle_inequality() -> Recomputed:
-    """The distances d(x', y) - 1 and d(x, y) where the print is off most, over all neighbours x, x' and all y of two
-    rows of two letters; the other way round it holds for all of them.
+    """The distances d(x', y) - 1 and d(x, y) where the printed inequality fails most, over all neighbours x, x' and all
+    y in data sets of two rows with two letters. The reversed inequality holds for all such x, x' and y.
     """
     table, (first, second) = distances(2, 2), neighbours(2, 2)
     x, other = np.concatenate([first, second]), np.concatenate([second, first])
@@ -164,7 +173,9 @@ def triangle_inequality() -> Recomputed:
     correction="For every prior under which all databases are possible; for (1, 0) no level is feasible.",
 )
 def kernel_level_of_an_impossible_letter() -> Recomputed:
-    """A finite number, and eps~_X of (1, 0); for full supports it is finite."""
+    """The constant eps~_X of the prior (1, 0), which is claimed to be finite. For three priors with full support,
+    eps~_X must be finite.
+    """
     found = PriorConstants.of(IndependentRows([[1.0, 0.0]])).kernel_level
     finite = all(math.isfinite(PriorConstants.of(prior).kernel_level) for prior in (PAIR, _ROW, FIVE_STARS))
     return Recomputed("holds-with-correction" if finite and math.isinf(found) else "holds", 0.0, found)
@@ -176,7 +187,7 @@ def kernel_level_of_an_impossible_letter() -> Recomputed:
     correction="Exactly eps; coded in whole numbers it never exceeds it.",
 )
 def level_of_randomised_response() -> Recomputed:
-    """The level eps, and the level of the channel in whole numbers."""
+    """The level eps, compared with the privacy level of the randomised response that is coded in whole numbers."""
     found = RandomizedResponse(epsilon=1.5, letters=4, records=3).dp()
     return Recomputed("holds" if 1.5 - _CLOSE <= found <= 1.5 else "false", 1.5, found)
 
@@ -187,7 +198,9 @@ def level_of_randomised_response() -> Recomputed:
     correction="Both are max(h^-1(D), 0), and one mechanism has both.",
 )
 def uniform_prior() -> Recomputed:
-    """Both least levels at .3 of n, four letters."""
+    """The least identifiability, compared with the least differential privacy level, under the uniform prior on four
+    letters at distortion .3 n.
+    """
     prior = IndependentRows([[0.25] * 4], [10])
     dp, other = (closed_form("dp", prior, 3.0), closed_form("identifiability", prior, 3.0))
     same = dp is not None and other is not None and abs(dp - other) < _CLOSE
@@ -201,7 +214,9 @@ def uniform_prior() -> Recomputed:
     correction="Attained by the kernel mechanism.",
 )
 def informed_adversary() -> Recomputed:
-    """The bound and the best guess under the kernel mechanism of the pair."""
+    """The bound on an informed adversary's success probability, compared with the best guess under the kernel
+    mechanism, for the prior `PAIR`.
+    """
     levels = _kernel(PAIR).levels()
     bound = 1.0 / (1.0 + math.exp(-levels.identifiability))
     return Recomputed("holds" if levels.adversary_success <= bound + _CLOSE else "false",
@@ -214,7 +229,9 @@ def informed_adversary() -> Recomputed:
     correction="0.6061, 0.6471, 2.6027, 2.1972.",
 )
 def example_1() -> Recomputed:
-    """Identifiability of the example, and that the other three numbers round to the printed ones."""
+    """Identifiability of the channel in Example 1. The other three numbers of the example must round to the printed
+    ones.
+    """
     channel = [[0.6, 0.4], [0.4, 0.6]]
     even, sure = analyse(channel, [0.55, 0.45]), analyse(channel, [0.9, 0.1])
     numbers = (even.identifiability, even.prior_level, sure.identifiability, sure.prior_level)
@@ -229,7 +246,7 @@ def example_1() -> Recomputed:
     correction="ln 1.5 = 0.4055; 27/29 = 0.9310; e^0.0339.",
 )
 def example_2() -> Recomputed:
-    """The posterior of the example, and its differential privacy."""
+    """Posterior probability in Example 2. The example's differential privacy level must round to the printed level."""
     found = analyse([[0.6, 0.4], [0.4, 0.6]], [0.9, 0.1])
     right = f"{found.dp:.1f}" == "0.4" and f"{math.log(found.adversary_success / 0.9):.2f}" == "0.03"
     return Recomputed("holds" if right else "false", 0.93, found.adversary_success)
@@ -242,7 +259,7 @@ def example_2() -> Recomputed:
     correction="0.3300.",
 )
 def level_of_the_five_star_law() -> Recomputed:
-    """The constant eps_X of the five-star law."""
+    """The constant eps_X of the five-star law, compared with the printed value."""
     found = PriorConstants.of(FIVE_STARS).prior_level
     return Recomputed("holds" if f"{found:.2f}" == "0.33" else "false", 0.33, found)
 
@@ -255,7 +272,7 @@ def level_of_the_five_star_law() -> Recomputed:
                "to .41.",
 )
 def kernel_level_of_the_five_star_law() -> Recomputed:
-    """The constant eps~_X of the five-star law."""
+    """The constant eps~_X of the five-star law, compared with the printed value."""
     found = PriorConstants.of(FIVE_STARS).kernel_level
     return Recomputed("holds" if f"{found:.2f}" == "0.41" else "holds-with-correction", 0.41, found)
 
@@ -267,7 +284,9 @@ def kernel_level_of_the_five_star_law() -> Recomputed:
                "not in general.",
 )
 def information_of_the_kernel_mechanism() -> Recomputed:
-    """Shannon's bound H(X) - n H(row), and its information, on the pair; water-filling agrees for one row."""
+    """Shannon's bound H(X) - n H(row), compared with the mutual information of the kernel mechanism, for the prior
+    `PAIR`. For one row the information must equal the result of water-filling.
+    """
     it = _kernel(PAIR)
     claimed = PAIR.entropy - 2 * entropy_of_row(it.epsilon, 2)
     found = it.levels().mutual_information
@@ -283,7 +302,9 @@ def information_of_the_kernel_mechanism() -> Recomputed:
     correction="lambda = eps in nats only: in bits the slope of the least information is eps/ln 2.",
 )
 def slope_of_the_least_information() -> Recomputed:
-    """The level eps, and minus the slope of the least information in bits, at 1.5; in nats it is eps."""
+    """The level eps = 1.5, compared with minus the slope of the least information in bits. In nats that slope must be
+    eps.
+    """
     eps, step = 1.5, 1e-5
     at = h(eps, 3, 1)
     slope = (information(_ROW, at - step) - information(_ROW, at + step)) / (2 * step)
@@ -297,7 +318,9 @@ def slope_of_the_least_information() -> Recomputed:
     correction="True and loose: it is eps_X above it, exactly.",
 )
 def differential_privacy_of_the_kernel_mechanism() -> Recomputed:
-    """The level 2 eps_X, and the excess of the differential privacy over the least one, on the pair."""
+    """The bound 2 eps_X, compared with the excess of the kernel mechanism's differential privacy level over the least
+    level, for the prior `PAIR`.
+    """
     it = _kernel(PAIR)
     own = PriorConstants.of(PAIR).prior_level
     found = it.dp() - (closed_form("dp", PAIR, h(it.epsilon, 2, 2)) or 0.0)
@@ -311,15 +334,18 @@ def differential_privacy_of_the_kernel_mechanism() -> Recomputed:
     correction="Checked by every analysis, which refuses to report numbers that contradict it.",
 )
 def information_privacy() -> Recomputed:
-    """Twice the information privacy and the differential privacy of an uneven channel; and its information."""
+    """Twice the information privacy level of a channel, compared with its differential privacy level. The mutual
+    information must not exceed the information privacy level.
+    """
     found = analyse([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]], [0.2, 0.3, 0.5])
     holds = found.dp <= 2 * found.information_privacy and found.mutual_information <= found.information_privacy
     return Recomputed("holds" if holds else "false", 2 * found.information_privacy, found.dp)
 
 
 def _least_distortion(notion: str, epsilon: float) -> float:
-    """PD-I or PD-DP on the pair, as the plain linear program over the joint law of truth and output; infinite where no
-    release has the level.
+    """Least distortion under the prior `PAIR` at a level of identifiability (PD-I) or of differential privacy (PD-DP).
+    A plain linear program over the joint law of truth and output computes the least distortion. The result is infinite
+    where no release has the level.
     """
     from scipy.optimize import linprog
 
@@ -345,8 +371,9 @@ def _least_distortion(notion: str, epsilon: float) -> float:
                "(m-1)/m (erratum 7).",
 )
 def least_levels_and_the_relaxed_problem() -> Recomputed:
-    """The bound h(2.5), and the least distortion at identifiability 2.5 of the pair, whose kernel starts at 2.89; and
-    that the bounds hold at levels around it, for differential privacy with eps_X on top.
+    """The bound h(2.5), compared with the least distortion at identifiability 2.5 for the prior `PAIR`, whose kernel
+    mechanism exists only from level 2.89 on. The bounds must hold at several levels, for differential privacy with
+    eps_X added to the level.
     """
     own = PriorConstants.of(PAIR).prior_level
     holds = True
@@ -364,7 +391,9 @@ def least_levels_and_the_relaxed_problem() -> Recomputed:
                "ignores the data attains it.",
 )
 def least_identifiability() -> Recomputed:
-    """The constant eps_X, and the least level at which the linear program of the pair has a solution, by bisection."""
+    """The constant eps_X, compared with the least level at which the linear program for the prior `PAIR` has a
+    solution, by bisection.
+    """
     claimed = PriorConstants.of(PAIR).prior_level
     low, high = 0.0, 5.0
     while high - low > 1e-4:
@@ -380,8 +409,8 @@ def least_identifiability() -> Recomputed:
                "kernel. It is a law at every level from eps~_X on, and at none below.",
 )
 def distortion_of_the_kernel_mechanism() -> Recomputed:
-    """The function h(eps) and the distortion at eps = eps~_X + .5, on the pair, with its level; and that an output law
-    exists from eps~_X on, at every level that was tried, and at none below.
+    """The value h(eps), compared with the distortion of the kernel mechanism at eps = eps~_X + .5, for the prior
+    `PAIR`. An output law must exist at every tested level from eps~_X on, and at none below.
     """
     start = PriorConstants.of(PAIR).kernel_level
     negative = [inverse_kernel(PAIR.vector(), ratio(start + above), 2, 2)[1] is not None
@@ -399,8 +428,8 @@ def distortion_of_the_kernel_mechanism() -> Recomputed:
     correction="Entry by entry for three letters, three rows and an uneven law: h does not depend on the law.",
 )
 def distortion_of_randomised_response() -> Recomputed:
-    """The bound h(1.5), and the distortion of (2.22) entry by entry, for three letters, three rows and an uneven law;
-    with its level, which is eps to rounding.
+    """The value h(1.5), compared with the distortion of formula (2.22) computed entry by entry, for three letters,
+    three rows and an uneven law. The privacy level must equal eps up to rounding.
     """
     letters, rows, eps = 3, 3, 1.5
     table = np.exp(-eps * distances(letters, rows))

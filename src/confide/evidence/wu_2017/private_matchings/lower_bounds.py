@@ -1,7 +1,7 @@
-"""Limits of private mechanisms: floors on the error of prices and allocations, and the supply that privacy needs.
+"""Limits of private mechanisms: lower bounds on the error of prices and allocations, and the supply that privacy needs.
 
-All of them reduce to guessing bits in somebody's row: from a private output few of them are guessed right, so an output
-from which many follow is not private. The reductions themselves are in `gadgets`.
+All proofs reduce to guessing bits in people's rows. From a private output only few of these bits can be guessed right,
+so an output that reveals many of them is not private. The reductions themselves are in `gadgets`.
 
 Source: Wu 2017, section 4.5, re-derived; spec allocation 8.
 """
@@ -31,7 +31,7 @@ class Floor:
     """A lower bound on an error.
 
     Args:
-        least: lower bound on the error; where it is not above 0, it says nothing.
+        least: lower bound on the error. A bound of 0 or less says nothing.
         of: name of the error and of the mechanisms.
         source: source of the bound.
     """
@@ -42,7 +42,7 @@ class Floor:
 
     @property
     def vacuous(self) -> bool:
-        """Whether it says nothing."""
+        """Whether the bound says nothing."""
         return not self.least > 0.0
 
 
@@ -52,7 +52,7 @@ def _floor(least: float, of: str, statement: str, erratum: str = "") -> Floor:
 
 
 def _guessed(epsilon: float, delta: float) -> float:
-    """How often a bit that was drawn fairly is guessed at most, from an (epsilon, delta)-private output."""
+    """Largest probability of guessing a fair random bit from an (epsilon, delta)-private output."""
     positive("epsilon", epsilon)
     fraction("delta", delta, zero=True)
     return (1.0 + delta * math.exp(-epsilon)) / (1.0 + math.exp(-epsilon))
@@ -64,20 +64,22 @@ def _missed(epsilon: float, delta: float, failure_probability: float) -> float:
 
 @renamed(failure="failure_probability")
 def reconstruction_floor(epsilon: float, delta: float = 0.0, failure_probability: float = 0.0) -> Floor:
-    """Q: the share of bits that a private guess of a whole row of bits misses, one bit a person.
+    """Lower bound Q on the share of bits that a private guess of a whole row of bits gets wrong, where every person has
+    one bit.
 
-    Proof. Let the bits D be fair coins and i a uniform place, M the guess. With error at most a n but with probability
-    beta, the failure probability, P[M(D)_i = D_i] >= (1 - a)(1 - beta). With D' the same bits but i flipped, which is
-    uniform too, P[M(D')_i = D_i] <= 1 - (1 - a)(1 - beta), and the first is at most e^epsilon times the second, plus
-    delta. The error may be an expectation over coins of the guess: only expectations are used.
+    Proof. Let the bits D be fair coins, i a uniform position, and M the guess. Assume that M gets at most a n of n bits
+    wrong, except with the failure probability beta. Then P[M(D)_i = D_i] >= (1 - a)(1 - beta). Let D' be D with bit i
+    flipped, which is also uniform. Then P[M(D')_i = D_i] <= 1 - (1 - a)(1 - beta). By privacy, the first probability is
+    at most e^epsilon times the second, plus delta. The proof uses only expectations, so the error may be an expectation
+    over the coins of the guess.
 
     Args:
-        epsilon: in nats, > 0.
+        epsilon: privacy loss in nats, > 0.
         delta: in [0, 1).
-        failure_probability: beta, the probability that more is missed, in [0, 1).
+        failure_probability: probability beta in [0, 1) that the share of errors is larger.
 
     Raises:
-        InvalidInput: a number out of range.
+        InvalidInput: a number is out of range.
 
     Source: Wu 2017, Theorem 4.5.1 (whose proof fixes D where D must be uniform); spec allocation 8.
 
@@ -93,22 +95,23 @@ def reconstruction_floor(epsilon: float, delta: float = 0.0, failure_probability
 
 @renamed(failure="failure_probability")
 def price_floor(epsilon: float, delta: float = 0.0, failure_probability: float = 0.0) -> Floor:
-    """The share of bidders that private prices leave unsatisfied, where every good has one copy.
+    """Lower bound on the share of bidders that private prices leave unsatisfied, where every good has one copy.
 
-    It is about prices of an (alpha, beta, rho)-approximate equilibrium with alpha < 1/2 and beta < 1, that is, every
-    good with a price is sold. With beta >= 1 it is false: all prices 1, whatever the bids, are private and satisfy
-    everybody with nothing.
+    The prices are those of an (alpha, beta, rho)-approximate equilibrium with alpha < 1/2 and beta < 1, so that every
+    good with a positive price is sold. With beta >= 1 the bound is false. If beta >= 1, prices that are all 1, whatever
+    the bids, are private and satisfy everybody with nothing.
 
-    Proof. Two bidders of a gadget of `PriceGadgets` want the same good H, nobody wants its other good L. Where both are
-    satisfied, p_H >= 1 - alpha > 1/2, as one of them goes without H. Where p_L > 1/2, its holder is not satisfied. The
-    bit is guessed where exactly one of the two prices is above 1/2, else by a coin: one unsatisfied bidder spoils
-    at most one gadget as a member and one as a holder, each by a half; so rho n bidders spoil rho n of n/2 bits in
-    expectation, and a bit is two bidders' row.
+    Proof. Two bidders of a gadget of `PriceGadgets` want the same good H, and nobody wants its other good L. If both
+    bidders are satisfied, the price of H is at least 1 - alpha > 1/2, as one of the two does not get H. If the price of
+    L is above 1/2, the holder of L is not satisfied. The bit is guessed from the prices if exactly one of the two
+    prices is above 1/2, and otherwise by a fair coin. One unsatisfied bidder spoils at most one gadget as a member and
+    one as a holder, each by a half. So rho n bidders spoil rho n of n/2 bits in expectation, and each bit is encoded in
+    two bidders' rows.
 
     Args:
-        epsilon: level of standard differential privacy, in nats, > 0.
+        epsilon: privacy loss of standard differential privacy, in nats, > 0.
         delta: in [0, 1).
-        failure_probability: beta, the probability that the prices are no such equilibrium, in [0, 1).
+        failure_probability: probability beta in [0, 1) that the prices are no such equilibrium.
 
     Source: Wu 2017, Theorem 4.5.2, corrected: beta < 1 is needed, and a spoilt gadget was counted once where a bidder
     can spoil two; spec allocation 8.
@@ -126,15 +129,17 @@ def price_floor(epsilon: float, delta: float = 0.0, failure_probability: float =
 
 @renamed(failure="failure_probability")
 def allocation_floor(epsilon: float, delta: float = 0.0, failure_probability: float = 0.0) -> Floor:
-    """The welfare per bidder that an allocation loses under standard differential privacy, with any supply.
+    """Lower bound on the welfare per bidder that an allocation loses under standard differential privacy, with any
+    supply.
 
-    The whole allocation is published: n bidders want one of two goods each, which tells their bit. Joint differential
-    privacy, under which nobody sees another's good, is another matter (`supply_floor`).
+    The whole allocation is published. In the proof each of n bidders wants one of two goods, and the wanted good
+    encodes their bit. The bound does not apply to joint differential privacy, under which nobody sees another bidder's
+    good (`supply_floor`).
 
     Args:
-        epsilon: level of standard differential privacy, in nats, > 0.
+        epsilon: privacy loss of standard differential privacy, in nats, > 0.
         delta: in [0, 1).
-        failure_probability: beta, the probability that more is lost, in [0, 1).
+        failure_probability: probability beta in [0, 1) that more welfare is lost.
 
     Source: Wu 2017, Theorem 4.5.3; spec allocation 8.
 
@@ -150,16 +155,18 @@ def allocation_floor(epsilon: float, delta: float = 0.0, failure_probability: fl
 def printed_supply_floor(
     supply: int, epsilon: float = 0.1, delta: float = 0.1, failure_probability: float = 0.01
 ) -> Floor:
-    """The welfare per bidder that joint differential privacy costs, as printed: 1/(16 s (s + 1)), for many goods.
+    """The printed lower bound 1/(16 s (s + 1)) on the welfare per bidder that joint differential privacy costs, for
+    many goods with s copies each.
 
     Args:
-        supply: s >= 1, copies of each good.
-        epsilon: at most .1.
+        supply: number s >= 1 of copies of each good.
+        epsilon: privacy loss, at most .1.
         delta: at most .1.
         failure_probability: at most .01.
 
     Raises:
-        InvalidInput: beyond these; `supply_floor` has no such limits.
+        InvalidInput: epsilon, delta or the failure probability is above its limit. The function `supply_floor` has no
+            such limits.
 
     Source: Wu 2017, Theorem 4.5.4, whose error is an error of bits although RB counts right ones; spec allocation 8.
 
@@ -181,25 +188,33 @@ def printed_supply_floor(
 
 @renamed(failure="failure_probability")
 def supply_floor(supply: int, epsilon: float, delta: float = 0.0, failure_probability: float = 0.0) -> Floor:
-    """The welfare per bidder that joint differential privacy costs: so supply must grow as one over that loss.
+    """Lower bound on the welfare per bidder that joint differential privacy costs. The bound implies that the supply
+    must grow as one over the welfare loss.
 
-    Sharper than the printed theorem, by the same gadgets with spies that value their good at 1/2, for any number of
-    gadgets and any epsilon: at least (3/4 - beta - (e^epsilon + delta)/(1 + e^epsilon))/(s + 1).
+    The bound is sharper than the printed theorem, for any number of gadgets and any epsilon. The proof uses the printed
+    theorem's gadgets, with spies that value their good at 1/2. The bound is at least
 
-    Proof. A gadget has one real bidder, who values the good of their bit at 1, and s spies, who value one good, drawn
-    fairly, at 1/2. Spies who all hold one good guess the other one, else they toss a coin. Where the spies want
-    the real bidder's good, the optimum guesses right with probability 1/2; only s spies on that good make it worse,
-    which costs 1/2. Where they want the other, the optimum is right; to make it a coin costs a spy their good, 1/2, and
-    to make it wrong costs 1 + s/2, as all copies of the real bidder's good are gone. So a gadget that loses w of
-    welfare lowers the probability of a right guess by w at most, from 3/4 on average; but with probability beta n a is
-    lost at most in the k = n/(s + 1) gadgets together. The share of right guesses is therefore at least 3/4 - a (s + 1)
-    - beta, and a bit is one real bidder's row, which the spies must not learn.
+        (3/4 - beta - (e^epsilon + delta)/(1 + e^epsilon))/(s + 1).
+
+    Proof. A gadget has one real bidder and s spies. The real bidder values the good that their bit names at 1. The
+    spies value one good, drawn by a fair coin, at 1/2. Spies who all hold one good guess that the bit names the other
+    good, and otherwise they guess by a fair coin.
+
+    If the spies want the real bidder's good, the optimum guesses right with probability 1/2. The guess becomes worse
+    only if all s spies get that good, which costs welfare 1/2. If the spies want the other good, the optimum guesses
+    right. To make the guess a coin costs a spy's good, worth 1/2. To make the guess wrong costs 1 + s/2, as all copies
+    of the real bidder's good are gone. So a gadget that loses welfare w lowers the probability of a right guess by at
+    most w, from an average of 3/4.
+
+    Except with probability beta, the k = n/(s + 1) gadgets together lose at most n a, where a is the loss per bidder.
+    The share of right guesses is therefore at least 3/4 - a (s + 1) - beta. Each bit is encoded in the row of one real
+    bidder, which the spies must not learn.
 
     Args:
-        supply: s >= 1.
-        epsilon: level of joint differential privacy, in nats, > 0.
+        supply: number s >= 1 of copies of each good.
+        epsilon: privacy loss of joint differential privacy, in nats, > 0.
         delta: in [0, 1).
-        failure_probability: beta, the probability that more is lost, in [0, 1).
+        failure_probability: probability beta in [0, 1) that more welfare is lost.
 
     Source: ours, after Wu 2017, Theorem 4.5.4; spec allocation 8.
 
@@ -215,13 +230,13 @@ def supply_floor(supply: int, epsilon: float, delta: float = 0.0, failure_probab
 
 @renamed(failure="failure_probability")
 def least_supply(loss: float, epsilon: float, delta: float = 0.0, failure_probability: float = 0.0) -> int:
-    """The fewest copies of each good with which a loss of welfare per bidder is not excluded by `supply_floor`.
+    """The least number of copies of each good at which `supply_floor` does not exclude a given welfare loss per bidder.
 
     Args:
-        loss: welfare per bidder, in (0, 1).
-        epsilon: level of joint differential privacy, in nats, > 0.
+        loss: welfare loss per bidder, in (0, 1).
+        epsilon: privacy loss of joint differential privacy, in nats, > 0.
         delta: in [0, 1).
-        failure_probability: beta, the probability that more is lost, in [0, 1).
+        failure_probability: probability beta in [0, 1) that more welfare is lost.
 
     Example:
         >>> least_supply(0.001, 0.1), least_supply(0.001, 2.0)
@@ -236,18 +251,18 @@ def least_supply(loss: float, epsilon: float, delta: float = 0.0, failure_probab
 
 @dataclass(frozen=True, kw_only=True)
 class SpyProgram:
-    """The linear program of the printed theorem, in fractions: the least number of bits that spies can guess at some
-    loss of welfare.
+    """The linear program of the printed theorem, in exact fractions: the least share of bits that spies can guess at a
+    given loss of welfare.
 
-    Variables (a1, a2, d1, d2, t): shares of gadgets that agree (spies want the real bidder's good) with that good given
-    to the real bidder, or to the spies; of those that disagree, with everybody served, or all but one spy; and of
-    agreeing ones.
+    The variables (a1, a2, d1, d2, t) are shares of gadgets. The share t is that of agreeing gadgets, in which the spies
+    want the real bidder's good. In the shares a1 and a2 of agreeing gadgets that good goes to the real bidder, or to
+    the spies. In the shares d1 and d2 of the other gadgets everybody is served, or everybody but one spy.
 
     Args:
-        supply: s >= 1.
-        worth: eta, the worth of a spy's good, in (0, 1); None for the printed 1/(4s).
+        supply: number s >= 1 of copies of each good.
+        worth: value eta of a spy's good, in (0, 1); None for the printed 1/(4s).
         slack: welfare that may be lost in each gadget, >= 0; None for the printed 1/(16 s).
-        drift: lambda, how far the share of agreeing gadgets may be from 1/2, in [0, 1/2).
+        drift: largest difference lambda between the share of agreeing gadgets and 1/2, in [0, 1/2).
 
     Source: Wu 2017, proof of Theorem 4.5.4; spec allocation 8.
 
@@ -277,13 +292,15 @@ class SpyProgram:
 
     @property
     def cost(self) -> _Row:
-        """The share of bits guessed, per unit of each variable."""
+        """Coefficients of the objective: the share of bits that spies guess, per unit of each variable."""
         half = Fraction(1, 2)
         return (half, Fraction(0), Fraction(1), half, Fraction(0))
 
     @property
     def rows(self) -> tuple[tuple[_Row, Fraction], ...]:
-        """Constraints, each a row and the least of row x, beside x >= 0."""
+        """The constraints besides x >= 0. Each is a row of coefficients, and a lower bound on the product of that row
+        with the variables x.
+        """
         s, eta, slack = self.supply, Fraction(self.worth or 0), Fraction(self.slack or 0)
         agree, differ, half = 1 + (s - 1) * eta, 1 + s * eta, Fraction(1, 2)
         table: list[tuple[Sequence[int | Fraction], int | Fraction]] = [
@@ -297,20 +314,20 @@ class SpyProgram:
 
     @property
     def printed(self) -> tuple[_Row, _Row]:
-        """The primal and dual solutions of the source, for its eta and lambda."""
+        """The primal and dual solutions that the source prints, for its eta and lambda."""
         s = Fraction(self.supply)
         primal = tuple(Fraction(share, 128) for share in (65, 0, 31, 32, 65))
         return primal, (Fraction(5, 2) * s - 1, Fraction(5, 2) * s - 1, Fraction(0), Fraction(1, 2), 2 * s)
 
     def certified(self, primal: Sequence[Fraction], dual: Sequence[Fraction]) -> Fraction:
-        """The optimum, if both solutions are feasible and meet.
+        """The optimum, if both solutions are feasible and have the same value.
 
         Args:
             primal: (5,) shares.
             dual: (5,) prices of the constraints.
 
         Raises:
-            SolverFailed: one is infeasible, or there is a gap between them.
+            SolverFailed: a solution is infeasible, or the two values differ.
         """
         rows, cost = self.rows, self.cost
         fits = min(*primal, *(_dot(row, primal) - least for row, least in rows)) >= 0
@@ -322,10 +339,10 @@ class SpyProgram:
         return value
 
     def solved(self) -> Fraction:
-        """The optimum, exactly: a best vertex, certified by a best vertex of the dual.
+        """The exact optimum, from a best vertex of the primal program that is certified by a best vertex of the dual.
 
         Raises:
-            SolverFailed: no allocation is so good.
+            SolverFailed: no allocation satisfies the constraints.
         """
         rows, cost = self.rows, self.cost
         primal = _best_vertex([row for row, _ in rows], [least for _, least in rows], cost, min)
@@ -341,7 +358,9 @@ def _dot(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
 def _best_vertex(
     rows: Sequence[_Row], least: Sequence[Fraction], cost: _Row, best: Callable[..., _Row],
 ) -> _Row:
-    """The best point where as many constraints are tight as there are variables: a program this small has few."""
+    """The best feasible vertex, found by trying every choice of as many tight constraints as there are variables. A
+    program of this size has few vertices.
+    """
     found = list(_vertices(rows, least, len(cost)))
     if not found:
         raise SolverFailed("spy program", "no point fits its constraints")
@@ -358,7 +377,7 @@ def _vertices(rows: Sequence[_Row], least: Sequence[Fraction], size: int) -> Ite
 
 
 def _solved(chosen: Sequence[tuple[_Row, Fraction]]) -> _Row | None:
-    """Where all of these are tight; None where that is no single point."""
+    """The point at which all chosen constraints are tight; None where there is no unique point."""
     table = [[*row, bound] for row, bound in chosen]
     for column in range(len(table)):
         pivot = next((r for r in range(column, len(table)) if table[r][column]), None)

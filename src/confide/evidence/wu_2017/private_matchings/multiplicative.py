@@ -1,11 +1,13 @@
-"""A share of the optimum instead of a difference: an auction that halts when few bid, for values that are 0 or large.
+"""An auction with a welfare loss that is a share of the optimum OPT. The auction halts when few people bid, and it is
+meant for values that are 0 or large.
 
-No value but 0 is below lambda, a public promise that each row keeps by itself or counts as zeros. Then at most
-OPT/lambda bidders hold a good after any round, and few goods and few bids are left over: the loss is a multiple of
-OPT. It is worth something where lambda is well above alpha, as for values 0 and 1.
+Every positive value is at least lambda, a public promise. A row that breaks the promise is refused or counted as zeros.
+Under the promise at most OPT/lambda bidders hold a good after any round, and few goods and few bids are left over, so
+that the loss is a multiple of OPT. The guarantee is useful where lambda is well above the price increment alpha, as for
+values 0 and 1.
 
-OPT enters the halting threshold and the number of rounds. It is public, or is released first: a replaced bidder moves
-it by 1 at most.
+The halting threshold and the number of rounds depend on the optimum OPT. OPT is public, or it is released first with
+noise, since replacing a bidder changes OPT by at most 1.
 
 Source: Wu 2017, Algorithm 5 and Theorem 4.3.11, re-derived for batches, for any counters, and for an OPT that is known
 up to noise; spec allocation 3.4; erratum 9.
@@ -51,7 +53,7 @@ _MOVES = (1 << _GRID) + 2  # grid units that a replaced bidder moves OPT by, as 
 @renamed(gamma="failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class OptimumRange(Declared):
-    """Public bounds on the optimum."""
+    """Public lower and upper bounds on the optimum."""
 
     low: Annotated[float, Parameter("lower bound", above=0)]
     high: Annotated[float, Parameter("upper bound, at least the lower one")]
@@ -65,16 +67,17 @@ class OptimumRange(Declared):
 
     @classmethod
     def known(cls, optimum: float) -> OptimumRange:
-        """The range of a public number, such as last year's optimum."""
+        """The range that consists of one public number, such as last year's optimum."""
         return cls(low=optimum, high=optimum)
 
 
 @renamed(gamma="failure_probability", unit="neighbours")
 @dataclass(frozen=True, kw_only=True)
 class OptimumRelease(Declared):
-    """A release of the optimum with Laplace noise of scale 1/epsilon, on a grid of 2^-20.
+    """A release of the optimum with Laplace noise of scale 1/epsilon, on a grid of spacing 2^-20.
 
-    A neighbour step moves the optimum by 1 at most. The release is charged beside the auction.
+    Replacing a bidder changes the optimum by at most 1. The privacy loss of the release is charged in addition to that
+    of the auction.
 
     Example:
         >>> release = OptimumRelease(epsilon=0.5, failure_probability=0.02)
@@ -102,25 +105,25 @@ class OptimumRelease(Declared):
 
     @property
     def reach(self) -> float:
-        """The reach of the noise, which is above it with probability failure_probability/2 at most, and below its
-        negative likewise.
+        """Bound on the noise in both directions. The noise exceeds the bound with probability at most
+        failure_probability/2. The noise is below minus the bound with at most the same probability.
         """
         return self._measure.reach(self.failure_probability / 2) * _UNIT
 
     def events(self) -> tuple[Event, ...]:
-        """The privacy events that the release spends."""
+        """The privacy events of the release."""
         return (self._measure.event(Relation(self.neighbours)),)
 
     def release(self, optimum: float, noise: Noise, *, stream: Stream = "optimum") -> OptimumRange:
-        """A public range that holds OPT.
+        """A public range that contains OPT, except with the failure probability.
 
         Args:
-            optimum: OPT, to within 2^-21. Private.
-            noise: where it comes from.
-            stream: name of the draw.
+            optimum: optimum OPT, to within 2^-21. Private.
+            noise: source of the noise.
+            stream: name of the random draw.
 
         Raises:
-            Refused: what was released, which is public, leaves no positive lower bound.
+            Refused: the released value, which is public, leaves no positive lower bound on OPT.
         """
         units = math.floor(finite("optimum", optimum) / _UNIT)
         reported = float(self._measure.draw(np.array([units]), noise, stream)[0]) * _UNIT
@@ -131,16 +134,17 @@ class OptimumRelease(Declared):
 
 
 def keep_promise(values: Valuations, least: float, *, unusable: str = "refuse") -> Valuations:
-    """Valuations whose rows keep the promise: 0, or at least lambda.
+    """Valuations whose rows keep the promise that every value is 0 or at least lambda.
 
     Args:
-        values: everybody's, or one row for a bidder's own `decode`.
-        least: lambda in (0, 1]: public, never computed from the values; compared in single precision.
-        unusable: "refuse" the table for one row that breaks it, which tells whoever sees the message; or take the row
-            as zeros ("null").
+        values: valuations of everybody, or one row for a bidder's own `decode`.
+        least: promised least positive value lambda in (0, 1]. The number lambda is public, never computed from the
+            values, and compared in single precision.
+        unusable: treatment of a row that breaks the promise. "refuse" refuses the whole table, and the error message
+            reveals this to its reader. "null" replaces the row by zeros.
 
     Raises:
-        InvalidInput: such a row, where `unusable` is "refuse".
+        InvalidInput: a row breaks the promise, and `unusable` is "refuse".
     """
     positive("least", least, at_most=1.0)
     one_of("unusable", unusable, ("refuse", "null"))
@@ -162,18 +166,21 @@ def keep_promise(values: Valuations, least: float, *, unusable: str = "refuse") 
 
 @dataclass(frozen=True, kw_only=True)
 class BidsPromise(Declared):
-    """The promises of an auction that halts when fewer than a number of bids are counted in a round.
+    """The promises of an auction that halts when the counted bids of a round are below a threshold.
 
-    While no count of bids is off by more than E, and no count of the halting test by more than E0, write a = s' - 2E -
-    g + 1, H = OPT/lambda and Q = halt_below - 1 + 2 E0. At most H bidders hold a good after any round. A good from
-    which somebody is outbid, or which has a price, is held a times at least.
+    Assume that no count of bids is off by more than E, and no count of the halting test by more than E0. Let a = s' -
+    2E - g + 1, H = OPT/lambda and Q = halt_below - 1 + 2 E0, where s' is the effective supply and g the size of a
+    batch. At most H = OPT/lambda bidders hold a good after any round. A good from which somebody is outbid, or which
+    has a positive price, has at least a holders.
 
-    - The round that ends it has Q bids at most. At most H/a goods outbid somebody in it, and each of them at most 4E +
-      g - 1 more than it got bids: it had at most s' + 2E holders before, and keeps a.
-    - Any other round has halt_below - 2 E0 bids. All together there are at most H for goods without a price, and s' +
-      2E + g - 1 for each of at most H/a goods and each price below 1, so that it halts in time.
-    - OPT - SW is at most alpha for each holder, 1 for whoever is outbid in the last round, and what is left of goods
-      with a price (`guarantees`, statement 4).
+    - The last round has at most Q bids. On at most H/a goods somebody is outbid in the last round. Each such good
+      outbids at most 4E + g - 1 more holders than it got bids in that round, because it had at most s' + 2E holders
+      before the round and keeps at least a.
+    - Any other round has at least halt_below - 2 E0 bids. All rounds together have at most H bids on goods without a
+      price. For each of at most H/a goods and each price below 1 there are at most s' + 2E + g - 1 bids. The auction
+      therefore halts within its largest number of rounds.
+    - The loss OPT - SW is at most the sum of three terms: alpha for each holder, 1 for everybody who is outbid in the
+      last round, and the value of unsold copies of goods with a price (`guarantees`, statement 4).
 
     Source: Wu 2017, Theorem 4.3.11, whose proof counts 2E and not 4E outbid holders beyond the bids, which its
     condition on s covers; spec allocation 3.4.
@@ -191,7 +198,7 @@ class BidsPromise(Declared):
 
     @property
     def _each(self) -> int:
-        """a, for the good with the least supply."""
+        """Least number a of holders of a good with a price, for the good with the least supply."""
         return min(self.promises.supply) - self.promises.shortfall
 
     @property
@@ -200,14 +207,14 @@ class BidsPromise(Declared):
 
     @property
     def last_bids(self) -> int:
-        """Q: of the round that ends it fewer are counted than `halt_below`."""
+        """Largest number Q of true bids in the last round, in which fewer than `halt_below` bids are counted."""
         return max(0, self.halt_below - 1 + 2 * self._off)
 
     def unsatisfied(self, optimum: float) -> float:
-        """How many are outbid in the last round at most.
+        """Largest number of bidders who are outbid in the last round.
 
         Args:
-            optimum: OPT.
+            optimum: optimum OPT.
         """
         if self._each < 1:
             return math.inf
@@ -216,7 +223,7 @@ class BidsPromise(Declared):
 
     @property
     def most_bids(self) -> float:
-        """The largest number of bids in a whole run."""
+        """Upper bound on the number of bids in a whole run."""
         if self._each < 1:
             return math.inf
         # Of a good with more copies it is a smaller multiple of those that are held.
@@ -226,15 +233,17 @@ class BidsPromise(Declared):
 
     @property
     def rounds_needed(self) -> float:
-        """The number of rounds after which the run has halted: infinity where the test's noise may keep it going."""
+        """The number of rounds after which the run has halted for certain; infinity where the noise of the halting test
+        may prevent a halt.
+        """
         fewest = self.halt_below - 2 * self._off
         return math.floor(self.most_bids / fewest) + 2 if fewest > 0 and self._each >= 1 else math.inf
 
     def welfare_loss(self, optimum: float) -> float:
-        """OPT - SW at most, for an OPT in the range; infinity where nothing is promised.
+        """Upper bound on the welfare loss against an optimum in the range; infinity where nothing is promised.
 
         Args:
-            optimum: OPT.
+            optimum: optimum OPT.
         """
         if not self.promises.feasible or not self.rounds >= self.rounds_needed:
             return math.inf
@@ -244,7 +253,9 @@ class BidsPromise(Declared):
 
     @property
     def ratio(self) -> float:
-        """SW is at least this share of OPT, wherever in the range OPT is; 0 where nothing is promised."""
+        """Lower bound on the welfare as a share of the optimum, wherever in its range the optimum lies; 0 where nothing
+        is promised.
+        """
         # The loss is affine in OPT and positive at 0, so that its share is largest where OPT is least.
         return max(0.0, 1.0 - self.welfare_loss(self.optimum.low) / self.optimum.low)
 
@@ -254,25 +265,29 @@ def multiplicative_auction(
     *, people: int, goods: int, supply: int | tuple[int, ...], increment: float, epsilon: float, least: float,
     optimum: OptimumRange, failure_probability: float = 0.01, batch: int = 1, arity: int = 2, **options: Any,
 ) -> PMatch:
-    """Algorithm 5 with corrected counters: T = 24 OPT_up/(alpha^2 OPT_low) rounds, the last of which has fewer than
-    alpha OPT_low/(2 lambda) - 2 E0 bids as they are counted; a reserve of 2E; no cap on bids.
+    """Algorithm 5 with corrected counters.
+
+    The auction has T = 24 OPT_up/(alpha^2 OPT_low) rounds, where OPT_up and OPT_low are the public bounds on OPT. The
+    auction halts after a round with fewer than alpha OPT_low/(2 lambda) - 2 E0 counted bids. The reserve is 2E, and the
+    number of bids of one bidder has no cap.
 
     Args:
-        people: n.
-        goods: k.
-        supply: s_j.
-        increment: alpha.
-        epsilon: level of the auction, in nats; that of a released OPT comes on top.
-        least: lambda: rows must keep it, see `keep_promise`.
+        people: number n of bidders.
+        goods: number k of goods.
+        supply: number s_j of copies of each good.
+        increment: price increment alpha.
+        epsilon: privacy loss of the auction, in nats. The loss of a released OPT is additional.
+        least: promised least positive value lambda; rows must keep the promise, see `keep_promise`.
         optimum: public range of OPT.
-        failure_probability: gamma: half for the counts of bids, half for those of the halting test; that of the range
-            of OPT comes on top.
-        batch: g.
+        failure_probability: failure probability gamma, half for the counts of bids and half for those of the halting
+            test. The failure probability of the range of OPT is additional.
+        batch: number g of bidders in a batch.
         arity: arity of the counters.
         options: further fields of `PMatch`, such as rounds, halt_with or certify_with.
 
     Raises:
-        Refused: the noise leaves no copies, or no threshold above it: the message says what would suffice.
+        Refused: the noise leaves no copies, or no positive halting threshold. The message says which sizes would
+            suffice.
 
     Example:
         >>> auction = multiplicative_auction(people=300, goods=6, supply=40, increment=0.125, epsilon=1e9, least=1.0,
@@ -316,21 +331,21 @@ def multiplicative_auction(
 
 
 def _halting_error(auction: PMatch) -> float:
-    """E0, at the auction's own failure probability."""
+    """Error bound E0 of the halting test, at the auction's own failure probability."""
     counter = auction.halting_plan.counter
     return 0.0 if counter is None else counter.error_bound(auction.failure_probability)
 
 
 def bids_promise(auction: PMatch, least: float, optimum: OptimumRange) -> tuple[BidsPromise, Accuracy]:
-    """The guarantee of `multiplicative_auction`: the numbers, and the statement.
+    """The guarantee of `multiplicative_auction`, as numbers and as a statement.
 
     Args:
-        auction: auction of that function, or any other that halts on bids without a final clearing.
-        least: lambda.
+        auction: auction from `multiplicative_auction`, or any other that halts on bids without a final clearing.
+        least: promised least positive value lambda.
         optimum: public range of OPT.
 
     Raises:
-        InvalidInput: another auction.
+        InvalidInput: the auction is of another kind.
     """
     if auction.halting != "bids" or auction.clearing is not None or auction.charge or auction.bid_cap < auction.rounds:
         raise InvalidInput("auction", "is another one", "must halt on bids, without a cap, a final clearing or charges")

@@ -1,7 +1,8 @@
-"""Algorithm 4 step by step: one bidder, one release of every counter, one look at the prices.
+"""Algorithm 4 step by step. In each step one bidder acts, every counter is released, and the prices are updated.
 
-Printed: a price rises by one increment at most in a step, and a holder is outbid when s' bids were counted since the
-count that they saw before their own. Corrected: a price follows the count, and more than s' bids outbid a holder.
+As printed, a price rises by at most one increment in a step, and a holder is outbid when s' bids were counted since the
+count that the holder saw before bidding. In the corrected version a price follows the count, and a holder is outbid
+when more than s' bids were counted since then.
 
 Source: Wu 2017, Algorithm 4; spec allocation 3.1; errata 4, 5, 6.
 """
@@ -31,7 +32,7 @@ _Reals = NDArray[np.float64]
 
 @kernel
 def _raise_prices(published: _Integers, supply: int, corrected: bool, levels: _Integers) -> None:
-    """The number of increments in each price, after a release."""
+    """Update the number of increments in each price after a release of the counters."""
     for j in range(len(levels)):
         if corrected:
             levels[j] = published[j] // supply
@@ -41,12 +42,12 @@ def _raise_prices(published: _Integers, supply: int, corrected: bool, levels: _I
 
 @kernel
 def price_levels(counts: _Integers, supply: int, corrected: bool) -> _Integers:
-    """The increments in each price before the first step and after each, shape (steps + 1, k).
+    """The number of increments in each price before the first step and after each step, shape (steps + 1, k).
 
     Args:
         counts: (steps, k) published counts.
-        supply: s', effective.
-        corrected: whether the corrected rule holds.
+        supply: effective supply s'.
+        corrected: whether prices follow the corrected rule.
     """
     steps, goods = counts.shape
     out = np.zeros((steps + 1, goods), dtype=np.int64)
@@ -57,8 +58,8 @@ def price_levels(counts: _Integers, supply: int, corrected: bool) -> _Integers:
 
 
 def outbid(counted: Any, supply: int, corrected: bool) -> Any:
-    """Whether a holder is outbid, by the bids that were counted since the count that they saw before their own; also
-    for arrays.
+    """Whether a holder is outbid, given the number of bids counted since the count that the holder saw before bidding.
+    Arrays are allowed.
     """
     return counted > supply if corrected else counted >= supply
 
@@ -70,7 +71,9 @@ def _bids(
     latest: NDArray[np.int32], bids: NDArray[np.int32], sums: _Integers, noisy: _Integers, published: _Integers,
     levels: _Integers, prices: _Reals, out: _Integers,
 ) -> None:
-    """The slots of some bidders in a row, one release each; what is published goes to `out` (steps, k)."""
+    """The slots of several bidders one after the other, with one release for each. The published counts are written to
+    `out`, shape (steps, k).
+    """
     goods = len(prices)
     increments = np.zeros(goods, dtype=np.int64)
     drawn = np.empty(goods, dtype=np.int64)
@@ -91,7 +94,7 @@ def _reports(
     step: int, corrected: bool, reports: _Integers, noise: _Integers, sums: _Integers, noisy: _Integers,
     published: _Integers, out: _Integers,
 ) -> None:
-    """Everybody's report to the halting counter, one tick each."""
+    """Everybody's report to the halting counter, one tick for each bidder."""
     one, drawn = np.empty(1, dtype=np.int64), np.empty(1, dtype=np.int64)
     for number in range(len(out)):
         one[0], drawn[0] = reports[number], noise[0, number]
@@ -100,15 +103,15 @@ def _reports(
 
 
 class Playing:
-    """A run in progress. All of its state except the published part is private.
+    """A run in progress. All state of the run except the published part is private.
 
     Args:
         values: valuations of all bidders.
-        supply: s', effective.
-        increment: alpha.
+        supply: effective supply s'.
+        increment: price increment alpha.
         corrected: whether the corrected rules hold.
-        levels: levels h of the counters.
-        session: noise session of all counters, which pays for their noise.
+        levels: number h of levels of the counters.
+        session: noise session of all counters, to which the privacy loss of their noise is charged.
     """
 
     def __init__(
@@ -129,7 +132,7 @@ class Playing:
         self.reports: list[_Integers] = []
 
     def play_round(self) -> int:
-        """A round of bids, and of reports; returns by how much the halting counter rose, as published."""
+        """Play one round of bids and reports, and return the published rise of the halting counter."""
         n, k = self._values.people, self._values.goods
         before, step = int(self._reported[0]), self.rounds * n
         for first, width in self._blocks(k):

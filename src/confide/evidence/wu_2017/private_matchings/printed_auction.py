@@ -1,7 +1,7 @@
-"""Algorithm 4 with the source's own constants: as printed, or with its errors corrected and nothing else.
+"""Algorithm 4 with the source's own constants, as printed or with only its errors corrected.
 
-Both refuse at every realistic size, since their reserve is larger than any supply; `reserve` and `halt_below` let a
-study run them at small ones. What works is `PMatch`.
+Both versions refuse to run at every realistic size, since their reserve is larger than any supply. A study can run both
+versions at small sizes by setting `reserve` and `halt_below`. The auction for use is `PMatch`.
 
 Source: Wu 2017, Algorithm 4; spec allocation 3.1, 3.2; errata 1, 2, 4, 5, 6.
 """
@@ -30,7 +30,7 @@ from confide.contract.remedies import trying
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 from confide.evidence.wu_2017.private_matchings.playing import Playing
-from confide.evidence.wu_2017.private_matchings.printed_billboard import PrintedBillboard, printed_walk
+from confide.evidence.wu_2017.private_matchings.printed_billboard import PrintedBillboard, printed_replay
 from confide.evidence.wu_2017.private_matchings.settings import DOCUMENT, MatchingSetting, as_meant
 from confide.evidence.wu_2017.private_matchings.smallest import Bookkeeping, least_to_run
 from confide.privacy.accounting import float_up, written
@@ -54,17 +54,17 @@ _WELFARE = ("as printed a holder is outbid by s' bids, so that a full good keeps
       failure_probability="gamma")
 @dataclass(frozen=True, kw_only=True)
 class PrintedPMatch(Mechanism[PrintedBillboard, None]):
-    """One good for each bidder at most, by the source's auction and constants. Each bidder is a batch of their own.
+    """At most one good for each bidder, by the source's auction and constants. Each bidder is a batch of their own.
 
-    The print has another privacy than it claims: see `loss`. The corrected form has blocks with Laplace noise of
-    (2T + 1) h/epsilon, the error bound and the reserve that go with it, prices that follow counts, counts that never
-    fall, and holders who are outbid by more than s' bids. With an epsilon near 10^9 there is no noise left: that is a
-    study of the rules alone.
+    The printed auction has another privacy loss than it claims: see `loss`. The corrected auction has blocks with
+    Laplace noise of scale (2T + 1) h/epsilon and the error bound and reserve that follow from it. In the corrected
+    auction prices follow the counts, counts never fall, and a holder is outbid by more than s' bids. With an epsilon
+    near 10^9 the noise is zero, which makes a run a study of the rules alone.
 
     Raises:
-        InvalidInput: a number out of range.
-        Refused: the reserve leaves no copy, or rho n - 2E is not above 0: the message says from which sizes on they are
-            enough.
+        InvalidInput: a number is out of range.
+        Refused: the reserve leaves no copy, or rho n - 2E is not above 0. The message gives the sizes from which on
+            reserve and threshold suffice.
 
     Example:
         >>> from confide.allocation import instance_a
@@ -112,21 +112,21 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
         cls, *, epsilon: float, delta: float = 0.0, people: int, goods: int, supply: int, loss: float = 0.9,
         failure_probability: float = 0.05, corrected: bool = True,
     ) -> PrintedPMatch:
-        """The auction as Theorem 4.3.5 runs it: with a third of the loss for the increment and for the tolerance.
+        """The auction as Theorem 4.3.5 runs it: the increment and the tolerance are each a third of the allowed loss.
 
         Args:
             epsilon: privacy loss of the whole outcome, in nats, > 0.
-            delta: in [0, 1); nothing of it is used, since all noise is pure.
-            people: n, >= 1.
-            goods: k, >= 1.
-            supply: s >= 1, copies of each good.
+            delta: number in [0, 1) that is not used, since all noise is pure.
+            people: number n >= 1 of bidders.
+            goods: number k >= 1 of goods.
+            supply: number s >= 1 of copies of each good.
             loss: welfare that may be lost against the optimum for each bidder, in (0, 1].
             failure_probability: in (0, 1).
-            corrected: whether the errors of the print are corrected.
+            corrected: whether the errors of the source are corrected.
 
         Raises:
-            InvalidInput: a number out of range.
-            Refused: at every realistic size, because the reserve is larger than the supply.
+            InvalidInput: a number is out of range.
+            Refused: the reserve is larger than the supply, as at every realistic size.
 
         Example:
             >>> PrintedPMatch.for_budget(epsilon=1e9, people=2_000, goods=4, supply=900).setting.rounds
@@ -141,7 +141,7 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
 
     @cached_property
     def setting(self) -> MatchingSetting:
-        """The printed numbers."""
+        """The printed constants at these sizes."""
         return MatchingSetting(people=self.people, goods=self.goods, epsilon=self.epsilon, increment=self.increment,
                                failure_probability=self.failure_probability, tolerance=self.tolerance)
 
@@ -151,32 +151,34 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
 
     @cached_property
     def counter(self) -> TreeCounter:
-        """All counters, that of the reports with them."""
+        """All counters of bids, and the counter of reports."""
         return _counter(self.setting, self.corrected)
 
     @cached_property
     def error(self) -> float:
-        """E: the printed bound, or the Chernoff bound of the corrected noise."""
+        """Error bound E of all counts: the printed bound, or the Chernoff bound of the corrected noise."""
         return _corrected_error(self.setting) if self.corrected else self.setting.error
 
     @property
     def effective_reserve(self) -> float:
-        """The effective reserve m."""
+        """The number m of copies of each good in reserve that the auction uses."""
         return 2.0 * self.error + 1.0 if self.reserve is None else float(self.reserve)
 
     @property
     def effective_supply(self) -> int:
-        """The effective supply s' = floor(s - m)."""
+        """The effective supply s' = floor(s - m), for supply s and reserve m."""
         return math.floor(self.supply - self.effective_reserve)
 
     @property
     def halts_below(self) -> float:
-        """Reports of a round, as they are counted, below which it is the last."""
+        """Number of counted reports in a round below which the round is the last."""
         return float(self._satisfied) - 2.0 * self.error if self.halt_below is None else float(self.halt_below)
 
     @property
     def loss(self) -> PureDP:
-        """The proven loss, for whole-number noise of the same scale; the print's is above epsilon."""
+        """The proven privacy loss, for whole-number noise of the same scale. With the printed noise the proven loss is
+        above epsilon.
+        """
         found = self.counter.loss
         return found if isinstance(found, PureDP) else PureDP(math.inf)
 
@@ -222,16 +224,17 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
     def run(
         self, data: Any, noise: NoiseSource, *, progress: Progress | None = None,
     ) -> RunOutcome[PrintedBillboard, None]:
-        """Run T rounds, or until few report that they are outbid; bidders who are free then get nothing.
+        """Run T rounds, or fewer if few bidders report that they are outbid. Bidders without a good at the end get
+        nothing.
 
         Args:
             data: (n, k) valuations in [0, 1]: an array, a frame, an Arrow table or a file with a column for each good,
                 a sparse array, or `Valuations`.
             noise: source of the noise.
-            progress: function that receives the number of rounds played and of all rounds.
+            progress: function that receives the number of rounds played and the number of all rounds.
 
         Returns:
-            An outcome whose shares have the column "good", -1 for none.
+            An outcome with shares in the column "good", -1 for none.
         """
         source = as_noise(noise)
         values = Valuations.of(data, people=self.people, goods=self.goods)
@@ -254,13 +257,13 @@ class PrintedPMatch(Mechanism[PrintedBillboard, None]):
             "welfare": values.welfare(held), "over_allocated": float(np.maximum(0, given - self.supply).sum())})
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        return {"good": printed_walk(as_row(record, self.goods), index, self._own(billboard))}
+        return {"good": printed_replay(as_row(record, self.goods), index, self._own(billboard))}
 
     def check(self, billboard: Billboard) -> None:
-        """Whether it is of this auction, and ends where its reports say.
+        """Refuse a billboard of another auction, or one whose last round does not follow from its reports.
 
         Raises:
-            InvalidInput: another auction's, or one that no run publishes.
+            InvalidInput: the billboard is another auction's, or no run can publish it.
         """
         board = self._own(billboard)
         if not 1 <= board.rounds <= self.setting.rounds:

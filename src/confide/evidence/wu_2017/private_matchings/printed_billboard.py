@@ -1,4 +1,6 @@
-"""The public result of Algorithm 4, every counter at every step; and how a bidder finds their good in it."""
+"""The public result of Algorithm 4, with every counter at every step, and the function that finds a bidder's good in
+it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from confide.contract.outcome import Billboard
 from confide.contract.wire import wire
 from confide.evidence.wu_2017.private_matchings.playing import outbid, price_levels
 
-__all__ = ["PrintedBillboard", "printed_walk"]
+__all__ = ["PrintedBillboard", "printed_replay"]
 
 _Integers = NDArray[np.int64]
 
@@ -25,13 +27,13 @@ class PrintedBillboard(Billboard):
     """The public record of a run.
 
     Args:
-        people: n.
-        supply: s', effective.
-        increment: alpha.
-        corrected: by which rules prices follow from counts, and holders are outbid.
-        rounds: that were played, of n steps each.
-        counts: (rounds n, k) of bids, after each step.
-        reports: (rounds n,) of those who are outbid, after each tick.
+        people: number n of bidders.
+        supply: effective supply s'.
+        increment: price increment alpha.
+        corrected: whether prices and outbidding follow the corrected rules.
+        rounds: number of rounds that were played, of n steps each.
+        counts: (rounds n, k) counts of bids, after each step.
+        reports: (rounds n,) counts of outbid bidders, after each tick.
     """
 
     people: int
@@ -57,18 +59,18 @@ class PrintedBillboard(Billboard):
 
     @cached_property
     def price_path(self) -> NDArray[np.float64]:
-        """The (rounds n + 1, k) prices before the first step and after each."""
+        """The prices before the first step and after each step, shape (rounds n + 1, k)."""
         levels = price_levels(np.ascontiguousarray(self.counts), self.supply, self.corrected)
         return self.increment * levels.astype(np.float64)
 
     @property
     def prices(self) -> NDArray[np.float64]:
-        """The (k,) prices in the end."""
+        """The (k,) final prices."""
         prices: NDArray[np.float64] = self.price_path[-1]
         return prices
 
     def seen(self, step: int) -> _Integers:
-        """The (k,) counts after so many steps; zeros before the first."""
+        """The (k,) counts after a given number of steps; zeros before the first step."""
         return self.counts[step - 1] if step else np.zeros(self.goods, dtype=np.int64)
 
     def risen(self) -> _Integers:
@@ -77,12 +79,13 @@ class PrintedBillboard(Billboard):
         return np.diff(ends, prepend=0)
 
 
-def printed_walk(row: NDArray[np.float64], index: int, board: PrintedBillboard) -> int:
-    """A bidder's good, -1 for none, from their own valuations and place.
+def printed_replay(row: NDArray[np.float64], index: int, board: PrintedBillboard) -> int:
+    """The good of one bidder, -1 for none, computed from the bidder's own valuations and position and the public
+    billboard.
 
     Args:
         row: (k,) valuations, checked.
-        index: place of the bidder in the public order.
+        index: position of the bidder in the public order.
         board: billboard of the run.
     """
     if not 0 <= index < board.people:

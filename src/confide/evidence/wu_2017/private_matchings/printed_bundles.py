@@ -1,4 +1,4 @@
-"""The numbers of an auction of bundles as they were printed, and the sizes that they would take."""
+"""The printed constants of an auction of bundles, and the sizes that they require."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["PrintedBundles"]
 @renamed(gamma="failure_probability")
 @dataclass(frozen=True, kw_only=True)
 class PrintedBundles(Declared):
-    """The numbers of PAlloc(alpha, rho, epsilon) as they were printed, and the sizes that they would take.
+    """The printed constants of the auction PAlloc(alpha, rho, epsilon), and the sizes that they require.
 
-    The failure probability is missing in print.
+    The source does not list the failure probability among the arguments.
 
     Source: Wu 2017, Algorithm 6, Theorems 4.4.1 and 4.4.2; spec allocation 5, 9.
 
@@ -40,47 +40,49 @@ class PrintedBundles(Declared):
 
     @property
     def market(self) -> int:
-        """The number of copies d = k s."""
+        """The total number d = k s of copies of all k goods."""
         return self.goods * self.supply
 
     @property
     def rounds(self) -> int:
-        """T = 10/(alpha rho), rounded up."""
+        """The number of rounds T = 10/(alpha rho), rounded up."""
         return math.ceil(10.0 / (self.increment * self.unsatisfied) * (1.0 - 2.0**-40))
 
     @property
     def error(self) -> float:
-        """E = (2 sqrt 2/epsilon') (log2 nT)^(5/2) ln(4k/gamma) + 1, epsilon' = epsilon/(2T)."""
+        """Error bound E = (2 sqrt 2/epsilon') (log2 nT)^(5/2) ln(4k/gamma) + 1 of all counts, where epsilon' =
+        epsilon/(2T).
+        """
         counter = self.epsilon / (2 * self.rounds)
         return 1.0 + (2.0 * math.sqrt(2.0) / counter * math.pow(math.log2(self.people * self.rounds), 2.5)
                       * math.log(4 * self.goods / self.failure_probability))
 
     @property
     def reserve(self) -> float:
-        """The reserve m = 2E + 1."""
+        """The number m = 2E + 1 of copies of each good in reserve, where E is the error bound of all counts."""
         return 2.0 * self.error + 1.0
 
     @property
     def halt_below(self) -> float:
-        """The halting threshold rho d - 2E."""
+        """The halting threshold rho d - 2E, for tolerance rho, d copies of all goods and error bound E."""
         return self.unsatisfied * self.market - 2.0 * self.error
 
     @property
     def possible(self) -> bool:
-        """Whether anything is left to sell, and it can halt."""
+        """Whether the reserve leaves a copy to sell, and the halting threshold is positive."""
         return self.supply - self.reserve >= 1.0 and self.halt_below > 0.0
 
     @property
     def loss(self) -> float:
-        """The proven cost of the printed noise: epsilon 3T h/(2T log2(nT)), since reports add a half, and a bid lies in
-        h = floor(log2 nT) + 1 sums.
+        """The proven privacy loss of the printed noise: epsilon 3T h/(2T log2(nT)) for T rounds and n bidders. Reports
+        raise the sensitivity by a half, and each bid lies in h = floor(log2 nT) + 1 sums.
         """
         horizon = self.people * self.rounds
         return self.epsilon * 1.5 * levels(horizon, 2) / math.log2(horizon)
 
     @property
     def theorem_error(self) -> float:
-        """E' of a run with (alpha/3, alpha/3)."""
+        """Error bound E' of a run with increment and tolerance alpha/3."""
         alpha = self.increment
         return 1.0 + (360.0 * math.sqrt(2.0) / (alpha**2 * self.epsilon)
                       * math.pow(math.log2(90.0 * self.people / alpha**2),
@@ -88,12 +90,16 @@ class PrintedBundles(Declared):
 
     @property
     def theorem_supply(self) -> float:
-        """The least s for SW >= OPT - alpha d: (12 E' + 3)/alpha; d > n; d >= 24 E'/alpha, which the print omits."""
+        """The least supply s for which a welfare loss of at most alpha d is proved. The conditions are s >= (12 E' +
+        3)/alpha, d > n, and d >= 24 E'/alpha, which the source omits.
+        """
         off = self.theorem_error
         return max((12.0 * off + 3.0) / self.increment, (self.people + 1) / self.goods,
                    24.0 * off / self.increment / self.goods)
 
     @property
     def theorem_loss(self) -> float:
-        """The loss alpha d, of which the theorem speaks; vacuous from n on, as nobody's bundle is worth more than 1."""
+        """The welfare loss alpha d that the theorem allows. A loss of at least the number n of bidders is vacuous,
+        because nobody's bundle is worth more than 1.
+        """
         return self.increment * self.market

@@ -1,14 +1,15 @@
-"""The source's settings of its three auctions: rounds, counters, error, reserve, and the cost of the printed noise.
+"""Printed constants of the source's three auctions: rounds, counters, error, reserve, and the privacy loss of the
+printed noise.
 
-Numbers are as printed unless a name says otherwise. Logarithms of horizons are to base 2 and all others natural, as
-the proofs mean; the source writes "log" for both.
+Numbers are as printed unless a name says otherwise. Logarithms of horizons are to base 2 and all others natural, as the
+proofs mean. The source writes "log" for both kinds of logarithm.
 
 Source: Wu 2017, Algorithms 4, 5 and 6; spec allocation 3.1, 3.2, 3.4, 5.
 
-How far a replaced bidder moves the blocks of the printed counters, to the last block.
-
-The proofs multiply two worst cases: how often the replaced bidder's bids and reports differ, and h blocks for each. A
-step lies in h blocks in few rounds only, so the print's noise is closer to what it should be than that product says.
+The module also computes how far one replaced bidder changes the blocks of the printed counters, exactly for every
+block. The proofs multiply two worst cases: the number of differences in the bidder's bids and reports, and for each
+difference the number h of levels of the counter. A step lies in h blocks in few rounds only. The printed noise
+therefore falls less short of the required noise than the product of the two worst cases suggests.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ __all__ = [
 
 
 def blocks_of_slots(people: int, rounds: int) -> NDArray[np.int64]:
-    """The number of finished blocks of a binary tree over N = nT steps in which each bidder's slot of each round lies,
+    """The number of finished blocks of a binary tree over N = nT steps that contain each bidder's slot of each round,
     shape (T, n).
 
     Args:
-        people: n.
-        rounds: T.
+        people: number n of bidders.
+        rounds: number T of rounds.
 
     Example:
         >>> blocks_of_slots(2, 2).tolist()
@@ -66,15 +67,16 @@ def blocks_of_slots(people: int, rounds: int) -> NDArray[np.int64]:
 
 
 def matching_exposure(people: int, rounds: int) -> int:
-    """The largest l1 distance of all finished blocks of prices and reports of Algorithm 4, over places and histories.
+    """The largest l1 distance between all finished blocks of prices and reports of Algorithm 4 in two neighbouring
+    runs, over positions of the replaced bidder and histories.
 
-    With x_r <= 2 the distance of the bidder's bids in round r and y_r <= 1 that of their reports at its end, x_{r+1} +
-    y_r <= 2: a bidder who is free in one world alone bids in one world alone. The report of round r has the place of
-    their bid in it.
+    Let x_r <= 2 be the distance of the bidder's bids in round r, and y_r <= 1 the distance of the bidder's reports at
+    the end of that round. The sum x_{r+1} + y_r is at most 2, because a bidder who is free in only one of the two runs
+    bids in only one of them. The report of round r has the same position as the bid in that round.
 
     Args:
-        people: n.
-        rounds: T.
+        people: number n of bidders.
+        rounds: number T of rounds.
 
     Source: spec allocation 3.2.
 
@@ -95,9 +97,10 @@ _SIMPLE = 10**6
 
 
 def as_meant(value: float | Fraction) -> Fraction:
-    """The fraction with a small denominator that rounds to this double, where there is one: 1/30, not a neighbour.
+    """The fraction with a small denominator that rounds to this double, if one exists: 1/30 and not a nearby number.
 
-    Rounds are whole numbers: 8/(alpha rho) is 7200 at 1/30 and 1/30, and would be 7201 of doubles that lie below.
+    Numbers of rounds must be exact. At increment 1/30 and tolerance 1/30 the number 8/(alpha rho) of rounds is 7200.
+    For the doubles just below 1/30 the computed number would be 7201.
 
     Example:
         >>> as_meant(1 / 30), as_meant(0.05)
@@ -110,13 +113,13 @@ def as_meant(value: float | Fraction) -> Fraction:
 
 
 def printed_error(counter_epsilon: float, horizon: float, goods: int, failure_probability: float) -> float:
-    """E = (2 sqrt2/eps') (log2(nT))^(5/2) ln(4k/gamma).
+    """The printed error bound E = (2 sqrt2/eps') (log2(nT))^(5/2) ln(4k/gamma) of all counts.
 
     Args:
-        counter_epsilon: eps' of one counter.
-        horizon: nT, at least 2.
-        goods: k.
-        failure_probability: gamma, in (0, 1).
+        counter_epsilon: privacy loss eps' of one counter, in nats.
+        horizon: number nT of steps, at least 2.
+        goods: number k of goods.
+        failure_probability: failure probability gamma, in (0, 1).
 
     Source: Wu 2017, Theorem 4.2.4 and Algorithm 4.
     """
@@ -127,9 +130,9 @@ def printed_error(counter_epsilon: float, horizon: float, goods: int, failure_pr
 @renamed(gamma="failure_probability", distance="l1_sensitivity")
 @dataclass(frozen=True, kw_only=True)
 class PrintedSetting(Declared):
-    """The numbers that the three auctions of the source share.
+    """The constants that the three auctions of the source share.
 
-    The increment may be a `Fraction` where a double will not do. The failure probability is missing from the source's
+    The increment may be a `Fraction` where a double is not exact. The failure probability is missing from the source's
     lists of arguments.
     """
 
@@ -143,67 +146,71 @@ class PrintedSetting(Declared):
 
     @property
     def rounds(self) -> int:
-        """T, rounded up."""
+        """The number of rounds T, rounded up."""
         raise NotImplementedError
 
     @property
     def l1_sensitivity(self) -> int:
-        """How far a replaced bidder moves all streams together, in l1, along any history (the source says 2T)."""
+        """Largest l1 distance of all streams together when one bidder is replaced, along any history. The source says
+        2T.
+        """
         raise NotImplementedError
 
     @property
     def counter_epsilon(self) -> float:
-        """The level eps' = epsilon/(2T) of a counter."""
+        """The privacy loss eps' = epsilon/(2T) of one counter."""
         return self.epsilon / (2 * self.rounds)
 
     @property
     def horizon(self) -> int:
-        """N = nT, releases of each counter."""
+        """The number N = nT of releases of each counter."""
         return self.people * self.rounds
 
     @property
     def levels(self) -> int:
-        """The largest number h of blocks that one bid lies in: floor(log2 N) + 1."""
+        """The largest number h of blocks that one bid lies in: floor(log2 N) + 1 for N steps."""
         return levels(self.horizon, 2)
 
     @cached_property
     def error(self) -> float:
-        """E, of every counter at every time but with the failure probability."""
+        """Error bound E of every counter at every time, except with the failure probability."""
         return printed_error(self.counter_epsilon, self.horizon, self.goods, self.failure_probability)
 
     @property
     def reserve(self) -> float:
-        """The reserve m = 2E + 1."""
+        """The number m = 2E + 1 of copies of each good in reserve."""
         return 2.0 * self.error + 1.0
 
     def effective_supply(self, supply: int) -> int:
-        """The effective supply s' = floor(s - m): below 1 at every realistic size.
+        """The effective supply s' = floor(s - m), for supply s and reserve m. It is below 1 at every realistic size.
 
         Args:
-            supply: s.
+            supply: number s of copies of each good.
         """
         return math.floor(whole("supply", supply, at_least=1) - self.reserve)
 
     @property
     def printed_scale(self) -> float:
-        """The scale log2(N)/eps' of the Laplace noise of every block."""
+        """The printed scale log2(N)/eps' of the Laplace noise of every block, for N steps and privacy loss eps' of a
+        counter.
+        """
         return math.log2(self.horizon) / self.counter_epsilon
 
     @property
     def proved_epsilon(self) -> float:
-        """The proven cost of the printed noise, epsilon l1_sensitivity h/(2T log2 N). It is above epsilon."""
+        """The proven privacy loss epsilon l1_sensitivity h/(2T log2 N) of the printed noise, which is above epsilon."""
         return self.l1_sensitivity * self.levels / self.printed_scale
 
     @property
     def strict_scale(self) -> float:
-        """The scale l1_sensitivity h/epsilon: the noise with which the auction costs epsilon."""
+        """The noise scale l1_sensitivity h/epsilon at which the auction has privacy loss epsilon."""
         return self.l1_sensitivity * self.levels / self.epsilon
 
 
 @renamed()
 @dataclass(frozen=True, kw_only=True)
 class MatchingSetting(PrintedSetting):
-    """The printed numbers of PMatch.
+    """The printed constants of PMatch.
 
     Source: Wu 2017, Algorithm 4; spec allocation 3.1; errata 1, 2.
 
@@ -219,24 +226,28 @@ class MatchingSetting(PrintedSetting):
 
     @cached_property
     def rounds(self) -> int:
-        """T = 8/(alpha rho), rounded up."""
+        """The number of rounds T = 8/(alpha rho), rounded up."""
         return math.ceil(8 / (as_meant(self.increment) * as_meant(self.tolerance)))
 
     @property
     def l1_sensitivity(self) -> int:
-        """The l1 sensitivity 2T + 1: bids alone can be 2T apart, and a report of a lost good replaces a bid."""
+        """The l1 sensitivity 2T + 1 for T rounds. Bids alone can have distance 2T, and a report of a lost good replaces
+        a bid.
+        """
         return 2 * self.rounds + 1
 
     @property
     def halt_below(self) -> float:
-        """The number rho n - 2E of reports below which a round is the last; where it is not above 0, none is."""
+        """The number rho n - 2E of reports below which a round is the last. Where the number is not positive, no round
+        is the last.
+        """
         return float(as_meant(self.tolerance)) * self.people - 2.0 * self.error
 
 
 @renamed()
 @dataclass(frozen=True, kw_only=True)
 class BundleSetting(PrintedSetting):
-    """The printed numbers of PAlloc, where bidders hold bundles.
+    """The printed constants of PAlloc, where bidders hold bundles.
 
     Source: Wu 2017, Algorithm 6; spec allocation 5; erratum 3.
     """
@@ -248,26 +259,27 @@ class BundleSetting(PrintedSetting):
 
     @cached_property
     def rounds(self) -> int:
-        """T = 10/(alpha rho), rounded up."""
+        """The number of rounds T = 10/(alpha rho), rounded up."""
         return math.ceil(10 / (as_meant(self.increment) * as_meant(self.tolerance)))
 
     @property
     def l1_sensitivity(self) -> int:
-        """The l1 sensitivity 3T with tests at the slot: two bids and a report in every round; 2T + 1 with tests at the
-        end of a round.
+        """The l1 sensitivity of all counters. The sensitivity is 3T where bidders test their goods in their slot: two
+        bids and one report in every round. The sensitivity is 2T + 1 where bidders test their goods at the end of a
+        round.
         """
         return 3 * self.rounds if self.tests == "slot" else 2 * self.rounds + 1
 
     @cached_property
     def error(self) -> float:
-        """E, which is one more here."""
+        """Error bound E, which is larger by one than that of the other auctions."""
         return printed_error(self.counter_epsilon, self.horizon, self.goods, self.failure_probability) + 1.0
 
     def halt_below(self, supply: int) -> float:
-        """The halting threshold rho d - 2E with d = ks.
+        """The halting threshold rho d - 2E, with d = ks copies in all.
 
         Args:
-            supply: s.
+            supply: number s of copies of each good.
         """
         return float(as_meant(self.tolerance)) * self.goods * supply - 2.0 * self.error
 
@@ -275,9 +287,9 @@ class BundleSetting(PrintedSetting):
 @renamed()
 @dataclass(frozen=True, kw_only=True)
 class BidsSetting(PrintedSetting):
-    """The printed numbers of PMatch that halts when few bid (CountBids).
+    """The printed constants of the version of PMatch that halts when few bid (CountBids).
 
-    The source assumes that the optimum is known exactly. Then `optimum_at_most` is left out.
+    The source assumes that the optimum is known exactly. In that case `optimum_at_most` is left out.
 
     Source: Wu 2017, Algorithm 5; spec allocation 3.4.
 
@@ -301,16 +313,18 @@ class BidsSetting(PrintedSetting):
 
     @cached_property
     def rounds(self) -> int:
-        """T = 24 OPT_up/(alpha^2 OPT_low), rounded up; the source's 24/alpha^2 takes OPT for known exactly."""
+        """The number of rounds T = 24 OPT_up/(alpha^2 OPT_low), rounded up. The source's number 24/alpha^2 assumes that
+        the optimum OPT is known exactly.
+        """
         most = self.optimum if self.optimum_at_most is None else self.optimum_at_most
         return math.ceil(24 * Fraction(most) / (as_meant(self.increment) ** 2 * Fraction(self.optimum)))
 
     @property
     def l1_sensitivity(self) -> int:
-        """The l1 sensitivity 2T: a bidder's report comes in the round of their bid."""
+        """The l1 sensitivity 2T, because a bidder's report comes in the same round as their bid."""
         return 2 * self.rounds
 
     @property
     def halt_below(self) -> float:
-        """The halting threshold alpha OPT_low/(2 lambda) - 2E, bids in a round."""
+        """The halting threshold alpha OPT_low/(2 lambda) - 2E on the bids of a round."""
         return float(as_meant(self.increment)) * self.optimum / (2.0 * self.least) - 2.0 * self.error

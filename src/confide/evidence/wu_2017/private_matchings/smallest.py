@@ -1,4 +1,4 @@
-"""The least sizes at which the printed theorems say anything, and at which the printed auctions can run at all.
+"""The least sizes at which the printed theorems promise anything, and at which the printed auctions can run at all.
 
 Source: Wu 2017, Theorems 4.3.5, 4.3.11 and 4.4.2, Lemma 4.3.9; spec allocation 3.3, 3.4, 5; erratum 8.
 """
@@ -38,9 +38,10 @@ class Threshold:
     """The requirements of a printed theorem.
 
     Args:
-        error: error E' of the theorem.
+        error: error bound E' of the theorem.
         supply: least number s of copies of each good.
-        people: least number n of bidders (for Theorem 4.4.2: least number d = ks of goods), at this E'.
+        people: least number n of bidders at this E'. For Theorem 4.4.2 this field is the least number d = ks of copies
+            of all goods.
     """
 
     error: float
@@ -51,18 +52,24 @@ class Threshold:
 @renamed(gamma="failure_probability")
 def matching_threshold(people: int, goods: int, increment: float, epsilon: float,
                        failure_probability: float) -> Threshold:
-    """Theorem 4.3.5: SW >= OPT - alpha n with probability 1 - gamma, run with alpha/3 and rho = alpha/3.
+    """Requirements of Theorem 4.3.5 for a welfare loss of at most alpha n with probability 1 - gamma. Increment and
+    tolerance of the run are alpha/3.
 
-    E' = (288 sqrt2/(alpha^2 epsilon)) (log2(72n/alpha^2))^(5/2) ln(4k/gamma), s >= (16E' + 4)/alpha, and n >=
-    24E'/alpha, which the theorem omits although Lemma 4.3.9 needs it. Prices may end above 1, at alpha/3 ceil(3/alpha):
-    the proof takes 1, and what it leaves over covers that.
+    The requirements are
+
+        E' = (288 sqrt2/(alpha^2 epsilon)) (log2(72n/alpha^2))^(5/2) ln(4k/gamma)
+        s >= (16E' + 4)/alpha
+        n >= 24E'/alpha
+
+    The theorem omits the last requirement, although Lemma 4.3.9 needs it. Final prices may be above 1, up to alpha/3
+    ceil(3/alpha). The proof uses 1 as the highest price, and the slack of the proof covers the difference.
 
     Args:
-        people: n.
-        goods: k.
-        increment: alpha in (0, 1], the error that is asked for.
-        epsilon: > 0.
-        failure_probability: gamma, in (0, 1).
+        people: number n of bidders.
+        goods: number k of goods.
+        increment: error alpha in (0, 1] that is required.
+        epsilon: privacy loss in nats, > 0.
+        failure_probability: failure probability gamma, in (0, 1).
 
     Example:
         >>> found = matching_threshold(10**6, 50, 0.5, 1.0, 0.05)
@@ -77,20 +84,28 @@ def matching_threshold(people: int, goods: int, increment: float, epsilon: float
 @renamed(gamma="failure_probability")
 def bundle_threshold(people: int, goods: int, increment: float, epsilon: float,
                      failure_probability: float) -> Threshold:
-    """Theorem 4.4.2: SW >= OPT - alpha d with probability 1 - gamma; with bundles of at most b goods, OPT - alpha n b.
+    """Requirements of Theorem 4.4.2 for a welfare loss of at most alpha d with probability 1 - gamma, where d is the
+    number of all copies. For bundles of at most b goods, the source claims a loss of at most alpha n b.
 
-    E' = (360 sqrt2/(alpha^2 epsilon)) (log2(90n/alpha^2))^(5/2) ln(4k/gamma) + 1, s >= (12E' + 3)/alpha, d > n, and
-    d >= 24E'/alpha, which the theorem omits.
+    The requirements are
+
+        E' = (360 sqrt2/(alpha^2 epsilon)) (log2(90n/alpha^2))^(5/2) ln(4k/gamma) + 1
+        s >= (12E' + 3)/alpha
+        d > n
+        d >= 24E'/alpha
+
+    The theorem omits the last requirement.
 
     Args:
-        people: n.
-        goods: k.
-        increment: alpha in (0, 1].
-        epsilon: > 0.
-        failure_probability: gamma, in (0, 1).
+        people: number n of bidders.
+        goods: number k of goods.
+        increment: error alpha in (0, 1] that is required.
+        epsilon: privacy loss in nats, > 0.
+        failure_probability: failure probability gamma, in (0, 1).
 
     Returns:
-        A threshold whose `people` is that of d = ks; the bound says something only where alpha d is below n.
+        The requirements, where the field `people` is the least d = ks. The bound says something only where alpha d is
+        below n.
     """
     n, alpha = whole("people", people, at_least=1), positive("increment", increment, at_most=1.0)
     error = _error(360, math.log2(90 * n) - 2 * math.log2(alpha), goods, alpha, epsilon, failure_probability) + 1.0
@@ -103,13 +118,15 @@ def _error(factor: int, logs: float, goods: int, alpha: float, epsilon: float, f
 
 
 def bids_threshold(setting: BidsSetting) -> tuple[float, float]:
-    """Theorem 4.3.11, re-derived: SW >= (1 - 3 alpha/lambda) OPT with probability 1 - gamma.
+    """Requirements of Theorem 4.3.11, re-derived, for a welfare of at least (1 - 3 alpha/lambda) times the optimum with
+    probability 1 - gamma.
 
     Args:
         setting: setting of the auction.
 
     Returns:
-        s at least max(12E/alpha + 6E + 1, (4E + 1)(1 + 1/alpha)), and OPT at least 16 lambda E/alpha.
+        The least s, which is max(12E/alpha + 6E + 1, (4E + 1)(1 + 1/alpha)), and the least OPT, which is 16 lambda
+        E/alpha.
 
     Source: Wu 2017, Theorem 4.3.11; spec allocation 3.4; erratum 9.
     """
@@ -120,13 +137,14 @@ def bids_threshold(setting: BidsSetting) -> tuple[float, float]:
 
 @renamed(gamma="failure_probability")
 def smallest_people(goods: int, increment: float, epsilon: float, failure_probability: float) -> int:
-    """The fewest bidders at which Theorem 4.3.5 says anything: some supply fits, and there is not enough for all.
+    """The least number of bidders at which Theorem 4.3.5 promises anything: some supply meets its requirements, and
+    that supply is not enough for everybody.
 
     Args:
-        goods: k.
-        increment: alpha in (0, 1].
-        epsilon: > 0.
-        failure_probability: gamma, in (0, 1).
+        goods: number k of goods.
+        increment: error alpha in (0, 1].
+        epsilon: privacy loss in nats, > 0.
+        failure_probability: failure probability gamma, in (0, 1).
 
     Example:
         >>> f"{smallest_people(100, 0.5, 1.0, 0.05):.3e}"
@@ -142,14 +160,14 @@ def smallest_people(goods: int, increment: float, epsilon: float, failure_probab
 
 @renamed(gamma="failure_probability")
 def smallest_epsilon(people: int, goods: int, supply: int, increment: float, failure_probability: float) -> float:
-    """The least epsilon at which Theorem 4.3.5 holds for these sizes; infinity where none does.
+    """The least epsilon at which Theorem 4.3.5 holds for these sizes; infinity where it holds at none.
 
     Args:
-        people: n.
-        goods: k.
-        supply: s; with s >= n it needs no theorem.
-        increment: alpha in (0, 1].
-        failure_probability: gamma, in (0, 1).
+        people: number n of bidders.
+        goods: number k of goods.
+        supply: number s of copies of each good. With s >= n the theorem is not needed, and the result is infinity.
+        increment: error alpha in (0, 1].
+        failure_probability: failure probability gamma, in (0, 1).
     """
     alpha, s = positive("increment", increment, at_most=1.0), whole("supply", supply, at_least=1)
     most = min((alpha * s - 4.0) / 16.0, alpha * people / 24.0)
@@ -159,7 +177,7 @@ def smallest_epsilon(people: int, goods: int, supply: int, increment: float, fai
 
 
 def _least(fits: Callable[[int], bool]) -> int:
-    """The least whole number that fits, where all larger ones do."""
+    """The least whole number that satisfies a condition, if all larger ones satisfy it, too."""
     high = 1
     while not fits(high):
         high *= 2
@@ -175,10 +193,11 @@ def _least(fits: Callable[[int], bool]) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class LeastToRun:
-    """The least sizes at which Algorithm 4 runs as printed: s - m leaves a copy, and rho n - 2E is above 0.
+    """The least sizes at which Algorithm 4 runs as printed: the reserve m leaves a copy, and the halting threshold rho
+    n - 2E is positive.
 
     Args:
-        people: least number of bidders for which it can halt, all else equal.
+        people: least number of bidders for which the auction can halt, with all other parameters unchanged.
         supply: least number of copies with that many bidders.
         epsilon: least epsilon at the given sizes; infinity where none is enough.
     """
@@ -188,10 +207,10 @@ class LeastToRun:
     epsilon: float
 
     def ways(self, attempt: Callable[..., Any]) -> tuple[Remedy, ...]:
-        """Remedies that were tried.
+        """Remedies that were tried and that work.
 
         Args:
-            attempt: function that makes the auction with other people and supply, or another epsilon.
+            attempt: function that makes the auction with another number of people and supply, or another epsilon.
         """
         return (*tried("with these parameters {people} bidders and {supply} copies", attempt, people=self.people,
                        supply=self.supply),
@@ -204,9 +223,9 @@ def least_to_run(
     """The smallest n and s, or the smallest epsilon, with which Algorithm 4 is not refused.
 
     Args:
-        setting: as asked for.
-        supply: s, as asked for.
-        error: E of a setting, in proportion to 1/epsilon; the printed one where left out.
+        setting: requested setting.
+        supply: requested number s of copies.
+        error: function from a setting to its error bound E, in proportion to 1/epsilon; the printed E by default.
     """
     bound = error or (lambda of: of.error)
     tolerance = float(as_meant(setting.tolerance))
@@ -219,11 +238,13 @@ def least_to_run(
 
 @dataclass(frozen=True, kw_only=True)
 class Bookkeeping(Declared):
-    """Lemma 4.3.9 says how many bids there can be, and after how many rounds few are unsatisfied.
+    """Lemma 4.3.9: the largest number of bids, and the number of rounds after which few bidders are unsatisfied.
 
-    With 8E + 1 copies or more and 8E/rho bidders or more, there are at most 3n/alpha bids, and 8/(alpha rho) rounds
-    are enough. A good takes bids at ceil(1/alpha) prices below 1, not at 1/alpha, so that where alpha is above 1/3 and
-    1/alpha is no whole number the print may count too few; `bids` and `rounds` count the prices there are.
+    Let E be the error bound of all counts, alpha the price increment and rho the tolerance. With at least 8E + 1 copies
+    and at least 8E/rho bidders, the source says that there are at most 3n/alpha bids, and that 8/(alpha rho) rounds are
+    enough. A good takes bids at ceil(1/alpha) prices below 1, and not at 1/alpha prices. Where alpha is above 1/3 and
+    1/alpha is no whole number, the printed numbers may therefore be too small. The properties `bids` and `rounds` count
+    all prices.
 
     Example:
         >>> book = Bookkeeping(people=10_000, error=10.0, increment=0.1, tolerance=0.1)
@@ -239,35 +260,35 @@ class Bookkeeping(Declared):
 
     @property
     def supply_needed(self) -> float:
-        """The supply 8E + 1."""
+        """The required number 8E + 1 of copies of each good."""
         return 8.0 * self.error + 1.0
 
     @property
     def people_needed(self) -> float:
-        """The number of bidders 8E/rho."""
+        """The required number 8E/rho of bidders."""
         return 8.0 * self.error / float(as_meant(self.tolerance))
 
     @property
     def printed_bids(self) -> float:
-        """The printed number of bids 3n/alpha."""
+        """The printed largest number 3n/alpha of bids."""
         return float(3 * self.people / as_meant(self.increment))
 
     @property
     def bids(self) -> int:
-        """The number of bids n + 2n ceil(1/alpha): s' + 2E is at most twice s' - 2E."""
+        """The largest number n + 2n ceil(1/alpha) of bids, because s' + 2E is at most twice s' - 2E."""
         return self.people * (1 + 2 * math.ceil(1 / as_meant(self.increment)))
 
     @property
     def printed_rounds(self) -> int:
-        """The printed number of rounds 8/(alpha rho), rounded up."""
+        """The printed number 8/(alpha rho) of rounds, rounded up."""
         return math.ceil(8 / (as_meant(self.increment) * as_meant(self.tolerance)))
 
     @property
     def rounds(self) -> int:
-        """The least R with R (rho n - 4E) - n above `bids`.
+        """The least number R of rounds for which R (rho n - 4E) - n is above `bids`.
 
         Raises:
-            NotGuaranteed: n is below 8E/rho.
+            NotGuaranteed: the number n of bidders is below 8E/rho.
         """
         if self.people < self.people_needed:
             raise NotGuaranteed("that few are unsatisfied in the end", f"{self.people:,} bidders are fewer than 8E/rho",

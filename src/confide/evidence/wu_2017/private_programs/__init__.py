@@ -1,8 +1,8 @@
-"""Chapters 5 and 6: convex programs under joint differential privacy."""
+"""Chapters 5 and 6 of Wu 2017: convex programs under joint differential privacy."""
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "printed_dude": ("PrintedDude",),

@@ -1,7 +1,7 @@
-"""Claims about the engine.
+"""Claims of chapter 5 of Wu 2017 about the private solver of convex programs, PrivDude.
 
-Errata are numbered as in spec convex_programs section 7. Each function recomputes what decides one claim.
-`line` counts in the text that we read, in which symbols are often lost.
+Errata are numbered as in spec convex_programs section 7. Each public function recomputes the evidence for a claim. The
+argument `line` of a claim is a line number in the source's text as we read it, in which symbols are often lost.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ _USUAL: dict[str, Any] = {"rows": 10, "tau": 1.0, "width": 1e5, "sensitivity": m
                "sigma/mu.",
 )
 def excess_grows_as_rows() -> Recomputed:
-    """The exponent of k in our a-priori bound of all excess together, from 10,000 rows to 20,000, T without end."""
+    """Exponent of the number k of rows in our a-priori bound on the total excess of all rows, from 10,000 to 20,000
+    rows, for infinitely many rounds.
+    """
     found = [corrected_regret(rows=k, tau=1.0, width=1.0, noise_std=1.0, rounds=math.inf, failure_probability=0.05)
              for k in (10_000, 20_000)]
     slope = math.log2(found[1] / found[0])
@@ -67,7 +69,7 @@ def excess_grows_as_rows() -> Recomputed:
     correction="The exact optimum is the sum of favourites where every row holds all that is asked of it.",
 )
 def personal_constraints_alone() -> Recomputed:
-    """The exact optimum where no row binds, beside the sum of everybody's favourite."""
+    """Exact optimum where no constraint row is tight, compared with the sum of everybody's favourite values."""
     values = np.rint(values_of(40, 4, 1) * 2**10) / 2**10
     best = float(values.max(axis=1).sum())
     found = exact(UnitDemand(40, 40, goods=4), values).value
@@ -81,7 +83,9 @@ def personal_constraints_alone() -> Recomputed:
     correction="The whole duality gap is at most R: .995 R at most in 20 games.",
 )
 def averages_are_an_equilibrium() -> Recomputed:
-    """The duality gap of averages over the learner's regret, at most, in 20 games x M y with best responses x."""
+    """Largest ratio of the duality gap of averages to the learner's regret, in 20 games with payoff x M y, in which the
+    player of x plays best responses.
+    """
     worst = 0.0
     for seed in range(20):
         draw = study_generator(seed, "games")
@@ -106,9 +110,11 @@ def averages_are_an_equilibrium() -> Recomputed:
     correction="It is so with a = 1/2 too (erratum 3): with .110 noise seems 2.1 times as large.",
 )
 def constant_of_the_tail() -> Recomputed:
-    """The largest a with P[|Y| > x] <= 2 exp(-a x^2) for all x up to 36, beside ln2/(2 pi); it falls to 1/2.
+    """The largest constant a for which P[|Y| > x] <= 2 exp(-a x^2) holds at all x up to 36, compared with ln2/(2 pi).
+    The constant a falls to 1/2 as the largest x grows.
 
-    At the distances that the certificate of a row adds to it, which are exceeded as often as it says.
+    The distances x are those that the certificate of a row adds to its excess. The noise exceeds these distances as
+    often as the certificate says.
     """
     tails = erfc(np.linspace(0.01, 36.0, 2_000) / math.sqrt(2.0))
     found = min(-math.log(tail / 2.0) / certified_excess(1, 1.0, tail)**2 for tail in tails.tolist())
@@ -123,8 +129,9 @@ def constant_of_the_tail() -> Recomputed:
                "from p = 1 on [-1, 1].",
 )
 def regret_from_afar() -> Recomputed:
-    """The largest regret of one round of slope 1 or -1 on [-1, 1] at eta = 1, from any start, beside the lemma's bound;
-    from p = 0 it is within. With the diameter in place of ||P|| the bound covers every start.
+    """Largest regret of one round with slope 1 or -1 on [-1, 1] at step size 1, from any start, compared with the bound
+    of Lemma 5.2.5. From the start p = 0 the regret is within the bound. With the diameter in place of ||P|| the bound
+    covers every start.
     """
     actions, slopes = np.linspace(-1.0, 1.0, 201), np.array([-1.0, 1.0])
     regrets = (slopes[:, None] * actions - np.min(slopes[:, None] * actions, axis=1, keepdims=True)).max(axis=0)
@@ -142,9 +149,10 @@ def regret_from_afar() -> Recomputed:
                "martingale's tail.",
 )
 def noise_against_moving_actions() -> Recomputed:
-    """The sum -sum <p_t, v_t>, beside -min over fixed p in [0, 1] of sum <p, v_t>, where the former is above it most.
+    """The sum -sum <p_t, v_t>, compared with the largest -sum <p, v_t> over fixed p in [0, 1], where the difference is
+    largest.
 
-    All p_t of 0 and 1, all v_t of -1 and 1, two rounds.
+    All p_t of 0 and 1 and all v_t of -1 and 1 are tried, for two rounds.
     """
     cases = []
     for actions, noise in itertools.product(itertools.product((0.0, 1.0), repeat=2),
@@ -164,7 +172,9 @@ def noise_against_moving_actions() -> Recomputed:
                "T = 10,000.",
 )
 def regret_with_noise() -> Recomputed:
-    """Our bound beside the proof's: k = 10, box [0, 2]^10, losses up to 1000, noise 100, T = 10,000, beta = .05."""
+    """Our bound on the regret, compared with the bound of the proof, for prices in the box [0, 2]^10, losses up to
+    1000, noise of deviation 100, T = 10,000 rounds and failure probability beta = .05.
+    """
     k, largest, sd, rounds, beta = 10, 1000.0, 100.0, 10_000, 0.05
     a, norm = math.log(2.0) / (2.0 * math.pi), 2.0 * math.sqrt(10.0)
     printed = norm * math.sqrt(k / rounds) * (
@@ -186,7 +196,9 @@ def regret_with_noise() -> Recomputed:
                "to it. Linear programs need no such thing.",
 )
 def relaxed_constraints() -> Recomputed:
-    """The least dual bound of max x, x^2 <= b on [0, 1] at b = 10^-4, beside 1: 1/(2 sqrt b), and none at b = 0."""
+    """The least dual bound of the program max x subject to x^2 <= b on [0, 1] at limit b = 10^-4, compared with 1. The
+    least dual bound is 1/(2 sqrt b), and no dual bound exists for the limit b = 0.
+    """
     b, x = 1e-4, np.linspace(0.0, 1.0, 1_000_001)
 
     def gain(tau: float) -> float:
@@ -204,7 +216,9 @@ def relaxed_constraints() -> Recomputed:
                "epsilon = 1.",
 )
 def infeasible_programs() -> Recomputed:
-    """Excess that is certain after a run with needs of 1,000 people and 500 units, beside 0: mean excess less z s."""
+    """Excess that is certain after a run in which 1,000 people need 500 units, compared with 0. The certain excess is
+    the mean measured excess minus z standard deviations of the noise, where z is a normal quantile.
+    """
     people = 1_000
     program = Electricity(people, 500.0, most=1, intervals=1, slots=1, hard=True, tau=1.0)
     mechanism = PrivDude(program, 1.0, 1e-6, 20, 10)
@@ -222,7 +236,10 @@ def infeasible_programs() -> Recomputed:
                "250 fit.",
 )
 def update_as_written() -> Recomputed:
-    """Excess if prices go against load - b, beside 0: v = (i + .5)/1000, b = 250; with b - load it is below 1."""
+    """Excess if prices move against load - b, as written, for 1,000 people with values (i + .5)/1000.
+
+    The supply is b = 250. If prices move with load - b, the excess is below 1.
+    """
     values, excess = (np.arange(1000) + 0.5) / 1000, []
     for sign in (-1.0, 1.0):
         price, loads = 0.0, []
@@ -242,7 +259,9 @@ def update_as_written() -> Recomputed:
                "each row, and a good costs 2 at most, not 6.3, at k = 10.",
 )
 def ball_and_box() -> Recomputed:
-    """The highest price of one good in the ball of radius 2 tau sqrt(k), and in the box 2 tau of the same diameter."""
+    """Highest price of one good in the ball of radius 2 tau sqrt(k), compared with the highest price in the box [0, 2
+    tau] of the same diameter. The dual bound tau is 1, and there are k = 10 goods.
+    """
     ball = 2.0 * math.sqrt(10.0)
     box = float(UnitDemand(100, 5, goods=10).highest_prices.max()) / PRICE_UNIT
     same = abs(math.sqrt(10.0) * box - ball) < _ROOM
@@ -256,7 +275,7 @@ def ball_and_box() -> Recomputed:
     correction="10^10 at n = 10^5, each with a best response of everybody. A few hundred with a certificate do.",
 )
 def rounds_of_the_print() -> Recomputed:
-    """T = w^2 with 10^5 people, beside the most rounds that we would play, 10^5."""
+    """The printed number of rounds T = w^2 for width w = 10^5, compared with our largest number of rounds, 10^5."""
     program = UnitDemand(100_000, 5_000, goods=10)
     try:
         PrintedDude(program, 1.0, 1e-6)
@@ -273,7 +292,9 @@ def rounds_of_the_print() -> Recomputed:
                "rounds by less than .5%.",
 )
 def average_of_all_rounds() -> Recomputed:
-    """Excess of all rows together over all supply without noise, all of 1,000 rounds averaged; the last 500: none."""
+    """Total excess of all rows without noise, as a share of all supply, if all of 1,000 rounds are averaged. The
+    average of the last 500 rounds has almost no excess.
+    """
     program, values = UnitDemand(4_000, 200, goods=10), popular(4_000, 10, 1)
     board = quiet_run(program, values, 1000, 0).billboard
     found, later = (float(np.maximum(0.0, -board.natural_slacks[at:].mean(axis=0)).sum()) / 2_000 for at in (0, 500))
@@ -290,7 +311,9 @@ def average_of_all_rounds() -> Recomputed:
     correction="sqrt(2 d_max), attained: 4 at d_max = 8 (erratum 8; symbols are lost in our text).",
 )
 def sensitivity_of_schedules() -> Recomputed:
-    """How far two schedules of 8 slots lie apart, beside 2 sqrt(8): those that have no slot in common."""
+    """Distance of the loads of two schedules of 8 slots that have no slot in common, compared with the printed 2
+    sqrt(8).
+    """
     program = Electricity(2, 1.0, most=8, intervals=4, slots=5)
     values = np.zeros((2, 20))
     values[0, :8] = values[1, 8:16] = 1.0
@@ -309,7 +332,9 @@ def sensitivity_of_schedules() -> Recomputed:
                "need the rule for any two contributions.",
 )
 def loads_of_neighbours() -> Recomputed:
-    """The largest l2 distance of two loads whose records differ in one place, beside sigma: 400 pairs and prices."""
+    """Largest l2 distance of two loads whose records differ in one position, over 400 drawn pairs and prices, compared
+    with the sensitivity sigma.
+    """
     program, worst = UnitDemand(1, 1.0, goods=5), 0.0
     draw = study_generator(1, "neighbours")
     for _ in range(400):
@@ -327,7 +352,9 @@ def loads_of_neighbours() -> Recomputed:
     correction="It costs (.049, 10^-6) by exact accounting.",
 )
 def loss_of_the_printed_noise() -> Recomputed:
-    """The proven loss of the printed noise by exact accounting at epsilon = 1, delta = 10^-6, T = 1000."""
+    """Proven privacy loss of the printed noise by exact accounting, at a requested epsilon = 1, delta = 10^-6 and 1000
+    rounds.
+    """
     found = GDP(1.0 / printed_factor(1.0, 1e-6, 1000)).epsilon_at(1e-6)
     return Recomputed("holds" if found <= 1.0 else "false", 1.0, found)
 
@@ -340,7 +367,9 @@ def loss_of_the_printed_noise() -> Recomputed:
     correction="4.22 sigma: adaptive Gaussian releases are exactly mu-Gaussian DP, mu^2 = sum (sigma/sd)^2.",
 )
 def noise_of_a_row() -> Recomputed:
-    """Noise of an averaged row over sigma, T = 1000: exact accounting beside the print, epsilon = 1, delta = 10^-6."""
+    """Noise of an averaged row as a multiple of the sensitivity sigma, at 1000 rounds, epsilon = 1 and delta = 10^-6.
+    Exact accounting is compared with the printed formula.
+    """
     printed, ours = printed_factor(1.0, 1e-6, 1000), gaussian_factor(1.0, 1e-6)
     return Recomputed("holds-with-correction" if ours < printed else "holds", printed, ours)
 
@@ -353,7 +382,9 @@ def noise_of_a_row() -> Recomputed:
                "20,000 the printed noise has 41,154; ours has the requested epsilon.",
 )
 def loss_at_a_large_epsilon() -> Recomputed:
-    """The least epsilon that the printed noise has at delta = 10^-6 and T = 1000 where 20,000 is asked for."""
+    """The least epsilon that the printed noise has at delta = 10^-6 and 1000 rounds, where an epsilon of 20,000 is
+    requested.
+    """
     found = GDP(1.0 / printed_factor(20_000.0, 1e-6, 1000)).epsilon_at(1e-6)
     return Recomputed("holds-with-correction" if found > 20_000.0 else "holds", 20_000.0, found)
 
@@ -364,7 +395,7 @@ def loss_at_a_large_epsilon() -> Recomputed:
     correction="Towards the others: each of 120 shares follows from its owner's record and the billboard.",
 )
 def shares_are_decodes() -> Recomputed:
-    """The number of 120 shares that differ from the decode of their owner's record and the billboard alone."""
+    """Number of 120 shares that differ from the decode of their owner's record and the billboard alone."""
     program, values = UnitDemand(120, 15, goods=4), popular(120, 4, 1)
     mechanism = PrivDude(program, 1.0, 1e-6, 30, 15)
     outcome: Any = mechanism.run(values, Noise.simulated(1))
@@ -383,7 +414,9 @@ def shares_are_decodes() -> Recomputed:
                "is .5. And x* must be the other side of a saddle point: not every best response is feasible.",
 )
 def swapped_players() -> Recomputed:
-    """The max over prices of min over x of the Lagrangian, beside the optimum: values 1 and 1/2, supply 1/2."""
+    """The maximum over prices of the minimum over x of the Lagrangian, compared with the optimum, for values 1 and 1/2
+    and supply 1/2.
+    """
     values, supply = np.array([1.0, 0.5]), 0.5
     prices = np.linspace(0.0, 2.0, 4001)
     each = values - prices[:, None]
@@ -403,7 +436,9 @@ def swapped_players() -> Recomputed:
                "people and 4 goods, where 1 holds always.",
 )
 def price_of_excess() -> Recomputed:
-    """The least price of excess at which it stops to pay, beside the largest optimal price: 30 people, 4 goods."""
+    """The least price of excess at which excess no longer pays, compared with 1, for 30 people and 4 goods. The least
+    such price is the largest optimal dual price.
+    """
     program, values = UnitDemand(30, 4, goods=4), values_of(30, 4, 2)
     best, tau = optimum(program, values), least_tau(program, values)
     stops = abs(optimum(program, values, 1.0001 * tau) - best) < 1e-7 < optimum(program, values, 0.99 * tau) - best
@@ -417,7 +452,7 @@ def price_of_excess() -> Recomputed:
                "worth 2. Without needs, or with 1 + the cost of a missed unit, it is one.",
 )
 def needs_along_a_chain() -> Recomputed:
-    """The least dual bound of eight people with needs in five slots, beside 1."""
+    """The least dual bound of eight people with needs in five slots, compared with 1."""
     program, data = chain()
     found = least_tau(program, data)
     more, data = chain(0.5)
@@ -431,7 +466,7 @@ def needs_along_a_chain() -> Recomputed:
     correction="The game's value is the optimum, by a linear program.",
 )
 def game_on_a_box() -> Recomputed:
-    """The value of the game with prices up to 2 tau, beside the optimum: 30 people, 4 goods."""
+    """Value of the game with prices up to twice the dual bound, compared with the optimum, for 30 people, 4 goods."""
     program, values = UnitDemand(30, 4, goods=4), values_of(30, 4, 3)
     best, found = optimum(program, values), optimum(program, values, 2.0)
     return Recomputed("holds" if abs(best - found) < 1e-7 else "false", best, found)
@@ -444,7 +479,9 @@ def game_on_a_box() -> Recomputed:
     correction="In [0, 1]: max(n, capacity) (erratum 8), 50 and not 400 with 50 people and d_max = 8.",
 )
 def width_of_a_slot() -> Recomputed:
-    """The load of a slot that 50 people like best, up to 8 slots each, beside n d_max: x is in [0, 1]."""
+    """Load of one slot that 50 people like best, each with up to 8 slots, compared with 8 times the number of people.
+    The load equals the number of people, because each variable x is in [0, 1].
+    """
     program = Electricity(50, 10.0, most=8, intervals=3, slots=4)
     records: Any = program.read(np.ones((50, 3, 4)))
     found = float(program.load_at(records, np.zeros(12, dtype=np.int64)).max()) / LOAD_UNIT
@@ -458,7 +495,9 @@ def width_of_a_slot() -> Recomputed:
     correction="At T = w^2 ours does not depend on w at all; the source's doubles from w = 10^3 to 10^6.",
 )
 def width_at_its_own_rounds() -> Recomputed:
-    """Our bound at T = w^2 from w = 10^3 to 10^6, as a ratio; the print's grows by its logarithms."""
+    """Growth of our regret bound at T = w^2 rounds from width w = 10^3 to 10^6, compared with the growth of the printed
+    bound, which has logarithms of w.
+    """
     bounds = [corrected_regret(rows=10, tau=1.0, width=w, noise_std=6.0, rounds=w**2,
                                failure_probability=0.05) for w in (1e3, 1e6)]
     printed = [printed_regret(**{**_USUAL, "width": w}) for w in (1e3, 1e6)]
@@ -474,7 +513,9 @@ def width_at_its_own_rounds() -> Recomputed:
                "number, 281,803 at n = 10^5, k = 10, stands because ours is 8,662 with the source's noise.",
 )
 def printed_constants() -> Recomputed:
-    """Our bound with the print's noise, at T = w^2, beside the print's R_p: n = 10^5, k = 10, epsilon = 1."""
+    """Our regret bound with the printed noise at T = w^2 rounds, where w is the width, compared with the printed bound
+    R_p, for 10^5 people, 10 rows and epsilon = 1.
+    """
     claimed = printed_regret(**_USUAL)
     s = printed_factor(1.0, 1e-6, 1e10) * math.sqrt(2.0)
     found = corrected_regret(rows=10, tau=1.0, width=1e5, noise_std=s, rounds=1e10, failure_probability=0.05)
@@ -488,7 +529,9 @@ def printed_constants() -> Recomputed:
     correction="R/tau and R: the 2 is not needed (erratum 5). At most .60 R in six runs without noise.",
 )
 def no_factor_two() -> Recomputed:
-    """Lost value and tau times all excess, each over the regret, at most; the print allows 2. Without noise."""
+    """Largest ratio of the lost value to the regret, or of the total excess times the dual bound tau to the regret, in
+    runs without noise. The source allows a ratio of 2.
+    """
     worst = 0.0
     for seed in range(3):
         program, values = UnitDemand(300, 30, goods=4), popular(300, 4, seed)
@@ -507,7 +550,9 @@ def no_factor_two() -> Recomputed:
     correction="563,605 at n = 10^5, k = 10, epsilon = 1, where no more than 100,000 can be lost.",
 )
 def theorem_at_a_hundred_thousand() -> Recomputed:
-    """Welfare loss that Theorem 5.3.17 allows with 10^5 people, 10 goods, epsilon = 1, beside all there is."""
+    """Welfare loss that Theorem 5.3.17 allows with 10^5 people, 10 goods and epsilon = 1, compared with the largest
+    possible loss.
+    """
     found = printed_accuracy(people=100_000, **_USUAL, most_excess=1e5)
     return Recomputed("vacuous-at-practical-size" if found.vacuous else "holds", 1e5, found.welfare_loss)
 
@@ -520,7 +565,9 @@ def theorem_at_a_hundred_thousand() -> Recomputed:
                "stays however many rounds are played.",
 )
 def schedules_with_needs() -> Recomputed:
-    """The value of the chain in the game with prices up to 2, beside the optimum 4: excess pays for ever."""
+    """Value of the chain in the game with prices up to 2, compared with its optimum 4. At prices up to 2 excess always
+    pays.
+    """
     program, data = chain()
     best, found = optimum(program, data), optimum(program, data, 2.0)
     return Recomputed("holds-with-correction" if found > best + 0.1 else "holds", best, found)

@@ -1,6 +1,7 @@
-"""Claims of Table 2 and the examples of section 5.4.
+"""Claims of Wu 2017 about Table 2 and the examples of section 5.4.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _ROOM = 1e-9
 
 
 def _slope(family: str, printed: bool) -> float:
-    """The exponent of size in the excess of a row of Table 2."""
+    """Exponent of the size in the total excess of one row of Table 2, as printed or corrected."""
     found = [leading_terms(family, rows=10, size=size, epsilon=1.0) for size in (4.0, 8.0)]
     return math.log2(found[1].excess / found[0].excess if printed else found[1].corrected / found[0].corrected)
 
@@ -57,7 +58,7 @@ def _slope(family: str, printed: bool) -> float:
     correction="sqrt(d) in place of d (erratum 6).",
 )
 def table_of_bundles() -> Recomputed:
-    """The exponent of d in what all rows exceed."""
+    """Exponent of the bundle size d in the total excess of all rows."""
     claimed, found = _slope("bundles", True), _slope("bundles", False)
     return Recomputed("holds-with-correction" if found < claimed else "holds", claimed, found)
 
@@ -69,7 +70,7 @@ def table_of_bundles() -> Recomputed:
     correction="sqrt(2d): bundles are sets (erratum 6). 2.449 and not 4.243 at d = 3, over all pairs.",
 )
 def distance_of_bundles() -> Recomputed:
-    """How far two bundles of 3 of 7 goods lie apart at most, beside 3 sqrt2: all pairs."""
+    """Largest l2 distance of two bundles of 3 of 7 goods over all pairs, compared with the printed 3 sqrt2."""
     sets = np.array([[j in one for j in range(7)] for one in itertools.combinations(range(7), 3)], dtype=np.float64)
     found = max(float(np.linalg.norm(a - b)) for a in sets for b in sets)
     sigma = CappedAdditive(2, 1.0, goods=7, cap=3).constants.l2_sensitivity("replace")
@@ -84,7 +85,9 @@ def distance_of_bundles() -> Recomputed:
     correction="n, as section 5.5 has it (erratum 6): 50 people add 50 to a row at most.",
 )
 def width_of_bundles() -> Recomputed:
-    """The load of a good that 50 people want in their bundle of 3, beside n d = 150: bundles are sets."""
+    """Load of a good that 50 people all want in their bundle of 3, compared with the printed width 150. Bundles are
+    sets, so each adds at most 1 to a good.
+    """
     program = CappedAdditive(50, 10, goods=5, cap=3)
     records: Any = program.read(np.ones((50, 5)))
     found = float(program.load_at(records, np.zeros(5, dtype=np.int64)).max()) / LOAD_UNIT
@@ -92,7 +95,7 @@ def width_of_bundles() -> Recomputed:
 
 
 def _bids(people: int, goods: int, seed: int) -> list[Any]:
-    """Two bids of two goods each."""
+    """Two random bids of each person, each for a bundle of two goods."""
     draw = study_generator(seed, "bids")
     return [[(tuple(draw.permutation(goods)[:2].tolist()), float(draw.random())) for _ in range(2)]
             for _ in range(people)]
@@ -105,7 +108,7 @@ def _bids(people: int, goods: int, seed: int) -> list[Any]:
     correction="At most .501 in five instances.",
 )
 def price_of_bundles() -> Recomputed:
-    """The least dual bound of 40 people with two bids each, at most over 5 instances, beside 1."""
+    """The least dual bound of 40 people with two bids each, the largest over 5 instances, compared with 1."""
     program = XorBundles(40, 6, goods=5, size=2, bids=2)
     found = max(least_tau(program, _bids(40, 5, seed)) for seed in range(5))
     return Recomputed("holds" if found <= 1.0 + 1e-9 else "false", 1.0, found)
@@ -119,7 +122,9 @@ def price_of_bundles() -> Recomputed:
                "epsilon = 4. Whole bundles need the means of section 5.5.",
 )
 def goods_that_complete_each_other() -> Recomputed:
-    """Share of the optimum of a private run where only pairs of goods are worth something: no gross substitutes."""
+    """Share of the optimum that a private run attains where only pairs of goods have value, so that valuations are no
+    gross substitutes.
+    """
     people = 3_000
     program = XorBundles(people, 300, goods=6, size=2, bids=2)
     data = _bids(people, 6, 7)
@@ -135,7 +140,9 @@ def goods_that_complete_each_other() -> Recomputed:
     correction="It finds the best of 163 bundles for 200 people, exactly.",
 )
 def oracle_and_brute_force() -> Recomputed:
-    """The largest surplus that a demand oracle misses against the best of all 163 bundles, 200 people and prices."""
+    """Largest surplus that a demand oracle misses compared with the best of all 163 bundles, for 200 people at random
+    prices.
+    """
     program, worst = CappedAdditive(200, 5, goods=8, cap=4), 0
     records: Any = program.read(values_of(200, 8, 1))
     prices = np.rint(values_of(1, 8, 2)[0] * PRICE_UNIT / 2).astype(np.int64)
@@ -158,7 +165,7 @@ def oracle_and_brute_force() -> Recomputed:
     correction="Attained by two paths without a common arc.",
 )
 def distance_of_paths() -> Recomputed:
-    """How far two paths of three arcs lie apart that have none in common, beside sqrt6."""
+    """Distance of the loads of two paths of three arcs without a common arc, compared with the sensitivity sqrt6."""
     arcs = ((0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7))
     program = Flow(2, 1.0, arcs=arcs, hops=3, escape=4.0)
     records: Any = program.read([[0, 3, *[0.5] * 6], [4, 7, *[0.5] * 6]])
@@ -174,7 +181,7 @@ def distance_of_paths() -> Recomputed:
                "escape's cost.",
 )
 def detour() -> Recomputed:
-    """The least dual bound of one user, a free arc for half of the user and a detour of five arcs, beside 1."""
+    """Least dual bound of one user who has a free arc with capacity 1/2 and a detour of five arcs, compared with 1."""
     found = least_tau(*crossroads(1))
     return Recomputed("false" if found > 1.0 + 1e-6 else "holds", 1.0, found)
 
@@ -194,7 +201,9 @@ def detour() -> Recomputed:
                "50 for ever.",
 )
 def flow_with_low_prices() -> Recomputed:
-    """Excess of 100 users on the free arc for 50 without noise, tau = 1, beside 0; with tau = 6 it is below 5."""
+    """Excess of 100 users on a free arc with capacity 50, without noise and with dual bound tau = 1, compared with 0.
+    With tau = 6, the cost of the escape, the excess is below 5.
+    """
     low, right = (float(quiet_run(*crossroads(100, tau), 400, 400).diagnostics["excess"].sum()) for tau in (1.0, 6.0))
     return Recomputed("holds-with-correction" if right < 5.0 < low else "holds", 0.0, low)
 
@@ -209,7 +218,9 @@ def flow_with_low_prices() -> Recomputed:
     correction="Attained by an item that needs everything, beside one that needs nothing.",
 )
 def distance_of_items() -> Recomputed:
-    """How far an item that needs all of 6 resources lies from one that needs none, beside sqrt6."""
+    """Distance of the load of an item that needs all of 6 resources from that of an item that needs none, compared with
+    the sensitivity sqrt6.
+    """
     program = Knapsack(2, 1.0, rows=6, least_weight=0.1)
     records: Any = program.read([[1.0, *[1.0] * 6], [1.0, *[0.0] * 6]])
     load = program.contributions(records, program.respond(records, np.zeros(6, dtype=np.int64))) / LOAD_UNIT
@@ -218,7 +229,7 @@ def distance_of_items() -> Recomputed:
 
 
 def _light() -> tuple[Knapsack, list[list[float]]]:
-    """Two items of value 1 and weight 1/8, and room for one of them."""
+    """Knapsack with two items of value 1 and weight 1/8, and capacity for one of them."""
     return Knapsack(2, (0.125,), least_weight=0.125), [[1.0, 0.125], [1.0, 0.125]]
 
 
@@ -228,7 +239,7 @@ def _light() -> tuple[Knapsack, list[list[float]]]:
     correction="max v/w is the dual bound: 8 for two items of value 1 and weight 1/8.",
 )
 def price_of_a_light_item() -> Recomputed:
-    """The least dual bound of two light items, beside max v/w = 8."""
+    """The least dual bound of two light items, compared with the largest ratio of value to weight, 8."""
     found = least_tau(*_light())
     return Recomputed("holds" if abs(found - 8.0) < 1e-6 else "false", 8.0, found)
 
@@ -240,7 +251,9 @@ def price_of_a_light_item() -> Recomputed:
     correction="With tau = 1/(least weight) (erratum 9), which the text has as max v/w: 8, not 1, for weights of 1/8.",
 )
 def knapsack_with_low_prices() -> Recomputed:
-    """The same beside 1, which Corollary 5.4.4 passes to PrivDude."""
+    """The least dual bound of two light items, compared with the dual bound of 1 that Corollary 5.4.4 passes to
+    PrivDude.
+    """
     found = least_tau(*_light())
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
 
@@ -255,7 +268,9 @@ def knapsack_with_low_prices() -> Recomputed:
     correction="md rows of sigma = sqrt(2d).",
 )
 def table_of_resources() -> Recomputed:
-    """The exponent of d in what all rows are short of: md rows of sqrt(2d) each."""
+    """Exponent of the number d of resources of a project in the total shortage of all rows. Each of the md rows for m
+    projects has sensitivity sqrt(2d).
+    """
     claimed, found = _slope("shared_resources", True), _slope("shared_resources", False)
     return Recomputed("holds" if abs(claimed - found) < _ROOM else "false", claimed, found)
 
@@ -271,7 +286,7 @@ def _projects(people: int) -> SharedResources:
     correction=".991 at most in five instances, all costs above 1; min(1, cost) where they are below.",
 )
 def price_of_resources() -> Recomputed:
-    """The least dual bound of 30 people and three projects, at most over 5 instances, beside 1."""
+    """The least dual bound of 30 people and three projects, the largest over 5 instances, compared with 1."""
     found = max(least_tau(_projects(30), values_of(30, 3, seed)) for seed in range(5))
     return Recomputed("holds" if found <= 1.0 + 1e-9 else "false", 1.0, found)
 
@@ -284,8 +299,8 @@ def price_of_resources() -> Recomputed:
                "are [m] (erratum 11).",
 )
 def resources_without_end() -> Recomputed:
-    """The growth of the Lagrangian by a resource above its cost, if twice as much of it may be bought: no maximum
-    exists.
+    """Growth factor of the Lagrangian for a resource with a price above its cost, if twice as much of it may be bought.
+    A factor above 1 means that no maximum exists.
     """
     prices, added = np.full(5, 3 * PRICE_UNIT), []
     for most in (30, 60):  # units of a resource that may be bought are as many as people
@@ -302,7 +317,9 @@ def resources_without_end() -> Recomputed:
     correction="Attained by two projects without a common resource.",
 )
 def distance_of_projects() -> Recomputed:
-    """How far two projects of two resources each lie apart, beside sqrt(2d) = 2; the load stays within n of y."""
+    """Distance of the loads of two projects with two resources each, compared with the sensitivity 2. The width of the
+    program must be 2, its number of people.
+    """
     program = SharedResources(2, needs=((0, 1), (2, 3)), costs=(1.0,) * 4)
     records: Any = program.read([[1.0, 0.0], [0.0, 1.0]])
     load = program.contributions(records, np.array([[0], [1]], dtype=np.int32))
@@ -322,7 +339,9 @@ def distance_of_projects() -> Recomputed:
                "not 1 at k = gamma = 1.",
 )
 def distance_of_actions() -> Recomputed:
-    """How far two contributions of one row lie apart if it stands twice, +c and -c, beside gamma = 1."""
+    """Distance of two contributions to a row that is written twice, once with each sign, compared with the largest
+    contribution gamma = 1.
+    """
     game = AggregativeGame(2, (0.0,), actions=1, largest=1.0)
     records: Any = game.read(([[[1.0]], [[-1.0]]], [[True], [True]]))
     each = game.contributions(records, game.respond(records, np.zeros(1, dtype=np.int64))) / LOAD_UNIT
@@ -339,7 +358,9 @@ def distance_of_actions() -> Recomputed:
     correction="Twice as much with sigma as it should be (erratum 10), even with one noise for both signs of a row.",
 )
 def table_of_games() -> Recomputed:
-    """Our leading term of all excess over the print's: k = 10, gamma = 1, one noise for both signs of a row."""
+    """Ratio of our leading term of the total excess to the printed one, for 10 rows and contributions up to 1, with one
+    noise for both signs of a row.
+    """
     row = leading_terms("aggregative_game", rows=10, size=1.0, epsilon=1.0)
     found = row.corrected / row.excess
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
@@ -351,7 +372,9 @@ def table_of_games() -> Recomputed:
     correction="R/tau is the same for all.",
 )
 def any_dual_bound() -> Recomputed:
-    """R/tau at tau = 5 over R/tau at 1: the choice changes nothing."""
+    """Ratio of the regret bound over tau at dual bound tau = 5 to that at tau = 1. The choice of tau has no effect on
+    the ratio of regret bound to tau.
+    """
     found = [corrected_regret(rows=6, tau=tau, width=1e3, noise_std=20.0, rounds=1e4, failure_probability=0.05,
                               two_sided=True) / tau
              for tau in (1.0, 5.0)]
@@ -365,7 +388,9 @@ def any_dual_bound() -> Recomputed:
     correction="2 gamma n (erratum 10): contributions may all be at -gamma, and the target at gamma n.",
 )
 def width_of_games() -> Recomputed:
-    """How far a sum of 100 contributions can lie from a target, beside gamma n: all at -1, target 100."""
+    """Largest distance of a sum of 100 contributions from a target, compared with the printed width 100. All
+    contributions are -1, and the target is 100.
+    """
     game = AggregativeGame(100, (100.0,), actions=1, largest=1.0)
     records = game.read((np.full((100, 1, 1), -1.0), np.ones((100, 1))))
     load = game.load_at(records, np.zeros(1, dtype=np.int64))[0] / LOAD_UNIT
@@ -382,9 +407,10 @@ def width_of_games() -> Recomputed:
                "has epsilon .149.",
 )
 def privacy_of_games() -> Recomputed:
-    """The proven loss of the print's noise for sqrt(k) gamma if loads move by 2 sqrt(2k) gamma: the print asks for 1.
+    """Proven privacy loss of the printed noise, which is scaled to sqrt(k) gamma for k rows and contributions up to
+    gamma, where loads move by 2 sqrt(2k) gamma. The requested epsilon is 1.
 
-    epsilon = 1, delta = 10^-6, T = 1000.
+    The parameters are epsilon = 1, delta = 10^-6 and 1000 rounds.
     """
     found = GDP(2.0 * math.sqrt(2.0) / printed_factor(1.0, 1e-6, 1000)).epsilon_at(1e-6)
     return Recomputed("holds-with-correction" if found <= 1.0 else "false", 1.0, found)
@@ -396,7 +422,9 @@ def privacy_of_games() -> Recomputed:
     correction="The certified bound of a row is the same at 10^3 and at 10^6 people.",
 )
 def excess_without_people() -> Recomputed:
-    """The certified excess of a row with 10^6 people over the same with 10^3, if no price ends at its bound."""
+    """Ratio of the certified excess of a row with 10^6 people to that with 10^3 people, where no price ends at its
+    bound.
+    """
     each = []
     for people in (1_000, 1_000_000):
         game = AggregativeGame(people, (0.0,) * 3, actions=4, largest=1.0)

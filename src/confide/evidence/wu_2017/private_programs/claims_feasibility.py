@@ -1,6 +1,7 @@
-"""Claims about whole parts within supply.
+"""Claims of Wu 2017 about whole (undivided) allocations that keep every row within its supply.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def _flag_margin(people: int, rows: int) -> float:
                "(erratum 13).",
 )
 def draws_above_their_mean() -> Recomputed:
-    """The largest gain of all rows by drawing, beside 3 sqrt(k Cinf |b| ln(k/beta)): k = 10, b = 5,000, beta = .05."""
+    """Largest total increase of all rows when one response is drawn for each person, compared with the printed 3 sqrt(k
+    Cinf |b| ln(k/beta)), for k = 10 rows of supply b = 5,000 and failure probability beta = .05.
+    """
     k, b, log = 10, 5_000.0, math.log(10 / 0.05)
     printed, ours = 3.0 * math.sqrt(k * k * b * log), k * bernstein(b, 1.0, log)
     return Recomputed("holds-with-correction" if ours < printed else "false", printed, ours)
@@ -73,7 +76,9 @@ def draws_above_their_mean() -> Recomputed:
     correction="The load that trips it has been added before: b + Cinf (erratum 12). T = b - Cinf - B_q - B_t.",
 )
 def one_contribution_too_many() -> Recomputed:
-    """The largest excess of a row that is stopped B below its supply, the noise being B together: Cinf."""
+    """Largest excess of a row that is stopped at a margin B below its supply, where all noise together is at most B.
+    The excess is one contribution Cinf.
+    """
     supply, level, query, load = 100, 7, 5, 0  # noise of the level, and of each query, at its worst
     threshold = supply - (level + query)
     while load - query <= threshold + level:  # the flag is down: one more contribution of 1, then the query
@@ -89,7 +94,9 @@ def one_contribution_too_many() -> Recomputed:
                "of it at n = 10^5.",
 )
 def margin_of_the_print() -> Recomputed:
-    """Room that the printed noise asks for over the printed B: n = 10^5, k = 10, beta = .05, with Cinf."""
+    """Margin that the printed noise requires, including one contribution Cinf, as a share of the printed margin B, for
+    10^5 people, 10 rows and failure probability .05.
+    """
     people, rows, failure = 100_000, 10, 0.05 / 3.0
     each = printed_flag_epsilon(rows, **_USUAL)
     laws = (LaplaceLaw(2.0 / each, False), rows), (LaplaceLaw(4.0 / each, False), people * rows)
@@ -108,7 +115,9 @@ def margin_of_the_print() -> Recomputed:
     correction="At n = 10^5, k = 10, epsilon = 1 the printed B is 9,763, of supplies of 5,000.",
 )
 def margin_at_a_hundred_thousand() -> Recomputed:
-    """The printed B at n = 10^5, k = 10, epsilon = 1, delta = 10^-6, beforehand, beside a supply of 5,000."""
+    """The printed margin B of a flag, computed before a run for 10^5 people, 10 rows, epsilon = 1 and delta = 10^-6,
+    compared with a supply of 5,000.
+    """
     found = _flag_margin(100_000, 10)
     return Recomputed("vacuous-at-practical-size" if found > 5_000.0 else "holds", 5_000.0, found)
 
@@ -120,7 +129,9 @@ def margin_at_a_hundred_thousand() -> Recomputed:
     correction="At most .21 of the bound in our form, over three runs.",
 )
 def who_goes_without() -> Recomputed:
-    """Participants who go without over what is promised after the run, at most over 3 runs: n = 4,000, k = 5."""
+    """Largest ratio of the number of participants who get nothing to the bound known after the run, over 3 runs with
+    4,000 people and 5 goods.
+    """
     program, worst = UnitDemand(4_000, 400, goods=5), 0.0
     mechanism = RoundDude(program, 4.0, 1e-6, 100, 50)
     for seed in range(3):
@@ -132,7 +143,9 @@ def who_goes_without() -> Recomputed:
 
 
 def _worst_loss(rows: int, scale: tuple[float, float], changed: float) -> float:
-    """The largest loss of flags over everybody else's contributions: three people, the first one replaced."""
+    """Largest privacy loss of the flags when the first of three people is replaced, over all contributions of the other
+    two.
+    """
     law = FlagLaw(people=3, levels=(1.0,) * rows, level=LaplaceLaw(scale[0], False), query=LaplaceLaw(scale[1], False))
     worst = 0.0
     for others in itertools.product((0.0, 1.0), repeat=2):
@@ -147,7 +160,7 @@ def _worst_loss(rows: int, scale: tuple[float, float], changed: float) -> float:
     correction="The printed noise costs .28 epsilon' on three people at most, by exact transcript probabilities.",
 )
 def loss_of_a_sparse_vector() -> Recomputed:
-    """The exact loss of one flag with noise Lap(2/epsilon') and Lap(4/epsilon') at epsilon' = 1, at most."""
+    """Largest exact privacy loss of one flag with noise Lap(2/epsilon') and Lap(4/epsilon') at epsilon' = 1."""
     found = _worst_loss(1, (2.0, 4.0), 1.0)
     return Recomputed("holds" if 0.0 < found <= 1.0 else "false", 1.0, found)
 
@@ -160,7 +173,9 @@ def loss_of_a_sparse_vector() -> Recomputed:
                "drops the sqrt(k) that composition needs (erratum 12).",
 )
 def loss_of_all_flags() -> Recomputed:
-    """The same of three flags if one contribution is in all rows, over that of one flag."""
+    """Ratio of the exact privacy loss of three flags, where one person contributes to all three rows, to the loss of
+    one flag.
+    """
     found = _worst_loss(3, (2.0, 4.0), 1.0) / _worst_loss(1, (2.0, 4.0), 1.0)
     return Recomputed("holds-with-correction" if found > 1.0 + 1e-6 else "holds", 1.0, found)
 
@@ -172,7 +187,7 @@ def loss_of_all_flags() -> Recomputed:
     correction="With k sparse vectors margins cost k^(3/2)/epsilon; with l1 accounting k d/epsilon (erratum 12).",
 )
 def welfare_of_bundles() -> Recomputed:
-    """The exponent of k in what all flags' margins cost together: k B, beside 1."""
+    """Exponent of the number k of rows in the total margin k B of all flags, compared with 1."""
     costs = [k / printed_flag_epsilon(k, **_USUAL) for k in (10, 20)]
     found = math.log2(costs[1] / costs[0])
     return Recomputed("holds-with-correction" if found > 1.0 + _ROOM else "holds", 1.0, found)
@@ -185,7 +200,9 @@ def welfare_of_bundles() -> Recomputed:
     correction="From k d^(2/3)/epsilon^(4/3) on (erratum 12).",
 )
 def people_for_flags() -> Recomputed:
-    """The exponent of epsilon in the n from which on k d/epsilon is below n (d epsilon)^(1/3), beside -7/3."""
+    """Exponent of epsilon in the least number n of people for which the loss k d/epsilon of RoundDude is below the loss
+    n (d epsilon)^(1/3) of PAlloc, compared with -7/3.
+    """
     k, d = 10.0, 2.0
     n = [brentq(lambda n, e=epsilon: n * (d * e) ** (1.0 / 3.0) - k * d / e, 1e-3, 1e9) for epsilon in (0.5, 1.0)]
     found = math.log2(n[1] / n[0])
@@ -201,7 +218,9 @@ def people_for_flags() -> Recomputed:
     correction=".761 of it with a quarter less supply, the least of ten.",
 )
 def reduced_optimum() -> Recomputed:
-    """The least optimum with a quarter less supply over that with all of it, beside 3/4: 10 instances."""
+    """Least ratio of the optimum with a quarter less supply to the optimum with full supply, over 10 instances,
+    compared with 3/4.
+    """
     found = min(optimum(UnitDemand(30, 3.0, goods=4), values_of(30, 4, seed))
                 / optimum(UnitDemand(30, 4.0, goods=4), values_of(30, 4, seed)) for seed in range(10))
     return Recomputed("holds" if found >= 0.75 - _ROOM else "false", 0.75, found)
@@ -216,9 +235,10 @@ def reduced_optimum() -> Recomputed:
                "-.1 at alpha = .06. Payments in proportion to value keep it at 0 or above.",
 )
 def price_of_a_drawn_part() -> Recomputed:
-    """Utility of a drawn part of somebody who is satisfied to within .06: value .4, prices 0 and 1 in two rounds.
+    """Utility of a person who gets one drawn whole response, where the person's average is satisfied to within .06. The
+    value is .4, and prices are 0 and 1 in two rounds.
 
-    The average of this person is half a unit: .5 (.4 - .5) = -.05. Drawn whole it is .4 - .5.
+    The average gives this person half a unit and utility .5 (.4 - .5) = -.05. A drawn whole unit gives .4 - .5 = -.1.
     """
     program, prices = UnitDemand(1, (1.0,)), np.array([[0], [PRICE_UNIT]], dtype=np.int64)
     records: Any = program.read([[0.4]])
@@ -237,7 +257,9 @@ def price_of_a_drawn_part() -> Recomputed:
     correction=".0047 at mu = .1, beta = 10^-4 (erratum 13): it takes ln(1/beta) <= mu/(3M). Bernstein's bound holds.",
 )
 def chance_of_two() -> Recomputed:
-    """P[X > .1 + sqrt(3 (.1) ln 10^4)] = P[X >= 2], X binomial with 1,000 trials and mean .1, beside beta = 10^-4."""
+    """The probability P[X > .1 + sqrt(3 (.1) ln 10^4)] = P[X >= 2] for a binomial X with 1,000 trials and mean .1,
+    compared with beta = 10^-4.
+    """
     beta, mean = 1e-4, 0.1
     threshold = mean + math.sqrt(3.0 * mean * math.log(1.0 / beta))
     found = float(binom.sf(math.floor(threshold), 1000, mean / 1000))
@@ -252,7 +274,9 @@ def chance_of_two() -> Recomputed:
     correction="At most .10 beta for binomials of means .1 to 100.",
 )
 def chance_of_few() -> Recomputed:
-    """P[X < mu - sqrt(2 mu ln(1/beta))] over beta, at most: binomials of means .1 to 100, beta 10^-1 to 10^-6."""
+    """Largest ratio of P[X < mu - sqrt(2 mu ln(1/beta))] to beta, for binomials X with means mu from .1 to 100 and beta
+    from 10^-1 to 10^-6.
+    """
     worst = 0.0
     for mean in (0.1, 1.0, 5.0, 20.0, 100.0):
         for beta in (1e-1, 1e-2, 1e-4, 1e-6):
@@ -262,7 +286,7 @@ def chance_of_few() -> Recomputed:
 
 
 def _tight_margin(alpha: float) -> float:
-    """At n = 10^5, k = 10, b = 5,000."""
+    """The printed margin xi of Algorithm 11 for 10^5 people, 10 rows and supply 5,000."""
     return printed_tight_margin(1e5, 10, 5_000.0, alpha, **_USUAL, failure_probability=0.05)
 
 
@@ -274,7 +298,9 @@ def _tight_margin(alpha: float) -> float:
                "drawn takes a margin of a few dozen.",
 )
 def margin_of_tight() -> Recomputed:
-    """The margin xi at n = 10^5, k = 10, epsilon = 1 if nobody is ever reassigned, beside a supply of 5,000."""
+    """The printed margin xi of Algorithm 11 for 10^5 people, 10 rows and epsilon = 1 if nobody is ever reassigned,
+    compared with a supply of 5,000.
+    """
     found = _tight_margin(math.inf)
     return Recomputed("vacuous-at-practical-size" if found > 5_000.0 else "holds", 5_000.0, found)
 
@@ -286,7 +312,9 @@ def margin_of_tight() -> Recomputed:
     correction="At n = 10^5, k = 10, b = 5,000, epsilon = 1 kappa is 16,074 even if nobody is reassigned.",
 )
 def welfare_of_tight() -> Recomputed:
-    """The ratio kappa = xi/b there: the welfare loss of Theorem 6.3.5 against the optimum must be below 1."""
+    """The ratio kappa = xi/b of the margin of Algorithm 11 to the supply, for 10^5 people, 10 rows and supply b =
+    5,000. The welfare loss of Theorem 6.3.5 says something only where kappa is below 1.
+    """
     found = _tight_margin(math.inf) / 5_000.0
     return Recomputed("vacuous-at-practical-size" if found > 1.0 else "holds", 1.0, found)
 
@@ -298,7 +326,9 @@ def welfare_of_tight() -> Recomputed:
     correction="xi depends on alpha, which is missing (erratum 15): it is 9.8 times as large at .01 as at .1.",
 )
 def missing_parameter() -> Recomputed:
-    """The margin xi at alpha = .01 over xi at alpha = .1: a parameter that Algorithm 11 is not given."""
+    """Ratio of the margin xi of Algorithm 11 at allowed dissatisfaction alpha = .01 to that at alpha = .1. The
+    parameter alpha is missing among the inputs of Algorithm 11.
+    """
     found = _tight_margin(0.01) / _tight_margin(0.1)
     return Recomputed("holds-with-correction" if found > 1.0 else "holds", 1.0, found)
 
@@ -310,7 +340,9 @@ def missing_parameter() -> Recomputed:
     correction="Cinf (erratum 15).",
 )
 def row_of_a_reassigned() -> Recomputed:
-    """The load of one row by a reassigned participant, beside k Cinf = 10: their contribution to it is Cinf at most."""
+    """Load that a reassigned participant adds to one row, compared with the printed 10. The load is at most Cinf, the
+    participant's largest contribution to one row.
+    """
     program = CappedAdditive(1, 5, goods=10, cap=10)
     records: Any = program.read(np.ones((1, 10)))
     added = program.contributions(records, program.respond(records, np.zeros(10, dtype=np.int64)))[0] / LOAD_UNIT
@@ -324,7 +356,9 @@ def row_of_a_reassigned() -> Recomputed:
     correction="The margin tends to R/tau plus the margin of the draw.",
 )
 def nobody_reassigned() -> Recomputed:
-    """Our margin at alpha = 10^6 over the one without reassignment, T without end: it degrades gracefully."""
+    """Ratio of our margin for an allowed dissatisfaction of 10^6 to our margin without any reassignment, for infinitely
+    many rounds.
+    """
     regret = corrected_regret(rows=10, tau=1.0, width=1e5, noise_std=_S, rounds=math.inf,
                               failure_probability=0.05 / 3.0)
     drawn = bernstein(5_000.0, 1.0, math.log(3.0 * 10 / 0.05))
@@ -340,7 +374,9 @@ def nobody_reassigned() -> Recomputed:
                "15), with 1/1.98 of the noise.",
 )
 def half_of_the_budget() -> Recomputed:
-    """Noise at (epsilon/2, delta/2), where Algorithm 11 runs, over that at (epsilon, delta), where it may."""
+    """Ratio of the noise at the budget (epsilon/2, delta/2) that Algorithm 11 uses to the noise at the budget (epsilon,
+    delta) that it may use.
+    """
     half, whole = gaussian_factor(0.5, 5e-7), gaussian_factor(1.0, 1e-6)
     losses = [GDP(1.0 / half).epsilon_at(5e-7), GDP(1.0 / half).epsilon_at(1e-6), GDP(1.0 / whole).epsilon_at(1e-6)]
     private = losses[0] <= 0.5 * (1.0 + _ROOM) and losses[1] < losses[2] <= 1.0 + _ROOM
@@ -356,7 +392,9 @@ def half_of_the_budget() -> Recomputed:
                "rounds without end. It takes much more.",
 )
 def supply_of_tight() -> Recomputed:
-    """Our R over b where b = k d/epsilon, k = 10, d = epsilon = 1, T without end and alpha too: it must be below 1."""
+    """Ratio of our regret bound R to the supply b = k d/epsilon, for k = 10 goods, bundles of d = 1 good, epsilon = 1
+    and infinitely many rounds, if nobody is reassigned. A useful bound would have a ratio below 1.
+    """
     found = corrected_regret(rows=10, tau=1.0, width=20.0, noise_std=_S, rounds=math.inf,
                              failure_probability=0.05) / 10.0
     return Recomputed("vacuous-at-practical-size" if found > 1.0 else "holds", 1.0, found)
@@ -370,9 +408,10 @@ def supply_of_tight() -> Recomputed:
                "(erratum 16).",
 )
 def people_for_tight() -> Recomputed:
-    """The n from which on k d/epsilon + OPT is below n (d^2/k)^(1/3), over the n of erratum 16.
+    """Ratio of two numbers of people: the least n for which k d/epsilon + OPT is below n (d^2/k)^(1/3), and the n of
+    erratum 16.
 
-    That is k^(4/3) d^(1/3)/epsilon + k^(1/3)/d^(2/3) OPT.
+    The n of erratum 16 is k^(4/3) d^(1/3)/epsilon + k^(1/3)/d^(2/3) OPT.
     """
     k, d, epsilon, best = 20.0, 3.0, 0.5, 700.0
     n = brentq(lambda n: n * (d * d / k) ** (1.0 / 3.0) - k * d / epsilon - best, 1e-3, 1e9, xtol=1e-12)
@@ -388,7 +427,7 @@ def people_for_tight() -> Recomputed:
                "the margin is 82 where the source has 9,763.",
 )
 def flags_of_a_run() -> Recomputed:
-    """Our flags' margin at n = 10^5, k = 10, epsilon = 1, beside the printed one."""
+    """Our margin of the flags for 10^5 people, 10 rows and epsilon = 1, compared with the printed margin."""
     flags = RoundDude(UnitDemand(100_000, 5_000, goods=10), 1.0, 1e-6).flags
     found = flags.reserve / LOAD_UNIT
     return Recomputed("holds-with-correction" if found < 5_000.0 else "false", _flag_margin(100_000, 10), found)

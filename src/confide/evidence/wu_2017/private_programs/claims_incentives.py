@@ -1,6 +1,7 @@
-"""Claims about payments and lies.
+"""Claims of chapter 6 of Wu 2017 about payments and lies.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ _ROOM = 1e-9
     correction="At most .022 of it in runs of 300 people without noise.",
 )
 def unsatisfied_participants() -> Recomputed:
-    """The largest ratio of alpha times the number of participants who are not alpha-satisfied to the regret: n = 300, k
-    = 4, without noise.
+    """Largest ratio of alpha times the number of participants who are not alpha-satisfied to the regret, for 300 people
+    and 4 goods, without noise.
     """
     program, values = UnitDemand(300, 30, goods=4), popular(300, 4, 1)
     records, worst = program.read(values), 0.0
@@ -61,7 +62,7 @@ def unsatisfied_participants() -> Recomputed:
     correction="R (1/tau + Cinf/alpha): a participant adds Cinf to one row (errata 5, 15).",
 )
 def rows_after_reassignment() -> Recomputed:
-    """The load of one row by a reassigned participant, beside C1 = 3 of bundles of three goods."""
+    """Load that a reassigned participant adds to one row, compared with C1 = 3 for bundles of three goods."""
     program = XorBundles(1, 2, goods=5, size=3, bids=1)
     records: Any = program.read([[((0, 2, 4), 1.0)]])
     added = program.contributions(records, program.respond(records, np.zeros(5, dtype=np.int64)))[0] / LOAD_UNIT
@@ -81,7 +82,7 @@ def _charged() -> tuple[TrueDude, Any, Any]:
     correction="-.018 at alpha = .02, the least of 200.",
 )
 def utilities_of_all() -> Recomputed:
-    """The least utility of 200 truthful participants, beside -alpha = -.02."""
+    """The least utility of 200 truthful participants, compared with the claimed bound -alpha = -.02."""
     mechanism, values, outcome = _charged()
     worst = math.inf
     for i in range(200):
@@ -97,7 +98,7 @@ def utilities_of_all() -> Recomputed:
     correction="Each of 200 parts and prices follows from its owner's record and the billboard.",
 )
 def charges_are_decodes() -> Recomputed:
-    """The number of 200 parts and prices that differ from their owner's own decode."""
+    """Number of 200 allocations and prices that differ from their owner's own decode."""
     mechanism, values, outcome = _charged()
     names = ("actions", "times", "price")
     wrong = sum(mechanism.decode(values[i], i, outcome.billboard)
@@ -112,7 +113,9 @@ def charges_are_decodes() -> Recomputed:
                "are not negative.",
 )
 def lies_at_fixed_prices() -> Recomputed:
-    """The most that any of 625 reports gains at a fixed path of prices, for 40 true records: alpha = .02, two goods."""
+    """Largest gain of any of 625 reports at a fixed path of prices, for 40 true records and two goods, compared with
+    the claimed bound alpha = .02.
+    """
     program = UnitDemand(1, (1.0, 1.0))
     prices = np.rint(values_of(12, 2, 1) * PRICE_UNIT).astype(np.int64)
     alpha, charged = alpha_units(program, 0.02), np.rint(prices.mean(axis=0)).astype(np.int64)
@@ -147,8 +150,8 @@ def lies_at_fixed_prices() -> Recomputed:
     correction="They must be: a person who understates a weight tenfold gains .6.",
 )
 def contributions_that_are_not_verified() -> Recomputed:
-    """The gain of a lie about one's item's weight at price 1, if a participant is charged for the reported weight:
-    value .7, weight 1.
+    """Gain of a participant who understates the weight of their item at price 1, where they are charged for the
+    reported weight. The item has value .7 and true weight 1.
     """
     program = Knapsack(2, 1.0, rows=1, least_weight=0.1)
     records: Any = program.read([[0.7, 1.0], [0.7, 0.1]])
@@ -166,7 +169,9 @@ def contributions_that_are_not_verified() -> Recomputed:
     correction="Attained by Gaussian noise.",
 )
 def mean_of_a_private_number() -> Recomputed:
-    """The max of E[M(D)] - e E[M(D')] over numbers in [0, 1] of a Gaussian release at mu(1, 10^-6): delta, attained."""
+    """Largest value of E[M(D)] - e E[M(D')] over functions with values in [0, 1] of a Gaussian release with epsilon = 1
+    and delta = 10^-6. The largest value equals delta.
+    """
     mu = gdp_mu(1.0, 1e-6)
     x, step = np.linspace(-12.0, 14.0, 2_000_001, retstep=True)
     first, second = np.exp(-((x - mu) ** 2) / 2.0), np.exp(-(x**2) / 2.0)
@@ -182,7 +187,10 @@ def mean_of_a_private_number() -> Recomputed:
                "epsilon = 1, alpha = .01.",
 )
 def added_gain() -> Recomputed:
-    """The added part of the bound at factor e: ours beside the print's, alpha = .01, V = C1 = tau = 1, k = 10."""
+    """Additive part of the bound on the gain of a lie at factor e, where our bound is compared with the printed one.
+    The allowed dissatisfaction is alpha = .01. Largest value V, contribution sum C1 and dual bound tau are 1, and there
+    are 10 rows.
+    """
     printed = printed_gain(1.0, 1e-6, 0.01, most_value=1.0, largest_sum=1.0, tau=1.0, rows=10)
     ours = relative_gain("gaussian", squared_budget("gaussian", 1.0, 1e-6), 0.01, 1.0, epsilon=1.0)
     right = ours.added <= printed.added and ours.factor == printed.factor
@@ -196,7 +204,7 @@ def added_gain() -> Recomputed:
     correction="2 tau sqrt(k), 6.3 at k = 10 (erratum 14).",
 )
 def length_of_prices() -> Recomputed:
-    """The longest prices of the box [0, 2 tau]^10, beside tau sqrt(10)."""
+    """Largest length of a price vector in the box [0, 2 tau]^10 at tau = 1, compared with tau sqrt(10)."""
     found = float(np.linalg.norm(UnitDemand(100, 5, goods=10).highest_prices / PRICE_UNIT))
     return Recomputed("false" if found > math.sqrt(10.0) + _ROOM else "holds", math.sqrt(10.0), found)
 
@@ -209,8 +217,8 @@ def length_of_prices() -> Recomputed:
                "Phi(mu/2) - 1) is .105.",
 )
 def gain_that_is_allowed() -> Recomputed:
-    """The gain of a lie that the printed bound allows, if truth gives .6 and nothing is worth more than 1; ours is
-    .105.
+    """Gain of a lie that the printed bound allows, where truth gives a utility of .6 and nothing is worth more than 1.
+    Our bound is .105.
     """
     printed = printed_gain(1.0, 1e-6, 0.01, most_value=1.0, largest_sum=1.0, tau=1.0, rows=10)
     allowed = (printed.factor - 1.0) * 0.6 + printed.added

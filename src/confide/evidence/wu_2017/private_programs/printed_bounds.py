@@ -1,5 +1,5 @@
-"""The print's own bounds, evaluated: noise of a round, regret, Theorem 5.3.17, Table 2 and margins of
-flags; and from where on they say anything.
+"""The printed bounds of PrivDude and related algorithms, evaluated: noise of a round, regret, Theorem 5.3.17, Table 2
+and margins of flags, with the sizes from which on they promise anything.
 
 Source: Wu 2017, Algorithm 8, L4234, Theorem 5.3.17, Table 2; spec convex_programs 2, 3, 9.1 and 9.2.
 """
@@ -38,13 +38,13 @@ _MOST = 1e15
 
 
 def printed_deviation(sensitivity: float, epsilon: float, delta: float, rounds: float) -> float:
-    """Standard deviation of a round's noise: (4 sigma/epsilon) sqrt(T ln(2/delta) ln(2.5 T/delta)).
+    """The printed standard deviation of the noise of one round: (4 sigma/epsilon) sqrt(T ln(2/delta) ln(2.5 T/delta)).
 
     Args:
-        sensitivity: sigma.
-        epsilon: > 0.
+        sensitivity: l2 sensitivity sigma.
+        epsilon: privacy loss in nats, > 0.
         delta: in (0, 1).
-        rounds: T >= 1.
+        rounds: number of rounds T >= 1.
 
     Source: Wu 2017, Algorithm 8 and Theorem 2.2.4 (strong composition).
 
@@ -60,12 +60,12 @@ def printed_deviation(sensitivity: float, epsilon: float, delta: float, rounds: 
 
 
 def printed_factor(epsilon: float, delta: float, rounds: float) -> float:
-    """Noise of an averaged row over sigma, with the print's noise.
+    """Standard deviation of the noise of an averaged row as a multiple of sigma, with the printed noise.
 
     Args:
-        epsilon: > 0.
+        epsilon: privacy loss in nats, > 0.
         delta: in (0, 1).
-        rounds: T.
+        rounds: number of rounds T.
 
     Example:
         >>> [round(printed_factor(1.0, 1e-6, t), 1) for t in (1e3, 1e8)]
@@ -75,10 +75,11 @@ def printed_factor(epsilon: float, delta: float, rounds: float) -> float:
 
 
 def gaussian_factor(epsilon: float, delta: float) -> float:
-    """The same with exact Gaussian accounting, whatever the rounds: 1/mu.
+    """Standard deviation of the noise of an averaged row as a multiple of sigma, with exact Gaussian accounting: 1/mu
+    for any number of rounds.
 
     Args:
-        epsilon: > 0.
+        epsilon: privacy loss in nats, > 0.
         delta: in (0, 1).
 
     Example:
@@ -89,10 +90,11 @@ def gaussian_factor(epsilon: float, delta: float) -> float:
 
 
 def concentrated_factor(epsilon: float, delta: float) -> float:
-    """The same with zCDP and its textbook conversion, epsilon = rho + 2 sqrt(rho ln(1/delta)): 1/sqrt(2 rho).
+    """Standard deviation of the noise of an averaged row as a multiple of sigma, with zCDP: 1/sqrt(2 rho). The textbook
+    conversion is epsilon = rho + 2 sqrt(rho ln(1/delta)).
 
     Args:
-        epsilon: > 0.
+        epsilon: privacy loss in nats, > 0.
         delta: in (0, 1).
 
     Example:
@@ -108,16 +110,17 @@ def printed_regret(
     *, rows: int, tau: float, width: float, sensitivity: float, epsilon: float, delta: float,
     failure_probability: float,
 ) -> float:
-    """The print's R_p at T = w^2: 40 sqrt8 (k tau sigma/epsilon) ln(2 w^2 k/beta) sqrt(ln(w^2/delta)).
+    """The printed regret bound R_p at T = w^2 rounds: 40 sqrt8 (k tau sigma/epsilon) ln(2 w^2 k/beta)
+    sqrt(ln(w^2/delta)).
 
     Args:
-        rows: k.
+        rows: number k of rows.
         tau: dual bound.
-        width: w >= 1.
-        sensitivity: sigma.
-        epsilon: > 0.
+        width: width w >= 1.
+        sensitivity: l2 sensitivity sigma.
+        epsilon: privacy loss in nats, > 0.
         delta: in (0, 1).
-        failure_probability: in (0, 1).
+        failure_probability: failure probability beta, in (0, 1).
 
     Source: Wu 2017, L4234 (proof of Lemma 5.3.15).
 
@@ -136,12 +139,12 @@ def printed_regret(
 
 
 def printed_flag_epsilon(rows: int, epsilon: float, delta: float) -> float:
-    """The level epsilon' of each row's sparse vector in Algorithm 9: epsilon/(2 sqrt(8 k ln(2/delta))), as composition
-    needs it.
+    """The privacy loss epsilon' of each row's sparse vector in Algorithm 9: epsilon/(2 sqrt(8 k ln(2/delta))), as
+    composition requires.
 
     Args:
-        rows: k.
-        epsilon: > 0.
+        rows: number k of rows.
+        epsilon: privacy loss in nats, > 0.
         delta: in (0, 1).
 
     Source: Wu 2017, Algorithm 9, with the sqrt(k) that its proof uses; spec convex_programs 10.
@@ -155,14 +158,15 @@ def printed_flag_epsilon(rows: int, epsilon: float, delta: float) -> float:
 
 
 def printed_flag_margin(people: float, rows: int, *, epsilon: float, delta: float, failure_probability: float) -> float:
-    """B of Algorithm 9, by which each row's flag stays below its supply: 8 (ln n + ln(3 k/beta))/epsilon'.
+    """Margin B of Algorithm 9, by which the threshold of each row's flag is below its supply: 8 (ln n + ln(3
+    k/beta))/epsilon'.
 
     Args:
-        people: n.
-        rows: k.
-        epsilon: > 0.
+        people: number n of people.
+        rows: number k of rows.
+        epsilon: privacy loss in nats, > 0.
         delta: in (0, 1).
-        failure_probability: in (0, 1).
+        failure_probability: failure probability beta, in (0, 1).
 
     Source: Wu 2017, Theorem 5.5.3.
 
@@ -178,19 +182,21 @@ def printed_flag_margin(people: float, rows: int, *, epsilon: float, delta: floa
 def printed_tight_margin(
     people: float, rows: int, supply: float, alpha: float, *, epsilon: float, delta: float, failure_probability: float,
 ) -> float:
-    """The margin xi of Algorithm 11 for unit demand: the reserve of each row, for drawing and for reassigned
+    """The margin xi of Algorithm 11 for unit demand: the reserve of each row, for random draws and for reassigned
     participants.
 
-    sqrt(3 b ln(2 k/beta)) + (160 sqrt8 k sqrt2/epsilon) ln(4 n^2 k^2/beta)^2 sqrt(ln(2 n^2/delta)) (2 + k/alpha).
+    The margin is
+
+        sqrt(3 b ln(2 k/beta)) + (160 sqrt8 k sqrt2/epsilon) ln(4 n^2 k^2/beta)^2 sqrt(ln(2 n^2/delta)) (2 + k/alpha).
 
     Args:
-        people: n, which is the width.
-        rows: k.
-        supply: b.
-        alpha: utility that a participant may miss before they are reassigned, > 0; infinity where nobody is.
-        epsilon: > 0.
+        people: number n of people, which is also the width.
+        rows: number k of rows.
+        supply: supply b of each row.
+        alpha: utility that a participant may miss before they are reassigned, > 0; infinity where nobody is reassigned.
+        epsilon: privacy loss in nats, > 0.
         delta: in (0, 1).
-        failure_probability: in (0, 1).
+        failure_probability: failure probability beta, in (0, 1).
 
     Source: Wu 2017, Algorithm 11 and Theorem 6.3.6.
 
@@ -208,13 +214,13 @@ def printed_tight_margin(
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedBound:
-    """Theorem 5.3.17 with the constants of its proof, at T = w^2.
+    """Theorem 5.3.17 with the constants of its proof, at T = w^2 rounds.
 
     Args:
-        welfare_loss: largest difference of the optimum and the value: 2 R_p.
-        excess: largest excess of all rows together: 2 R_p/tau.
+        welfare_loss: largest difference 2 R_p between the optimum and the value.
+        excess: largest total excess of all rows, 2 R_p/tau.
         rounds: number T = w^2 of rounds.
-        vacuous: whether neither says anything: the loss can never be larger, nor the excess.
+        vacuous: whether both bounds say nothing, because neither the loss nor the excess can ever be larger.
     """
 
     welfare_loss: float
@@ -228,17 +234,17 @@ def printed_accuracy(
     failure_probability: float,
     most_value: float = 1.0, most_excess: float | None = None,
 ) -> PrintedBound:
-    """The statement of Theorem 5.3.17 at these sizes.
+    """The bounds of Theorem 5.3.17 at given sizes.
 
     Args:
-        people: n.
-        rows: k.
+        people: number n of people.
+        rows: number k of rows.
         tau: dual bound.
-        width: w.
-        sensitivity: sigma.
-        epsilon: > 0.
+        width: width w.
+        sensitivity: l2 sensitivity sigma.
+        epsilon: privacy loss in nats, > 0.
         delta: in (0, 1).
-        failure_probability: in (0, 1).
+        failure_probability: failure probability beta, in (0, 1).
         most_value: largest difference of one person's values.
         most_excess: largest possible excess of all rows together over their supply; k w by default.
 
@@ -259,14 +265,14 @@ def printed_accuracy(
 
 @dataclass(frozen=True, kw_only=True)
 class LeadingTerms:
-    """A row of Table 2: the growth of welfare loss and excess, without logarithms and constants; these numbers promise
-    nothing.
+    """A row of Table 2: the growth of welfare loss and excess, without logarithms and constants. The terms of Table 2
+    are no guarantees.
 
     Args:
-        welfare: the printed column "welfare"; None where it has none.
-        excess: the printed column "constraint violation".
+        welfare: printed column "welfare"; None where it is empty.
+        excess: printed column "constraint violation".
         corrected: excess k sigma/epsilon with the corrected sigma.
-        erratum: fault of the print; empty where it stands.
+        erratum: mistake in the source; empty where the printed row is right.
     """
 
     welfare: float | None
@@ -309,16 +315,16 @@ _TABLE: dict[str, Callable[[int, float, float], LeadingTerms]] = {
 
 
 def leading_terms(family: str, *, rows: int, size: float, epsilon: float) -> LeadingTerms:
-    """A row of Table 2.
+    """The row of Table 2 for one family of programs.
 
     Args:
         family: "bundles", "flow", "knapsack", "shared_resources" or "aggregative_game".
-        rows: k goods, m edges, k resources, m projects, or k entries of the aggregate.
-        size: d, the largest bundle; L, the longest path; max v/w; d, resources of a project; or gamma.
-        epsilon: > 0.
+        rows: number k of goods, m of edges, k of resources, m of projects, or k of entries of the aggregate.
+        size: largest bundle d, longest path L, largest ratio v/w, number d of resources of a project, or gamma.
+        epsilon: privacy loss in nats, > 0.
 
     Raises:
-        InvalidInput: no such family, or a number out of range.
+        InvalidInput: no family has this name, or a number is out of range.
 
     Example:
         >>> leading_terms("flow", rows=36, size=4, epsilon=1.0).excess
@@ -330,12 +336,13 @@ def leading_terms(family: str, *, rows: int, size: float, epsilon: float) -> Lea
 
 @dataclass(frozen=True, kw_only=True)
 class SmallestSupply:
-    """The least number of copies of each good from which on the excess of all goods together is at most a share of all
+    """The least number of copies of each good at which the total excess of all goods is at most a given share of all
     copies.
 
     Args:
         printed: number by Theorem 5.3.17 with its constants.
-        a_priori: number by our regret bound with infinitely many rounds: no number of rounds can beat it.
+        a_priori: number by our regret bound with infinitely many rounds. No finite number of rounds gives a smaller
+            supply by this bound.
         certificate: number by the certificate after the run, where prices are not at the ends of their box.
     """
 
@@ -348,15 +355,16 @@ def smallest_supply(
     *, goods: int, epsilon: float, delta: float = 1e-6, failure_probability: float = 0.05, most_excess: float = 0.05,
     burn_share: float = 0.1,
 ) -> SmallestSupply:
-    """The table of three promises: unit demand, twice as many people as copies (n = 2kb), sigma = sqrt2, tau = 1.
+    """The least supplies for three guarantees, for unit demand with twice as many people as copies, sensitivity sqrt2
+    and dual bound 1.
 
     Args:
-        goods: k.
-        epsilon: > 0.
+        goods: number k of goods.
+        epsilon: privacy loss in nats, > 0.
         delta: in (0, 1).
-        failure_probability: in (0, 1).
-        most_excess: share of all copies, in (0, 1).
-        burn_share: share of the budget for a burn-in, which the certified run has and the other two have not.
+        failure_probability: failure probability beta, in (0, 1).
+        most_excess: allowed excess as a share of all copies, in (0, 1).
+        burn_share: share of the budget for a burn-in, which only the certified run has.
 
     Source: spec convex_programs 9.2.
 
@@ -390,19 +398,21 @@ def smallest_supply(
 def printed_gain(
     epsilon: float, delta: float, alpha: float, *, most_value: float, largest_sum: float, tau: float, rows: int,
 ) -> Relative:
-    """The printed bound. It holds, because ours implies it; the step of its proof that bounds prices does not.
+    """The printed bound on the gain of a lie. The printed bound holds, because our bound implies it. The step of the
+    printed proof that bounds prices is wrong.
 
-    The proof takes prices to be tau sqrt(k) long, though the box lets them be twice that, and shifts utilities by
-    2 alpha. Neither is needed: with contributions that are not negative no utility is above V.
+    The proof uses tau sqrt(k) as the length of the price vector, although the box allows twice that length, and the
+    proof shifts utilities by 2 alpha. Neither step is needed. If contributions are not negative, no utility is above
+    the largest value V.
 
     Args:
-        epsilon: level of the mechanism, in nats.
+        epsilon: privacy loss of the mechanism, in nats.
         delta: delta of the mechanism.
-        alpha: largest utility that anybody misses against their favourite.
-        most_value: V.
-        largest_sum: C1.
-        tau: the dual bound.
-        rows: k.
+        alpha: largest utility that anybody misses compared with their favourite.
+        most_value: largest value V of one person.
+        largest_sum: largest sum C1 of one person's contributions.
+        tau: dual bound.
+        rows: number k of rows.
 
     Source: Wu 2017, Theorem 6.2.11.
 

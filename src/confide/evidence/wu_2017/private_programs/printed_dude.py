@@ -1,7 +1,8 @@
-"""`PrintedDude`: Algorithm 8 as printed, for comparison: its noise, its step, its average over all rounds.
+"""`PrintedDude`: Algorithm 8 as printed, for comparison, with its noise, its step and its average over all rounds.
 
-The printed noise is 17 times the noise that exact accounting asks for at epsilon = 1 and delta = 10^-6, T = w^2 rounds
-are more than anybody plays, and an average over all rounds keeps the transient of the start. What works is `PrivDude`.
+At epsilon = 1 and delta = 10^-6 the printed noise is 17 times the noise that exact accounting requires. The printed T =
+w^2 rounds are more than anybody can play, and an average over all rounds includes the transient of the start. The
+mechanism for use is `PrivDude`.
 
 Source: Wu 2017, Algorithm 8, Theorems 5.3.7, 5.3.8 and 5.3.17; spec convex_programs 2; errata 1, 2, 3, 4, 5.
 """
@@ -40,18 +41,19 @@ _DOCUMENT = "Wu 2017"
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedDescent(Descent):
-    """The printed step: 2 tau/(sqrt(T) (w + sd sqrt(2 ln(4Tk/beta)))).
+    """Gradient descent with the printed step 2 tau/(sqrt(T) (w + sd sqrt(2 ln(4Tk/beta)))).
 
     Args:
-        spread: w + sd sqrt(2 ln(4Tk/beta)). The noise's term is illegible in print; this is the size that one of all
-            noises reaches with probability beta/2, which the proof of Theorem 5.2.6 needs.
+        spread: w + sd sqrt(2 ln(4Tk/beta)). The term for the noise is illegible in the source. The formula uses the
+            size that some noise of the run reaches with probability at most beta/2, as the proof of Theorem 5.2.6
+            needs.
     """
 
     spread: float
 
     @property
     def rule(self) -> Step:
-        """A constant step."""
+        """The rule of a constant step."""
         return "gradient"
 
     @property
@@ -68,15 +70,15 @@ class PrintedDescent(Descent):
       **MECHANISM_WORDS, l2_sensitivity="sensitivity")
 @dataclass(frozen=True)
 class PrintedDude(PrivDude):
-    """Averages of best responses in all rounds to prices with the printed noise and step.
+    """Algorithm 8 as printed: best responses averaged over all rounds, to prices with the printed noise and step.
 
-    The printed update has no sign and its line is missing; the gradient is written load - b, while prices must rise
-    with load (erratum 1). Prices stay in the box [0, 2 tau], as in the algorithm, not in the ball of the text
-    (erratum 2). sigma is the corrected one of the program unless another is given.
+    In the source the line of the update is missing and its sign with it. The gradient is written load - b, while prices
+    must rise with load (erratum 1). Prices stay in the box [0, 2 tau], as in the algorithm, and not in the ball of the
+    text (erratum 2). The sensitivity sigma is the corrected one of the program unless another is given.
 
     Raises:
-        InvalidInput: a number out of range, or an option that the print does not know.
-        Refused: w^2 rounds are too many.
+        InvalidInput: a number is out of range, or the source has no such option.
+        Refused: the printed number w^2 of rounds, for width w, is too large.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -118,24 +120,24 @@ class PrintedDude(PrivDude):
 
     @classmethod
     def for_budget(cls, *, program: Program, epsilon: float, delta: float = 0.0, **settings: Any) -> Self:
-        """The print's own settings: w^2 rounds, and no burn-in."""
+        """The mechanism with the source's own settings: w^2 rounds, and no burn-in."""
         return cls(program=program, epsilon=epsilon, delta=delta, **settings)
 
     # ---- public arithmetic
 
     @property
     def used_l2_sensitivity(self) -> float:
-        """The sensitivity that noise is in proportion to."""
+        """The l2 sensitivity to which the noise is proportional."""
         return root_up(self.squared_l2_sensitivity) if self.l2_sensitivity is None else self.l2_sensitivity
 
     @property
     def round_noise_std(self) -> float:
-        """The standard deviation of each round's noise, as printed."""
+        """The printed standard deviation of the noise of one round."""
         return printed_deviation(self.used_l2_sensitivity, self.epsilon, self.delta, self.rounds)
 
     @cached_property
     def squared_budget(self) -> Fraction:
-        """The squared budget mu^2 of all rounds together with the printed noise and the program's sigma."""
+        """The squared budget mu^2 of all rounds together, with the printed noise and the program's sigma."""
         return self.squared_l2_sensitivity * self.rounds / Fraction(self.round_noise_std) ** 2
 
     @cached_property
@@ -151,7 +153,7 @@ class PrintedDude(PrivDude):
 
     @property
     def proved(self) -> ApproxDP:
-        """The proven loss of the printed noise by exact accounting, at the same delta."""
+        """The proven privacy loss of the printed noise by exact accounting, at the same delta."""
         return ApproxDP(GDP(root_up(self.squared_budget)).epsilon_at(self.delta), self.delta)
 
     @property
@@ -160,7 +162,7 @@ class PrintedDude(PrivDude):
 
     @cached_property
     def regret(self) -> float:
-        """The proven regret of the printed step, with probability 1 - beta: ours."""
+        """Our proven bound on the regret of the printed step, with probability 1 - beta."""
         steps: list[float] = self.descent.natural_step.tolist()
         sides = 2.0 if self.program.two_sided else 1.0
         off = 0.5 / PRICE_UNIT
@@ -209,7 +211,7 @@ class PrintedDude(PrivDude):
         return tuple(found)
 
     def _printed_accuracy(self, implied: bool) -> tuple[bool, str]:
-        """Whether the printed numbers hold because ours are smaller, and what is wrong with their proof."""
+        """Whether the printed bounds hold because ours are smaller, and the mistake in the source's proof."""
         proof = ("the proof bounds the noise's part by its minimum over fixed prices, which is false (erratum 3), and "
                  "drops a factor sqrt(ln(1/delta)) in its last form (erratum 4)")
         if implied:

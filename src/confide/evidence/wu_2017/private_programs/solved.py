@@ -1,4 +1,4 @@
-"""The shared part of the evidence for claims: runs without noise, and optima where excess is allowed at a price."""
+"""Shared code of the evidence for claims: runs without noise, and optima where excess has a price."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["chain", "crossroads", "optimum", "quiet_run", "realised_regret", "va
 
 
 def quiet_run(program: Program, data: Any, rounds: int, burn_in: int, **options: Any) -> Any:
-    """A run of `PrivDude` without noise: for studies alone.
+    """A run of `PrivDude` without noise, for studies only.
 
     Args:
         program: program of any family.
         data: n records.
-        rounds: T.
-        burn_in: number of rounds before them.
+        rounds: number T of rounds.
+        burn_in: number of earlier rounds that are not averaged.
         options: further keyword arguments of `PrivDude`.
     """
     zeros = {("slack", t): np.zeros(program.rows) for t in range(rounds + burn_in)}
@@ -36,7 +36,7 @@ def quiet_run(program: Program, data: Any, rounds: int, burn_in: int, **options:
 
 
 def realised_regret(board: Any, program: Program) -> float:
-    """The regret of the main prices of a run without noise, against the best fixed prices of the box.
+    """The regret of the main prices of a run without noise, compared with the best fixed prices of the box.
 
     Args:
         board: billboard of the run.
@@ -50,12 +50,13 @@ def realised_regret(board: Any, program: Program) -> float:
 
 
 def optimum(program: Program, data: Any, price: float | None = None) -> float:
-    """The largest value by HiGHS; with a price, the largest value less the price of each unit of excess.
+    """The largest value by the solver HiGHS. With a price of excess, the result is the largest value minus that price
+    for each unit of excess.
 
     Args:
-        program: program whose rows are limits.
+        program: program with rows that are limits.
         data: n records.
-        price: price of excess; none is allowed without it.
+        price: price of one unit of excess; without a price no excess is allowed.
     """
     found = program.linear_program(program.read(data))
     rows = len(found.supply)
@@ -71,12 +72,14 @@ def optimum(program: Program, data: Any, price: float | None = None) -> float:
 
 
 def chain(extra: float = 0.0, tau: float = 4.0) -> tuple[Electricity, Any]:
-    """Eight people with needs and five slots: more of the first slot moves four, each from the next slot to their own.
+    """A schedule problem with eight people who have needs, and five slots. Extra supply of the first slot moves four
+    people, each from the next slot to their own.
 
-    A[j] needs slot j and all after j + 1, B[j] all after j. Both want slot j, and have no other free slot than j + 1.
+    For each slot j, person A[j] needs slot j and all slots after j + 1, and person B[j] needs all slots after j. Both
+    people A[j] and B[j] value slot j, and slot j + 1 is their only other free slot.
 
     Args:
-        extra: supply of the first slot, besides the used part.
+        extra: additional supply of the first slot.
         tau: declared dual bound.
 
     Source: spec convex_programs 7 (erratum 8) and 11.3.
@@ -92,11 +95,11 @@ def chain(extra: float = 0.0, tau: float = 4.0) -> tuple[Electricity, Any]:
 
 
 def crossroads(people: int, tau: float | None = None) -> tuple[Flow, NDArray[np.float64]]:
-    """A free direct arc for half of them, and a detour of five arcs that cost 1 each.
+    """A flow problem with a free direct arc for half of the people, and a detour of five arcs that cost 1 each.
 
     Args:
-        people: n.
-        tau: by default the escape's cost, 6.
+        people: number n of people.
+        tau: dual bound; by default the cost 6 of the escape.
 
     Source: spec convex_programs 7 (erratum 7).
     """
@@ -107,11 +110,11 @@ def crossroads(people: int, tau: float | None = None) -> tuple[Flow, NDArray[np.
 
 
 def values_of(people: int, goods: int, seed: int) -> NDArray[np.float64]:
-    """Made-up values U(0, 1), shape (n, k).
+    """Simulated values, uniform on [0, 1], shape (n, k).
 
     Args:
-        people: n.
-        goods: k.
+        people: number n of people.
+        goods: number k of goods.
         seed: seed of the generator.
     """
     found: NDArray[np.float64] = study_generator(seed, "values").random((people, goods))

@@ -1,8 +1,10 @@
-"""Chapter 3, and what chapter 2 says of the query game: many counting queries, and synthetic records."""
+"""Chapter 3 of Wu 2017, and the parts of chapter 2 on the query game: answers to many counting queries, and synthetic
+records.
+"""
 
-from confide._lazy import doors
+from confide._lazy import exports
 
-__all__, __getattr__, __dir__ = doors(
+__all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "printed_dual_query": ("PrintedDualQuery",),

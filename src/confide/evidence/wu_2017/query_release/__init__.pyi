@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.evidence.wu_2017.query_release.printed_dual_query import PrintedDualQuery as PrintedDualQuery
 from confide.evidence.wu_2017.query_release.printed_program import PrintedIntegerProgram as PrintedIntegerProgram
 from confide.evidence.wu_2017.query_release.printed_program import printed_parity_row as printed_parity_row

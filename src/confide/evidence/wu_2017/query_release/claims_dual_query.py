@@ -1,6 +1,7 @@
-"""Claims of section 3.4, DualQuery's privacy and accuracy.
+"""Claims of section 3.4 of Wu 2017 about the privacy and accuracy of DualQuery.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ _DATA = ((0, 0, 0, 0), (0, 1, 2, 3), (7, 7, 7, 7))
 
 
 def _worst_loss(game: DualQuery) -> float:
-    """The largest log ratio of any transcript over all replacements of three data sets, both directions."""
+    """Largest log ratio of the probabilities of any transcript, over all replacements of one record in three data sets,
+    in both directions.
+    """
     data, pairs = replacements(game, _DATA)
     return float(exact_audit(transcript_laws(game, data), PureDP(game.epsilon(calculator="pure")), pairs).measured)
 
@@ -67,8 +70,10 @@ def _worst_loss(game: DualQuery) -> float:
     correction="The two laws agree to 1e-15.",
 )
 def sampling_is_selection() -> Recomputed:
-    """The largest difference, relatively, of the printed weights exp(-eta sum A) from exp(e r/(2 Delta)) of
-    the exponential mechanism with e = 2 eta (t - 1)/n and r = sum over rounds of q(x) - q(D).
+    """Largest relative difference between the printed weights exp(-eta sum A) and the weights exp(e r/(2 Delta)) of an
+    exponential mechanism.
+
+    The exponential mechanism has e = 2 eta (t - 1)/n and the score r = sum over rounds of q(x) - q(D).
     """
     n, eta, done = 20, 0.7, 3
     counts, satisfied = np.array([10, 5, 18]), np.array([3, 0, 2], np.int32)
@@ -86,7 +91,9 @@ def sampling_is_selection() -> Recomputed:
     correction="Attained, with n public and one record replaced.",
 )
 def score_sensitivity() -> Recomputed:
-    """The largest change of r(q, D) by one replaced record, times n/(t - 1), t = 6, by brute force."""
+    """Largest change of the score r(q, D) by replacing one record, times n/(t - 1), in round t = 6, over all data sets
+    of n = 3 records.
+    """
     truth = tiny_game().queries.truth
     found, t, n = 0.0, 6, 3
     for data in product(range(8), repeat=n):
@@ -102,7 +109,9 @@ def score_sensitivity() -> Recomputed:
     correction="Every transcript of a game written out: a worst loss of 1.345 of 1.5 (eta = 1, T = 3, s = 1, n = 4).",
 )
 def pure_privacy() -> Recomputed:
-    """Theorem 3.4.1 on a game that is written out, eta = 1, T = 3, s = 1, n = 4: its bound, and the worst loss."""
+    """The privacy bound of Theorem 3.4.1, compared with the largest privacy loss of a game whose transcripts are all
+    enumerated. The game has step size 1, 3 rounds, 1 sample and 4 records.
+    """
     game = tiny_game(eta=1.0, rounds=3)
     claimed, found = 1.0 * 3 * 2 * 1 / 4, _worst_loss(game)
     smaller = tiny_game(eta=0.25, rounds=2, samples=2)
@@ -117,7 +126,9 @@ def pure_privacy() -> Recomputed:
     correction="Adult may have T = 16 at (1, .001): .965, where 17 rounds would cost more than 1.",
 )
 def advanced_privacy() -> Recomputed:
-    """Theorem 3.4.2 for Adult at T = 16 and 17 of the printed formula, and what our calculator says of T = 16."""
+    """The epsilon of Theorem 3.4.2 for Adult at 16 rounds by the printed formula, compared with the epsilon of our
+    calculator. At 17 rounds the printed epsilon must be above 1.
+    """
     n, eta, samples = FIGURE_1["Adult"]
 
     def printed(rounds: int) -> float:
@@ -138,7 +149,9 @@ def advanced_privacy() -> Recomputed:
                "times the rounds in zCDP (erratum 16).",
 )
 def concentrated_rounds() -> Recomputed:
-    """Rounds by zCDP over those of Theorem 3.4.2, in the two runs of Figure 1 where that gains least and most."""
+    """Ratio of the number of rounds by zCDP to the number by Theorem 3.4.2, for the two runs of Figure 1 with the least
+    and the largest ratio.
+    """
     ratios = [rounds_of(run, each, "zcdp") / rounds_of(run, each) for run, each in (("Adult", 5.0), ("KDD99", 0.25))]
     return Recomputed("holds-with-correction" if min(ratios) > 1.5 else "holds", min(ratios), max(ratios))
 
@@ -149,7 +162,7 @@ def concentrated_rounds() -> Recomputed:
     correction="By Theorem 3.4.2 that is (1.859, .001) (erratum 2).",
 )
 def figure_2_by_the_theorem() -> Recomputed:
-    """Theorem 3.4.2's epsilon of Figure 2's setting, which the text says is 1."""
+    """Epsilon of the setting of Figure 2 by Theorem 3.4.2, compared with the epsilon of 1 in the text."""
     n, eta, rounds, samples = FIGURE_2
     found = all_epsilons(n, eta, rounds, samples, DELTA)["theorem-3.4.2"]
     return Recomputed("false" if found > 1.0 else "holds", 1.0, found)
@@ -163,7 +176,9 @@ def figure_2_by_the_theorem() -> Recomputed:
                "tanh(eps/2) (erratum 2).",
 )
 def figure_2_round_by_round() -> Recomputed:
-    """The epsilon of Figure 2's setting with draws counted round by round, by the drift of the theorem."""
+    """Epsilon of the setting of Figure 2 if every draw is charged at the level of its own round, with the drift of the
+    theorem.
+    """
     n, eta, rounds, samples = FIGURE_2
     found = all_epsilons(n, eta, rounds, samples, DELTA)
     between = found["per-round"] <= 1.0 < found["per-round, printed drift"]
@@ -177,7 +192,7 @@ def figure_2_round_by_round() -> Recomputed:
     correction="They are (.3196, .001)-private, by zCDP (erratum 2).",
 )
 def figure_2_concentrated() -> Recomputed:
-    """The epsilon of Figure 2's setting in zCDP."""
+    """Epsilon of the setting of Figure 2 in zCDP."""
     n, eta, rounds, samples = FIGURE_2
     found = all_epsilons(n, eta, rounds, samples, DELTA)["zcdp"]
     return Recomputed("holds-with-correction" if found <= 1.0 else "false", 1.0, found)
@@ -193,9 +208,11 @@ def figure_2_concentrated() -> Recomputed:
                "false.",
 )
 def figure_3_by_the_theorem() -> Recomputed:
-    """The most rounds at 512,000 attributes, s = 50,000, eta = .4, that Theorem 3.4.2 lets be (1, .001)-private.
+    """Largest number of rounds for which Theorem 3.4.2 proves (1, .001)-privacy, at 512,000 attributes, 50,000 samples
+    and step size .4.
 
-    T is not in the text, nor is n, which is the prototype's 100,000. At each size one round more costs more than 1.
+    The text gives neither the number of rounds nor that of records. The number of 100,000 records is that of the
+    authors' prototype. At every number of attributes one more round must cost more than epsilon = 1.
     """
     most = {}
     for attributes, samples in FIGURE_3.items():
@@ -216,7 +233,9 @@ def figure_3_by_the_theorem() -> Recomputed:
     correction="From 1e-3 to 1e-12 epsilon grows 1.94 times, below the square root of 4.",
 )
 def any_delta() -> Recomputed:
-    """Theorem 3.4.2's epsilon at 1e-12 over 1e-3, Adult at T = 16, against the ratio 4 of ln(1/delta)."""
+    """Ratio of Theorem 3.4.2's epsilon at delta = 1e-12 to that at 1e-3, for Adult at 16 rounds. The ratio is compared
+    with 2, the square root of the ratio 4 of ln(1/delta).
+    """
     n, eta, samples = FIGURE_1["Adult"]
     at = [epsilon(n, eta, 16, samples, delta, calculator="theorem-3.4.2") for delta in (1e-12, 1e-3)]
     found = at[0] / at[1]
@@ -225,7 +244,7 @@ def any_delta() -> Recomputed:
 
 @dataclass(frozen=True, kw_only=True)
 class _Lazy:
-    """An oracle that stops at once and keeps the start record."""
+    """An oracle that stops at once and returns the record that it starts from."""
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
         return Answer(record=start[0], value=terms.value(start[0]), timed_out=True)
@@ -234,7 +253,9 @@ class _Lazy:
 @renamed()
 @dataclass(frozen=True, kw_only=True)
 class _StopsEarly(DualQuery):
-    """As `_Lazy`, for predicates, which no oracle sees: record 0 in every round."""
+    """DualQuery with a solver that gives up in every round and returns record 0. Predicates are not passed to an
+    oracle, so `_Lazy` cannot be used for them.
+    """
 
     def _respond(self, samples: Any, *rest: Any) -> Answer:
         value = samples.constant + int(samples.weights @ self.queries.truth[samples.queries, 0])
@@ -248,7 +269,9 @@ class _StopsEarly(DualQuery):
                "the events are the same. Time-outs must not depend on data.",
 )
 def privacy_without_a_solver() -> Recomputed:
-    """Theorem 3.4.1's bound and the worst loss of the written-out game whose solver gives up in every round."""
+    """The privacy bound of Theorem 3.4.1, compared with the largest privacy loss of an enumerated game in which the
+    solver gives up in every round.
+    """
     claimed, found = 1.5, _worst_loss(tiny_game(eta=1.0, rounds=3, kind=_StopsEarly))
     plain = DualQuery(records=100, eta=0.5, rounds=5, samples=20)
     same = DualQuery(records=100, eta=0.5, rounds=5, samples=20, oracle=_Lazy()).events() == plain.events()
@@ -259,7 +282,7 @@ def privacy_without_a_solver() -> Recomputed:
 
 
 def _tail(samples: int, mean: float, distance: float) -> float:
-    """P(|X/s - mean| > distance) for X ~ Binomial(s, mean), exactly."""
+    """The exact probability P(|X/s - mean| > distance) for X ~ Binomial(s, mean)."""
     low, high = math.ceil(samples * (mean - distance)) - 1, math.floor(samples * (mean + distance))
     return float(binom.cdf(low, samples, mean) + binom.sf(high, samples, mean))
 
@@ -271,7 +294,9 @@ def _tail(samples: int, mean: float, distance: float) -> float:
     correction="Weak: Hoeffding's bound has 2 for 1/3, a sixth of the samples (erratum 11).",
 )
 def chernoff() -> Recomputed:
-    """The largest exact tail over 2 exp(-N t^2/3), and over Hoeffding's 2 exp(-2 N t^2), on a grid."""
+    """Largest ratio of the exact tail to the printed bound 2 exp(-N t^2/3), on a grid. The tail must also be within
+    Hoeffding's bound 2 exp(-2 N t^2).
+    """
     grid = list(product((10, 100, 1000), (0.1, 0.5, 0.9), (0.02, 0.05, 0.2)))
     found = max(_tail(n, mean, t) / (2 * math.exp(-n * t * t / 3)) for n, mean, t in grid)
     sharper = max(_tail(n, mean, t) / (2 * math.exp(-2 * n * t * t)) for n, mean, t in grid)
@@ -284,8 +309,8 @@ def chernoff() -> Recomputed:
     correction="1,731 for alpha = .4, beta = .05 and 8 records; by exact tails 189 are enough.",
 )
 def samples_of_a_round() -> Recomputed:
-    """The number s of Lemma 3.4.4 at alpha = .4, beta = .05, |X| = 8, and the least s for which 8 exact tails sum to
-    beta.
+    """The number s of samples of Lemma 3.4.4 for error alpha = .4, failure probability beta = .05 and 8 possible
+    records, compared with the least s for which 8 exact tail probabilities sum to at most beta.
     """
     alpha, beta, universe = 0.4, 0.05, 8
     claimed = 48 * math.log(2 * universe / beta) / alpha**2
@@ -303,7 +328,9 @@ def samples_of_a_round() -> Recomputed:
                "gap.",
 )
 def accuracy_bound() -> Recomputed:
-    """The proved bound of D3 over alpha at the printed setting, oracle gap alpha/4: the largest over a grid."""
+    """Largest ratio of the error bound proved in section D3 of the specification to the claimed bound alpha, over a
+    grid of printed settings with oracle gap alpha/4.
+    """
     worst = 0.0
     for alpha, queries, attributes, beta in product((0.05, 0.2, 0.5), (4, 10**3, 10**6), (2, 50, 10**4), (0.01, 0.5)):
         found = source_setting(1000, alpha, beta, DELTA, queries=queries, log_universe=attributes * math.log(2))
@@ -320,7 +347,7 @@ def accuracy_bound() -> Recomputed:
                "bound.",
 )
 def accuracy_of_a_run() -> Recomputed:
-    """The largest error of DualQuery at the printed setting for alpha = .5 on 4 bits, all pairs."""
+    """Largest error of a run of DualQuery at the printed setting for an error of .5, on all pairs of 4 bits."""
     alpha, bits = 0.5, study_generator(8, "claims", "bits").random((500, 4)) < (0.2, 0.8, 0.5, 0.5)
     bits[:, 3] |= bits[:, 0]
     workload = Workload.complete(4, width=2)
@@ -340,11 +367,13 @@ def accuracy_of_a_run() -> Recomputed:
     correction="3 alpha/4: the sampling error enters twice, and a case of two records attains it (erratum 3).",
 )
 def response_in_the_proof() -> Recomputed:
-    """How far, in parts of alpha, a response within alpha/4 of the best against the samples can be from that against Q.
+    """Largest amount, as a multiple of alpha, by which a response can miss the best one against the query distribution
+    Q, if it is within alpha/4 of the best against the samples.
 
-    Two records, each with a query of its own true. By a linear program over the probability with which Q draws the
-    first one's and the part of the samples that is that: every record is off by alpha/4 at most, the second record is
-    alpha/4-optimal against the samples, and against Q it misses the most.
+    There are two records and two queries. Each query is true for one of the two records only. A linear program chooses
+    the probability with which Q draws the first record's query, and the share of that query among the samples. Every
+    record's payoff on the samples differs from that on Q by at most alpha/4. The second record is alpha/4-optimal
+    against the samples, and the program maximises the amount that this record misses against Q.
     """
     alpha = 0.4
     # p - (1 - p) is what the second record misses; |p - q| and q - (1 - q) are at most alpha/4
@@ -362,10 +391,11 @@ def response_in_the_proof() -> Recomputed:
                "theorem survives.",
 )
 def payoff_in_the_proof() -> Recomputed:
-    """A(x, Q)/alpha at the worst: what the theorem needs is that it is at most 1/2.
+    """Largest payoff A(x, Q) of a response x as a multiple of the error bound alpha. Theorem 3.4.5 needs a payoff of at
+    most alpha/2.
 
-    Over 300 tables and query distributions of 3 bits, samples off by at most alpha/4 for every record, and responses
-    that are within alpha/4 of the best against the samples.
+    The largest payoff is taken over 300 tables and query distributions of 3 bits. The samples are off by at most
+    alpha/4 for every record, and responses are within alpha/4 of the best against the samples.
     """
     g, alpha, worst = study_generator(9, "claims", "payoffs"), 0.3, 0.0
     records = np.array(list(product((0, 1), repeat=3)))
@@ -392,8 +422,8 @@ def payoff_in_the_proof() -> Recomputed:
                "ln(1/delta). At n = 1e5, alpha = .3 it is .32 of the theorem's number.",
 )
 def remark_formula() -> Recomputed:
-    """The level epsilon of Remark 3.4.6 over Theorem 3.4.2's, alpha = .3, 1e5 queries of 30 bits: at n = 1e9, and at n
-    = 1e5.
+    """Ratio of the epsilon of Remark 3.4.6 to that of Theorem 3.4.2, for 1e9 and for 1e5 records, at error .3 with 1e5
+    queries of 30 bits.
     """
     ratios = []
     for n in (10**9, 10**5):
@@ -413,7 +443,9 @@ def remark_formula() -> Recomputed:
                "there are 30,162.",
 )
 def theory_at_practical_size() -> Recomputed:
-    """Records that Adult would need for alpha = .1 at epsilon = 1, |Q| = 2e6: the text's are 30,162."""
+    """Number of records that Adult would need for an error of .1 at epsilon = 1 with 2e6 queries, compared with its
+    30,162 records.
+    """
     found = source_setting(ADULT.records, 0.1, 0.05, DELTA, queries=2 * 10**6, log_universe=ADULT.bits * math.log(2))
     fails = found.epsilon > 1e6 and found.records_needed > 100 * ADULT.records
     return Recomputed("vacuous-at-practical-size" if fails else "holds", float(ADULT.records), found.records_needed)
@@ -428,7 +460,9 @@ def theory_at_practical_size() -> Recomputed:
                "measured.",
 )
 def promise_for_the_experiments() -> Recomputed:
-    """The least proved bound of any run of Figures 1 and 2, with perfect responses; 1/2 is trivial."""
+    """Least proved error bound of any run of Figures 1 and 2, with perfect responses, compared with 1/2. The constant
+    answer 1/2 has an error of at most 1/2.
+    """
     runs = [(KDD99.bits, FIGURE_2[1], FIGURE_2[2], FIGURE_2[3])]
     for name, bits in (("Adult", ADULT.bits), ("KDD99", KDD99.bits), ("Netflix", NETFLIX.bits)):
         runs += [(bits, 2.0, rounds_of(name, 5.0), FIGURE_1[name][2])]
@@ -444,8 +478,8 @@ def promise_for_the_experiments() -> Recomputed:
     correction="The promised error falls like n^(-1/3) (slope -.330 from n = 1e10 to 1e13), theirs like n^(-1/2).",
 )
 def weaker_than_others() -> Recomputed:
-    """The slope of the promised error over n from 1e10 to 1e13 at epsilon = 1: -1/3 by the Remark, where Hardt and
-    Rothblum have -1/2.
+    """Slope of the promised error from 1e10 to 1e13 records on a logarithmic scale, at epsilon = 1, compared with the
+    Remark's -1/3. Hardt and Rothblum's bound has slope -1/2.
     """
     log_queries, log_universe = math.log(2 * 10**5), 30 * math.log(2)
 

@@ -1,7 +1,8 @@
-"""Claims of sections 3.7 and 3.8, the experiments.
+"""Claims of sections 3.7 and 3.8 of Wu 2017 about the experiments with DualQuery.
 
-On stand-ins of the published tables (`stand_ins`), with fewer queries and a shorter search than in the studies.
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+The evidence uses stand-ins for the published tables (`stand_ins`), with fewer queries and a shorter search than in the
+studies. Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in
+the source's text as we read it.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ _Errors = tuple[float, float]
 
 @cache
 def _table(name: Any, queries: int, signed: bool = True) -> _Case:
-    """Marginals of a stand-in for "adult" or "kdd99", and their true answers."""
+    """Three-way marginal queries for a stand-in for "adult" or "kdd99", and their true answers."""
     schema = published_schema(name)
     rows, records = (30_162, ADULT.records) if name == "adult" else (3_000, KDD99.records)
     workload = Workload.random(schema, queries, seed=1, signed=signed)
@@ -72,7 +73,7 @@ def _table(name: Any, queries: int, signed: bool = True) -> _Case:
 
 @cache
 def _product(attributes: int, queries: int, signed: bool = False) -> _Case:
-    """Marginals of Figure 3's data."""
+    """Three-way marginal queries for the data of Figure 3, and their true answers."""
     biases = study_generator(1, "biases").random(attributes)
     workload = Workload.random(attributes, queries, seed=1, signed=signed)
     return workload, product_answers_of(biases, workload, FIGURE_3_RECORDS, seed=1)
@@ -81,7 +82,7 @@ def _product(attributes: int, queries: int, signed: bool = False) -> _Case:
 def _run(
     case: _Case, eta: float, samples: int, epsilon: float = 1.0, *, free: Any = "zeros", seeds: int = 1
 ) -> _Errors:
-    """(average, largest) error of runs at (epsilon, .001) by Theorem 3.4.2, as means over the seeds."""
+    """Average and largest error of runs of DualQuery at (epsilon, .001) by Theorem 3.4.2, as means over the seeds."""
     workload, answers = case
     mechanism = DualQuery.for_budget(records=answers.records, epsilon=epsilon, delta=DELTA, eta=eta, samples=samples,
                                      workload=workload,
@@ -110,7 +111,7 @@ def _adult(epsilon: float, signed: bool = True) -> _Errors:
                "in the text.",
 )
 def gain_from_epsilon() -> Recomputed:
-    """The fall of the largest error from epsilon = .25 to 1, and from 1 to 5, on a stand-in for Adult."""
+    """Fall of the largest error from epsilon = .25 to 1, compared with the fall from 1 to 5, on stand-in data."""
     errors = [_adult(each)[1] for each in (0.25, 1.0, 5.0)]
     noticeable, further = errors[0] - errors[1], errors[1] - errors[2]
     return Recomputed("holds" if noticeable > further > 0 else "false", noticeable, further)
@@ -123,7 +124,7 @@ def gain_from_epsilon() -> Recomputed:
                "Adult and KDD99.",
 )
 def gain_from_size() -> Recomputed:
-    """The largest error at epsilon = 1 on stand-ins for Adult and for KDD99, whose runs have 16 and 99 rounds."""
+    """Largest errors at epsilon = 1 on stand-ins for Adult and for KDD99, whose runs have 16 and 99 rounds."""
     small, large = _adult(1.0)[1], _run(_table("kdd99", 4_000), 2.0, 1000)[1]
     more = rounds_of("Adult", 1.0) < rounds_of("Netflix", 1.0) < rounds_of("KDD99", 1.0)
     return Recomputed("holds" if large < small / 2 and more else "false", small, large)
@@ -136,10 +137,11 @@ def gain_from_size() -> Recomputed:
     correction="1/2 is: answer 1/2 to everything.",
 )
 def trivial_error() -> Recomputed:
-    """The least error that one and the same answer to every marginal has, on the worst table of one record, where the
-    text calls 1 trivial: 4,000 marginals with signs and 4,000 positive ones, of the records of a stand-in for Adult.
+    """Least error that one constant answer to every marginal has on the worst table of one record. The text calls an
+    error of 1 trivial. The queries are 4,000 signed and 4,000 positive marginals of a stand-in for Adult.
 
-    The text's reason is that marginals have range [0, 1]; the verdict is false where they do not reach both ends.
+    The text's reason is that marginals have range [0, 1]. The verdict is "false" where the marginals do not reach both
+    0 and 1.
     """
     shares = np.concatenate([_table("adult", 4_000, signed)[1].fractions for signed in (True, False)])
     reached = [value for value, there in ((0.0, shares.min() < 1.0), (1.0, shares.max() > 0.0)) if there]
@@ -157,7 +159,9 @@ def trivial_error() -> Recomputed:
                "DualQuery .05: 190 times as much.",
 )
 def all_zeros_on_positive_marginals() -> Recomputed:
-    """Average errors on positive marginals of a stand-in for Adult at epsilon = 1: of DualQuery, and of answering 0."""
+    """Average error of DualQuery on positive marginals of a stand-in for Adult at epsilon = 1, compared with the
+    average error of the answer 0.
+    """
     zeros = float(_table("adult", 4_000, False)[1].fractions.mean())
     dual = _adult(1.0, False)[0]
     return Recomputed("holds-with-correction" if zeros < dual / 10 else "holds", dual, zeros)
@@ -182,9 +186,11 @@ def _many_queries(queries: int) -> _Errors:
                "to 2,000,000 queries and 170 rounds they grow by -5 % and 30 % (study queries-count).",
 )
 def stable_in_queries() -> Recomputed:
-    """The factors by which the average and the largest error grow from 5,000 to 40,000 queries, 60 rounds of Figure 2.
+    """Factors by which the average and the largest error grow from 5,000 to 40,000 queries, in 60 rounds of the setting
+    of Figure 2.
 
-    An error is stable if it grows by a tenth at most. Noise on all counts grows by sqrt(8) = 2.83, in both.
+    An error counts as stable if it grows by at most a tenth. With noise on all counts, both errors grow by sqrt(8) =
+    2.83.
     """
     few, many = _many_queries(5_000), _many_queries(40_000)
     average, largest = many[0] / few[0], many[1] / few[1]
@@ -202,8 +208,8 @@ def stable_in_queries() -> Recomputed:
                "of queries.",
 )
 def naive_noise() -> Recomputed:
-    """Average error at (1, .001) and KDD99's size of DualQuery on 4,000 queries, and at most of Gaussian noise on
-    500,000 counts; the verdict looks at the largest errors too.
+    """Average error of DualQuery on 4,000 queries at (1, .001) and KDD99's size, compared with that of Gaussian noise
+    on 500,000 counts. The verdict also compares the largest errors.
     """
     n = KDD99.records
     sigma = math.sqrt(_MANY) / gdp_mu(1.0, DELTA) / n
@@ -219,13 +225,15 @@ def naive_noise() -> Recomputed:
     correction="By 10.0 for 100 times the queries, by advanced composition.",
 )
 def growth_of_noise() -> Recomputed:
-    """The growth of Laplace noise by advanced composition at (1, .001) for 100 times as many queries, against 10."""
+    """Growth factor of Laplace noise by advanced composition at (1, .001) for 100 times as many queries, compared with
+    10.
+    """
     found = largest_step(1.0, DELTA, 10**4) / largest_step(1.0, DELTA, 10**6)
     return Recomputed("holds" if abs(found - 10.0) < 0.1 else "false", 10.0, found)
 
 
 def _peak(queries: int) -> float:
-    """Bytes that a run of 3 rounds needs, besides its queries and true answers."""
+    """Bytes of memory that a run of 3 rounds needs besides its queries and true answers."""
     workload, answers = _table("adult", queries)
     mechanism = DualQuery(records=ADULT.records, eta=2.0, rounds=3, samples=50, workload=workload, oracle=_SHORT)
     _errors(mechanism, answers)
@@ -242,7 +250,9 @@ def _peak(queries: int) -> float:
     correction="68 bytes for each further query, besides the query and its answer.",
 )
 def linear_space() -> Recomputed:
-    """Bytes a query at most, 100, and those that a run needs for each of 30,000 queries beyond 10,000."""
+    """Bytes that a run needs for each of 30,000 queries beyond 10,000, compared with a limit of 100 bytes for each
+    query.
+    """
     found = (_peak(40_000) - _peak(10_000)) / 30_000
     return Recomputed("holds" if 0 < found <= 100 else "false", 100.0, found)
 
@@ -250,7 +260,7 @@ def linear_space() -> Recomputed:
 @renamed()
 @dataclass(frozen=True, kw_only=True)
 class _Counted(DualQuery):
-    """Counts the queries that are weighed, and the terms that an oracle is given."""
+    """DualQuery that counts the queries with weights in each round, and the terms that are passed to the oracle."""
 
     weighed: list[int] = field(default_factory=list)
     solved: list[int] = field(default_factory=list)
@@ -274,8 +284,8 @@ class _Counted(DualQuery):
                "at most s terms.",
 )
 def linear_time() -> Recomputed:
-    """The factor by which the weights that a run forms grow with 8 times as many queries; no best response has more
-    than s terms in either run.
+    """Growth factor of the number of weights in a run with 8 times as many queries. No best response may have more than
+    s terms in either run.
     """
     counted = []
     for queries in (5_000, 40_000):
@@ -301,10 +311,12 @@ def linear_time() -> Recomputed:
                "% at 32,000, 9.8 % at 512,000 (study queries-attributes).",
 )
 def eight_percent() -> Recomputed:
-    """The average error of positive marginals of 50 to 512,000 independent attributes at (1, .001), in the mean over
-    the twelve sizes: of 100,000 marginals, but of 50 attributes of all 19,600. One run each, with the study's search.
+    """Mean, over the twelve sizes of Figure 3, of the average error of positive marginals of 50 to 512,000 independent
+    attributes at (1, .001).
 
-    8 % holds if each size is within a point of it, 7 % to 9 %; with a correction if the mean alone is.
+    Each size has 100,000 marginals, except 50 attributes with all 19,600. There is one run for each size, with the
+    search of the study. The claimed 8 % holds if every size is within a point of it, from 7 % to 9 %. The claim holds
+    with a correction if only the mean over sizes is within a point of 8 %.
     """
     search = LocalSearch(flips_per_variable=4, flips=500, random_starts=0)
     errors = []
@@ -330,7 +342,7 @@ def eight_percent() -> Recomputed:
     correction="All of 5,000 within .01, of 20,000 records.",
 )
 def uniform_bits() -> Recomputed:
-    """The share of the 3-way marginals of 20,000 uniform records of 100 bits that are within .01 of 1/8."""
+    """Share of the 3-way marginals of 20,000 uniform records of 100 bits that are within .01 of 1/8."""
     bits = study_generator(1, "uniform").random((20_000, 100)) < 0.5
     workload = Workload.random(100, 5_000, seed=1, signed=False)
     found = float(np.mean(np.abs(workload.counts(PackedBits.pack(bits)) / 20_000 - 1 / 8) < 0.01))
@@ -345,7 +357,9 @@ def uniform_bits() -> Recomputed:
                "have a mean error of .0009 where DualQuery has .044 (d = 1,000).",
 )
 def product_data_is_easy() -> Recomputed:
-    """Average errors at (1, .001), 1,000 independent attributes: of DualQuery, of products of noisy one-way counts."""
+    """Average error of DualQuery at (1, .001) on 1,000 independent attributes, compared with that of products of noisy
+    one-way counts.
+    """
     case = _product(1_000, 5_000)
     dual = _run(case, FIGURE_3_ETA, FIGURE_3[1_000], free="random")[0]
     biases = study_generator(1, "biases").random(1_000)
@@ -367,7 +381,7 @@ def product_data_is_easy() -> Recomputed:
                "Adult's columns.",
 )
 def zeros_on_sparse_data() -> Recomputed:
-    """Average errors on positive marginals of a stand-in for Adult: free attributes by coins, and zeros."""
+    """Average errors on positive marginals of a stand-in for Adult, with free attributes set by coins or to zero."""
     coins = _run(_table("adult", 4_000, False), 2.0, 1000, free="random", seeds=2)[0]
     return Recomputed("holds" if _adult(1.0, False)[0] < coins else "false", coins, _adult(1.0, False)[0])
 
@@ -380,7 +394,8 @@ def zeros_on_sparse_data() -> Recomputed:
                ".061, and at 16,000 attributes .046 against .102 (study queries-attributes). Ours, beyond the errata.",
 )
 def coins_on_dense_data() -> Recomputed:
-    """Average errors on positive marginals of 1,000 independent attributes, s = 500: zeros, and coins.
+    """Average errors on positive marginals of 1,000 independent attributes with 500 samples a round, where free
+    attributes are set to zero or by coins.
 
     With random literals, as in the authors' prototype, coins are the better rule.
     """
@@ -396,7 +411,9 @@ def coins_on_dense_data() -> Recomputed:
     correction="A record has one attribute of each column on: 6.4 % of Adult's, 10.4 % of KDD99's, and that is public.",
 )
 def sparse_tables() -> Recomputed:
-    """The share of the binary attributes that a record of Adult and of KDD99 has on: one of each column's."""
+    """Share of the binary attributes that are 1 in a record, for Adult and for KDD99. In every record, each column has
+    exactly one binary attribute that is 1.
+    """
     schemas = (published_schema("adult"), published_schema("kdd99"))
     shares = [len(schema.columns) / schema.attributes for schema in schemas]
     return Recomputed("holds" if max(shares) < 0.15 else "false", shares[0], shares[1])
@@ -409,7 +426,7 @@ def sparse_tables() -> Recomputed:
                "by looking at the data, uncharged, is a leak.",
 )
 def price_of_sparsity() -> Recomputed:
-    """The share of the budget of (1, .001) that Netflix's density costs with a standard error of .0005 of 1.18 %."""
+    """Share of the budget (1, .001) that a release of Netflix's density 1.18 % with standard error .0005 costs."""
     rho = 1.0 / (2 * (NETFLIX.records * 0.0005) ** 2)
     found = rho / ZCDP.within(1.0, DELTA).rho
     return Recomputed("holds" if found < 0.01 else "false", 0.01, found)
@@ -423,8 +440,8 @@ def price_of_sparsity() -> Recomputed:
                "= 1000.",
 )
 def step_on_sparse_data() -> Recomputed:
-    """Largest errors on a stand-in for Adult at epsilon = 1: at the dense setting, eta = .4 and s = 1000, and at
-    eta = 2 with as many samples as attributes.
+    """Largest error on a stand-in for Adult at epsilon = 1 with the setting for dense data, step size .4 and 1000
+    samples, compared with step size 2 and as many samples as attributes.
     """
     case = _table("adult", 4_000)
     dense, sparse = _run(case, 0.4, 1000, seeds=2), _run(case, 2.0, ADULT.bits, seeds=2)
@@ -438,8 +455,8 @@ def step_on_sparse_data() -> Recomputed:
     correction="Mean error .044 at eta = .4, s = 2000 against .067 at eta = 2, s = 1000.",
 )
 def step_on_dense_data() -> Recomputed:
-    """Average errors on 1,000 independent attributes: at the sparse setting, eta = 2 and s = 1,000, and at eta = .4
-    with s = 2,000.
+    """Average error on 1,000 independent attributes with the setting for sparse data, step size 2 and 1,000 samples,
+    compared with step size .4 and 2,000 samples.
     """
     case = _product(1_000, 5_000)
     sparse, dense = _run(case, 2.0, 1000, free="random")[0], _run(case, FIGURE_3_ETA, 2000, free="random")[0]
@@ -457,9 +474,11 @@ def step_on_dense_data() -> Recomputed:
                "measurements. Beside both stands plain Gaussian noise on all 120 counts, with .007.",
 )
 def few_attributes() -> Recomputed:
-    """Mean largest errors of DualQuery and of replayed MWEM; the verdict looks at Gaussian noise on every count too.
+    """Mean largest error of DualQuery, compared with that of replayed MWEM. The verdict also compares MWEM with
+    Gaussian noise on every count.
 
-    10 bits of 6 classes, all 120 positive 3-way marginals, n = 20,000, at (1, 1e-6).
+    The data are 10 bits of 6 classes, all 120 positive 3-way marginals and 20,000 records, at epsilon = 1 and delta =
+    1e-6.
     """
     g = study_generator(2, "classes")
     bits = g.random((20_000, 10)) < g.random((6, 10))[g.integers(0, 6, 20_000)]
@@ -493,7 +512,9 @@ def _refused(workload: Workload) -> bool:
                "the size.",
 )
 def many_attributes() -> Recomputed:
-    """The largest number of attributes, 10 to 40, of which MWEM takes all 3-way marginals; cells are 8 bytes."""
+    """Largest number of attributes, from 10 to 40, for which MWEM accepts all 3-way marginals, if each cell takes 8
+    bytes.
+    """
     found = max(d for d in range(10, 41) if not _refused(Workload.complete(d)))
     return Recomputed("holds" if found <= 30 else "false", 30.0, float(found))
 
@@ -504,7 +525,7 @@ def many_attributes() -> Recomputed:
     correction="100 blocks of 10 bits each.",
 )
 def buckets_of_attributes() -> Recomputed:
-    """Attributes that MWEM takes where each query stays in one of 100 buckets of 10."""
+    """Number of attributes that MWEM accepts if each query stays within one of 100 buckets of 10 attributes."""
     index = np.concatenate([Workload.complete(10).index + 10 * bucket for bucket in range(100)])
     kept = not _refused(Workload.conjunctions(index, attributes=1000))
     return Recomputed("holds" if kept else "false", 1000.0, 1000.0 if kept else 0.0)

@@ -1,8 +1,8 @@
-"""Claims of chapter 2 about releases of queries, and of chapter 3 about the query game.
+"""Claims of Wu 2017 about releases of queries (chapter 2) and the query game (chapter 3).
 
-Errata are numbered as in spec query_release; 9, 13 and 14 stand in `wu_2017.claims_privacy`, and 17 is of the
-specification alone. Each function recomputes what decides one claim. `line`
-counts in the text that we read.
+Errata are numbered as in spec query_release. Errata 9, 13 and 14 are in `wu_2017.claims_privacy`, and erratum 17
+concerns the specification alone. Each public function recomputes the evidence for a claim. The argument `line` of a
+claim is a line number in the source's text as we read it.
 """
 
 from __future__ import annotations
@@ -29,14 +29,16 @@ _Floats = NDArray[np.float64]
 
 
 def _conjunctions(d: int, width: int) -> _Floats:
-    """(2^d, k) values of all positive conjunctions of a width, for each record of d bits."""
+    """Values of all positive conjunctions of a given width for each record of d bits, shape (2^d, k)."""
     records = np.array(list(product((0, 1), repeat=d)))
     sets = [each for each in product(range(d), repeat=width) if list(each) == sorted(set(each))]
     return np.array([records[:, each].all(axis=1) for each in sets], dtype=np.float64).T
 
 
 def _table(seed: int, universe: int, n: int) -> _Floats:
-    """(universe,) shares of n records, of which some elements have many."""
+    """Random table of n records, as shares of each element of the universe, shape (universe,). Some elements have many
+    records.
+    """
     g = study_generator(seed, "claims", "table")
     shares: _Floats = g.multinomial(n, g.dirichlet(np.full(universe, 0.3))) / n
     return shares
@@ -51,7 +53,7 @@ def _table(seed: int, universe: int, n: int) -> _Floats:
     correction="Attained: .7 for the geometric mechanism at epsilon = .7, in both directions.",
 )
 def loss_of_every_output() -> Recomputed:
-    """The largest |ln(P/P')| of any output of the two-sided geometric mechanism at epsilon = .7, both directions."""
+    """Largest |ln(P/P')| of any output of the two-sided geometric mechanism at epsilon = .7, in both directions."""
     law, steps = LaplaceLaw(1.0 / 0.7, lattice=True), np.arange(-20, 21)
 
     def chances(centre: int) -> _Floats:
@@ -69,7 +71,7 @@ def loss_of_every_output() -> Recomputed:
     correction="A deterministic one that tells two neighbours apart has delta = 1 at every epsilon.",
 )
 def deterministic_mechanism() -> Recomputed:
-    """The least delta of a deterministic mechanism that tells two neighbours apart, at epsilon = 50."""
+    """The least delta, at epsilon = 50, of a deterministic mechanism that distinguishes two neighbouring data sets."""
     found = hockey_stick([1.0, 0.0], [0.0, 1.0], 50.0)
     return Recomputed("holds" if found == 1.0 else "false", 1.0, found)
 
@@ -82,7 +84,7 @@ def deterministic_mechanism() -> Recomputed:
     correction="Where delta is non-zero (erratum 8): m of n records give delta = m/n exactly, .075 for 3 of 40.",
 )
 def few_records() -> Recomputed:
-    """The least delta, at epsilon = 0, of a mechanism that publishes 3 of n = 40 records, times n."""
+    """The least delta, at epsilon = 0, of a mechanism that publishes 3 of n = 40 records, compared with 3/n."""
     n, shown = 40, 3
     kept = math.comb(n - 1, shown) / math.comb(n, shown)  # the changed record is not among them
     found = hockey_stick([kept, 1 - kept, 0.0], [kept, 0.0, 1 - kept], 0.0)
@@ -97,7 +99,9 @@ def few_records() -> Recomputed:
                "the divergence is 1.0116.",
 )
 def approximate_divergence() -> Recomputed:
-    """The delta-approximate max divergence at .05: as printed, with P[Y in S] below, no logarithm; then corrected."""
+    """The delta-approximate max divergence at delta = .05 by the printed formula, which has P[Y in S] in the
+    denominator and no logarithm, compared with the corrected formula.
+    """
     p, q, delta = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5]), 0.05
     sets = [np.array(each, dtype=bool) for each in product((False, True), repeat=3) if p[list(each)].sum() > delta]
     printed = max((float(p[each].sum()) - delta) / float(p[each].sum()) for each in sets)
@@ -112,7 +116,9 @@ def approximate_divergence() -> Recomputed:
     correction="With the corrected divergence, no disagreement with the hockey-stick divergence in 2,000 cases.",
 )
 def divergence_is_privacy() -> Recomputed:
-    """How often delta-approximate max divergence <= epsilon and hockey stick <= delta disagree, in 2,000 cases."""
+    """Number of 2,000 cases in which two conditions disagree: delta-approximate max divergence <= epsilon, and
+    hockey-stick divergence <= delta.
+    """
     g = study_generator(2, "claims", "laws")
     wrong = 0
     for _ in range(500):
@@ -128,7 +134,7 @@ def divergence_is_privacy() -> Recomputed:
     correction="No mapping of 300 raised the least delta at any epsilon that was tried.",
 )
 def post_processing() -> Recomputed:
-    """The most that a random mapping of outputs adds to the least delta, over epsilons and 300 cases."""
+    """Largest increase of the least delta by a random mapping of outputs, over several epsilons and 300 cases."""
     g, worst = study_generator(3, "claims", "mappings"), -math.inf
     for _ in range(300):
         p, q = g.dirichlet(np.full(6, 0.4), size=2)
@@ -146,8 +152,9 @@ def post_processing() -> Recomputed:
                "and the theorem 6.31.",
 )
 def composition_without_its_factor() -> Recomputed:
-    """The bound sqrt(2k ln(1/delta')) + k e (exp(e) - 1), as it stands in the text, at k = 100, e = .1, delta' = 1e-6;
-    then with the factor e of the root. Plain addition gives 10.
+    """The bound sqrt(2k ln(1/delta')) + k e (exp(e) - 1) as printed, compared with the bound in which the square root
+    has its missing factor e. There are k = 100 mechanisms with epsilon e = .1 each, and delta' = 1e-6. Basic
+    composition gives 10.
     """
     k, step, slack = 100, 0.1, 1e-6
     printed = math.sqrt(2 * k * -math.log(slack)) + k * step * math.expm1(step)
@@ -162,7 +169,9 @@ def composition_without_its_factor() -> Recomputed:
     correction="Attained, from one sensitivity beyond either answer on. Doubles need care: draws are on a grid here.",
 )
 def laplace_mechanism() -> Recomputed:
-    """The largest log ratio of the chances of half lines under Lap(1/e) at distance 1, on a grid, at e = .3."""
+    """Largest log ratio of the probabilities of half lines under Laplace noise of scale 1/e at sensitivity 1, on a
+    grid, for privacy loss e = .3.
+    """
     law, at = LaplaceLaw(1.0 / 0.3, lattice=False), np.linspace(-50.0, 50.0, 20_001)
     found = float(max(np.abs(tail(at) - tail(at - 1.0)).max() for tail in (law.log_below, law.log_above)))
     return Recomputed("holds" if abs(found - 0.3) < 1e-12 else "false", 0.3, found)
@@ -176,10 +185,11 @@ def laplace_mechanism() -> Recomputed:
                "10). Shares, as DualQuery's score has, move by at most 1/n either way.",
 )
 def neighbours_of_selection() -> Recomputed:
-    """The loss by a replaced record of the exponential mechanism at epsilon = 1, with the sensitivity over |D sym.
-    difference D'| = 1.
+    """Privacy loss of the exponential mechanism at epsilon = 1 when a record is replaced, where its sensitivity is
+    defined by adding or removing one record.
 
-    Scores are sums of a number in [-1, 1] for each record. One that comes moves a score by 1, a replaced one by 2.
+    A score is a sum of one number in [-1, 1] for each record. Adding a record changes a score by at most 1, and
+    replacing one changes it by at most 2.
     """
     epsilon, sensitivity, others = 1.0, 1.0, 40
 
@@ -204,7 +214,7 @@ def neighbours_of_selection() -> Recomputed:
                "of 2 bits.",
 )
 def sensitivity_of_counts() -> Recomputed:
-    """The largest change of any answer by one replaced record, times n, by brute force over 3 records of 2 bits."""
+    """Largest change of any answer when one record is replaced, times n, over all data sets of 3 records of 2 bits."""
     values = _conjunctions(2, 1)
     values = np.hstack([values, 1 - values, _conjunctions(2, 2)])
     worst, inside = 0.0, True
@@ -223,7 +233,9 @@ def sensitivity_of_counts() -> Recomputed:
     correction="For predicates. Parities as +1 and -1 have payoffs in [-2, 2].",
 )
 def payoff_range() -> Recomputed:
-    """The largest |q(D) - q(x)| of conjunctions; that of parities, +1 or -1, is twice as large."""
+    """Largest |q(D) - q(x)| of conjunctions. For parities with values +1 and -1 the largest difference must be twice as
+    large.
+    """
     values, shares = _conjunctions(3, 2), np.zeros(8)
     shares[7] = 1.0
     found = float(np.abs(shares @ values - values).max())
@@ -233,7 +245,7 @@ def payoff_range() -> Recomputed:
 
 
 def _value(payoffs: _Floats) -> float:
-    """The value of a zero-sum game whose rows minimise, by linear programming."""
+    """Value of a zero-sum game in which the row player minimises, by linear programming."""
     rows, columns = payoffs.shape
     solved = linprog(np.append(np.zeros(rows), 1.0), A_ub=np.hstack([payoffs.T, -np.ones((columns, 1))]),
                      b_ub=np.zeros(columns), A_eq=[np.append(np.ones(rows), 0.0)], b_eq=[1.0],
@@ -247,7 +259,9 @@ def _value(payoffs: _Floats) -> float:
     correction="By linear programming on 20 tables; without the negations it goes below -.1.",
 )
 def value_of_the_game() -> Recomputed:
-    """The largest |value| over 20 tables of 3 bits; without negations some tables have another value."""
+    """Largest absolute value of the query game over 20 tables of 3 bits. Without negated queries the game of some
+    tables must have a value other than 0.
+    """
     values = _conjunctions(3, 2)
     worst, open_ = 0.0, 0.0
     for seed in range(20):
@@ -265,9 +279,10 @@ def value_of_the_game() -> Recomputed:
                "and A(D, w) has the sign of the mirrored game too. Ours, beyond the errata.",
 )
 def sign_in_the_proof() -> Recomputed:
-    """The largest |A(u, q) - A(u, 1 - q)|, which the printed chain of equations says is 0, over 20 tables and mixtures.
+    """Largest |A(u, q) - A(u, 1 - q)| over 20 tables and mixtures. The printed chain of equations says that this
+    difference is 0.
 
-    By (3.1) A(u, 1 - q) = -A(u, q), which is what the argument needs.
+    By (3.1), A(u, 1 - q) = -A(u, q), which is sufficient for the argument.
     """
     g, values, largest, right = study_generator(7, "claims", "mixtures"), _conjunctions(3, 2), 0.0, True
     for seed in range(20):
@@ -284,7 +299,9 @@ def sign_in_the_proof() -> Recomputed:
     correction="For 400 pairs of strategies the error is at most the least alpha, and reaches it.",
 )
 def equilibrium_answers() -> Recomputed:
-    """The largest ratio of error to alpha, for 400 pairs (u, w) and the least alpha that makes them an equilibrium."""
+    """Largest ratio of the error to alpha for 400 pairs (u, w), where alpha is the least number for which the pair is
+    an alpha-equilibrium.
+    """
     g, worst = study_generator(5, "claims", "pairs"), 0.0
     values = _conjunctions(3, 2)
     for seed in range(400):
@@ -303,7 +320,9 @@ def equilibrium_answers() -> Recomputed:
     correction="Average regret at most eta/2 + ln(m)/(eta T); at most .46 of that on drawn and hostile losses.",
 )
 def multiplicative_weights() -> Recomputed:
-    """The largest ratio of Hedge's average regret to eta/2 + ln(m)/(eta T), losses drawn or chosen against it."""
+    """Largest ratio of the average regret of Hedge to eta/2 + ln(m)/(eta T), for random losses and for losses chosen
+    against it.
+    """
     g, worst = study_generator(6, "claims", "losses"), 0.0
     for eta, rounds, hostile in product((0.05, 0.3, 1.0), (50, 400), (False, True)):
         player, paid = Hedge(6, eta), 0.0
@@ -326,8 +345,8 @@ def multiplicative_weights() -> Recomputed:
     correction="7 alpha/8 by the proof; .33 alpha against the worst responses that are allowed, at alpha = .2.",
 )
 def approximate_equilibrium() -> Recomputed:
-    """Theorem 3.3.3 at alpha = .2 where the other player's answers are as bad as alpha/2 allows: the distance from an
-    equilibrium in parts of alpha.
+    """Distance from an equilibrium as a multiple of alpha in Theorem 3.3.3, at alpha = .2, where the other player's
+    answers are as bad as the allowed gap alpha/2 permits.
     """
     alpha, values = 0.2, _conjunctions(3, 2)
     truth = _table(4, 8, 40) @ values
@@ -353,9 +372,10 @@ def approximate_equilibrium() -> Recomputed:
                "where the bound is .068.",
 )
 def printed_signs() -> Recomputed:
-    """The largest error of the full game with the printed update and the best response of the analysis, and its bound.
+    """Largest error of the full game with the printed update and the best response of the analysis, compared with the
+    error bound.
 
-    Each of the two alone is right, as Q is closed under negation; together they feed back.
+    Each of the two signs is right alone, as Q is closed under negation. Together the two signs reinforce errors.
     """
     values = _conjunctions(6, 3)
     truth = _table(1, 64, 60) @ values

@@ -1,6 +1,7 @@
-"""Claims of sections 3.5 and 3.6, marginals and parities.
+"""Claims of sections 3.5 and 3.6 of Wu 2017 about marginals and parities.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _Floats = NDArray[np.float64]
 
 
 def _drawn(seed: int, d: int, draws: int, kind: Any = "conjunctions") -> Terms:
-    """Samples from all queries of three attributes and their negations, with even probability."""
+    """Random samples from queries on three attributes and their negations, all equally likely."""
     workload = Workload.random(d, min(40, math.comb(d, 3)), width=3, seed=seed, kind=kind)
     g = study_generator(seed, "claims", "samples")
     return Terms.netted(workload, g.integers(0, len(workload), draws), g.random(draws) < 0.5)
@@ -57,7 +58,9 @@ def _zeros(terms: Terms) -> tuple[NDArray[np.bool_]]:
                "Algorithm 3 as printed.",
 )
 def best_response_is_a_sum() -> Recomputed:
-    """The most by which records that maximise the number of satisfied samples miss the least mean payoff, 20 cases."""
+    """Largest amount by which a record that maximises the number of satisfied samples misses the least mean payoff,
+    over 20 cases.
+    """
     worst = 0.0
     for seed in range(20):
         g = study_generator(seed, "claims", "payoffs")
@@ -79,7 +82,9 @@ def best_response_is_a_sum() -> Recomputed:
     correction="All three must differ: 6 of the 12 triples of 3 attributes that the source allows have a = c.",
 )
 def three_different_attributes() -> Recomputed:
-    """How many queries of triples of 3 attributes with a != b != c, as printed, ask fewer than three; 0 is meant."""
+    """Number of queries with a != b != c, as printed, that ask about fewer than three attributes, among all triples of
+    3 attributes. The source means 0.
+    """
     triples = [(a, b, c) for a, b, c in product(range(3), repeat=3) if a != b != c]
     queries = [Workload.conjunctions([each], [[True] * 3], attributes=3) for each in triples]
     found = sum(each.width < 3 for each in queries)
@@ -87,7 +92,7 @@ def three_different_attributes() -> Recomputed:
 
 
 def _two_kinds_of_queries() -> tuple[int, int]:
-    """3-way marginals of Adult's columns: with all literals positive, and with signs."""
+    """Numbers of 3-way marginals of Adult's columns, with all literals positive, and with signs."""
     sizes = np.diff(published_schema("adult").starts).tolist()
     positive = sum(math.prod(each) for each in combinations(sizes, 3))
     return positive, 8 * positive
@@ -101,8 +106,8 @@ def _two_kinds_of_queries() -> tuple[int, int]:
                "1/8 with signs, .0003 without on Adult's columns.",
 )
 def literals_of_the_experiments() -> Recomputed:
-    """The largest answer that positive marginals of 3 of Adult's larger columns can have in the mean, where cells share
-    the records; and the mean answer of a marginal with random signs, 1/8.
+    """Mean answer to positive marginals of three of Adult's columns, compared with 1/8, the mean answer to marginals
+    with random signs.
     """
     positive, signed = _two_kinds_of_queries()
     columns = len(published_schema("adult").columns)
@@ -118,7 +123,9 @@ def literals_of_the_experiments() -> Recomputed:
                "optimum only.",
 )
 def integer_program() -> Recomputed:
-    """The largest difference of the printed program's optimum from the best of all records, over 6 cases of 8 bits."""
+    """Largest difference between the optimum of the printed program and the value of the best record, over 6 cases of 8
+    bits.
+    """
     worst = 0
     oracle = PrintedIntegerProgram(search=None)
     for seed in range(6):
@@ -136,7 +143,9 @@ def integer_program() -> Recomputed:
                "is needed: a local search was never beaten.",
 )
 def relaxations() -> Recomputed:
-    """Certified linear bounds on the satisfied clauses, d = 60, s = 300: of the printed form, of one row a literal."""
+    """Certified bound on the number of satisfied clauses by linear relaxation, for 60 attributes and 300 samples. The
+    printed form is compared with a form that has one row for each literal.
+    """
     workload = Workload.random(60, 4000, seed=3)
     g = study_generator(3, "claims", "draws")
     terms = Terms.netted(workload, g.integers(0, 4000, 300), g.random(300) < 0.5)
@@ -163,8 +172,8 @@ def _laws_of_bits(width: int) -> tuple[NDArray[np.int64], _Floats]:
                "away in 50 laws.",
 )
 def marginals_without_signs() -> Recomputed:
-    """The largest error of 2^-3 sum over T of p_T(D), as printed without signs, as the all-on marginal of 3 attributes,
-    over 50 laws; with the signs (-1)^|T| there is none.
+    """Largest error of 2^-3 sum over T of p_T(D), which the source prints without signs for the all-on marginal of 3
+    attributes, over 50 laws. With the signs (-1)^|T| the formula has no error.
     """
     records, laws = _laws_of_bits(3)
     worst, off, signed = 0.0, 0.0, 0.0
@@ -187,7 +196,9 @@ def marginals_without_signs() -> Recomputed:
     correction="Their absolute values do; within 7 alpha/8 for k = 3, as the empty parity is exact.",
 )
 def accuracy_of_parities() -> Recomputed:
-    """The largest error of a 3-way marginal over the largest error of the parities; p of the empty set is 1 exactly."""
+    """Largest ratio of the error of a 3-way marginal to the largest error of the parities. The parity p of the empty
+    set is exactly 1.
+    """
     g, worst = study_generator(4, "claims", "errors"), 0.0
     subsets = [each for width in range(1, 4) for each in combinations(range(3), width)]
     for case in range(200):
@@ -205,7 +216,9 @@ def accuracy_of_parities() -> Recomputed:
     correction="Two laws with the same parity of two bits differ by 1 in the marginal.",
 )
 def parities_of_every_size() -> Recomputed:
-    """How far marginals of 2 bits are apart in two laws with the same parity of size 2: smaller sizes are needed."""
+    """Largest difference between marginals of 2 bits in two laws with the same parity of size 2. The difference shows
+    that parities of smaller sizes are needed.
+    """
     records, _ = _laws_of_bits(2)
     signs = 1 - 2 * (records.sum(axis=1) % 2)
     both, neither = np.array([0.0, 0, 0, 1]), np.array([1.0, 0, 0, 0])
@@ -222,9 +235,11 @@ def parities_of_every_size() -> Recomputed:
                "on (1 + p)/2 and double the error (erratum 6).",
 )
 def parities_are_not_counts() -> Recomputed:
-    """The largest log ratio of one draw of round 3 with values +1 and -1, over the 2 eta (t - 1)/n that is charged.
+    """Largest log ratio of one draw of round 3 for queries with values +1 and -1, as a multiple of the charged loss 2
+    eta (t - 1)/n.
 
-    Data: n records of one bit, of which all are 1 or one is 0; eta = 4, the records so far were all even.
+    The data are n records of one bit, which are all 1 or all 1 but one, and the step size is eta = 4. All earlier
+    records were even.
     """
     n, eta, rounds_before = 20, 4.0, 2
 
@@ -247,7 +262,9 @@ def parities_are_not_counts() -> Recomputed:
                "4).",
 )
 def printed_parity_rows() -> Recomputed:
-    """How many patterns of up to 3 attributes the printed rows of parities forbid or misjudge; none if corrected."""
+    """Number of patterns of up to 3 attributes that the printed rows of parities forbid or misjudge. The corrected rows
+    have none.
+    """
     found = row_defects(literal=True)
     corrected = row_defects(literal=False)
     return Recomputed("holds-with-correction" if found == [(3, 3)] and not corrected else "holds",
@@ -261,7 +278,9 @@ def printed_parity_rows() -> Recomputed:
     correction="For every pattern of up to 3 attributes.",
 )
 def negated_parity_rows() -> Recomputed:
-    """Patterns of up to 3 attributes for which the printed row of a negated query does not force its clause's truth."""
+    """Number of patterns of up to 3 attributes for which the printed row of a negated query does not force the truth
+    value of its clause.
+    """
     wrong = 0
     for size in (1, 2, 3):
         for ones in range(size + 1):
@@ -278,8 +297,8 @@ def negated_parity_rows() -> Recomputed:
                "(erratum 4).",
 )
 def parity_program() -> Recomputed:
-    """Clauses that the printed parity program loses against the best of all records: ten parities of size 3 of 5 bits
-    in which three ones are best; the corrected program loses none.
+    """Number of clauses that the printed parity program loses compared with the best of all records, for parities of 5
+    bits of which three ones are best. The corrected program loses none.
     """
     workload = Workload.complete(5, width=3, kind="parities", smaller=False)
     single = Workload.complete(5, width=1, kind="parities")
@@ -305,7 +324,9 @@ def parity_program() -> Recomputed:
                "bins (erratum 12).",
 )
 def binary_attributes() -> Recomputed:
-    """Columns that the 235 binary attributes of Adult come from, with income; and how many of them no value reaches."""
+    """Number of columns, with income, from which the 235 binary attributes of Adult come, compared with the printed
+    number. Of the binary attributes 54 must be unreachable by any value.
+    """
     adult, kdd = published_schema("adult"), published_schema("kdd99")
     relationship = [name.startswith("relationship") and "unreachable" in name for name in adult.names]
     right = adult.attributes == ADULT.bits and (len(kdd.columns), kdd.attributes) == (KDD99.columns, KDD99.bits)

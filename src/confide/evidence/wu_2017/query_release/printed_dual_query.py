@@ -1,4 +1,4 @@
-"""Algorithm 3 as printed: DualQuery with both players mirrored, and the text's claim of its privacy.
+"""Algorithm 3 as printed: DualQuery with the signs of both players reversed, and the text's claim of its privacy.
 
 Source: Wu 2017, Algorithm 3 and section 3.6; spec query_release D1, errata 1 and 2.
 """
@@ -28,10 +28,11 @@ _FALSE = ("the text calls eta = 1.2, T = 170 and s = 1750 on 494,021 records (1,
       "beta literal", records="n", failure_probability="beta", words={"free": FREE_BEFORE})
 @dataclass(frozen=True, kw_only=True)
 class PrintedDualQuery(DualQuery):
-    """DualQuery with the signs that Algorithm 3 prints, which publishes records of the same law.
+    """DualQuery with the signs that Algorithm 3 prints. The published records have the same law as those of
+    `DualQuery`.
 
-    The query player minimises where the analysis has the player maximise, and the data player is mirrored likewise. The
-    guarantees name the fault of the text's claim.
+    The query player minimises where the analysis lets this player maximise, and the data player is reversed likewise.
+    The guarantees name the mistake in the text's claim of privacy.
 
     Example:
         >>> it = PrintedDualQuery(records=494_021, eta=1.2, rounds=170, samples=1750, delta=1e-3,
@@ -46,8 +47,8 @@ class PrintedDualQuery(DualQuery):
     mirrored: ClassVar[bool] = True
 
     def guarantees(self) -> Guarantees:
-        """The valid guarantees, with the text's statement of its epsilon, and the text's claim where the setting is its
-        own.
+        """The valid guarantees and the text's formula for epsilon. At the settings of Figure 2, the text's own privacy
+        claim is added.
         """
         found: list[Guarantee] = []
         for each in super().guarantees():

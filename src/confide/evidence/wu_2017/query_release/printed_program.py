@@ -1,4 +1,4 @@
-"""The integer program as printed: one row for three literals, and a parity's row that forbids records.
+"""The integer program as printed: one row for three literals, and a parity's row that forbids some records.
 
     x_a + x_b + x_c >= 3 c for a query; sum of (1 - x) >= c for a negation; every c binary
 
@@ -23,12 +23,13 @@ __all__ = ["MisprintedRows", "PrintedIntegerProgram", "PrintedRows", "printed_pa
 
 
 def printed_parity_row(size: int, *, positive: bool) -> ParityRow:
-    """The row of parities as printed: `sum x = 2 d + c - 1` for a query, which no record with three ones meets.
+    """The row of a parity as printed: `sum x = 2 d + c - 1` for a query. No record with three ones satisfies the
+    printed row.
 
     Args:
         size: number of elements of S, >= 0.
-        positive: whether the row is for the query (an even number of ones counts), else for its negation, whose row is
-            right in print.
+        positive: whether the row is for the query, in which an even number of ones counts. If False, the row is for the
+            negated query, and the printed row is right.
 
     Example:
         >>> printed_parity_row(3, positive=True)
@@ -39,13 +40,15 @@ def printed_parity_row(size: int, *, positive: bool) -> ParityRow:
 
 
 class PrintedRows(Rows):
-    """The rows of the printed program, with the corrected row of parities."""
+    """The rows of the printed program, but with the corrected row of parities."""
 
     widest_facets: ClassVar[int] = 0
     whole_clauses: ClassVar[bool] = True
 
     def literals(self, index: NDArray[np.int64], bits: NDArray[np.bool_], clause: NDArray[np.int64]) -> None:
-        """Add the rows r c <= sum of r literals."""
+        """Add one row for each query with r literals: r c <= sum of its literals, where c says whether the clause
+        holds.
+        """
         width = index.shape[1]
         sign = np.where(bits, 1, -1)
         self.add(np.column_stack([index, clause]), np.column_stack([-sign, np.full(len(clause), width)]),
@@ -61,9 +64,11 @@ class MisprintedRows(PrintedRows):
 @wire("PrintedIntegerProgram", "form time_limit search literal")
 @dataclass(frozen=True, kw_only=True)
 class PrintedIntegerProgram(IntegerProgram):
-    """The printed program, solved as `IntegerProgram` is: its linear relaxation is looser, its optimum the same.
+    """The printed program, solved in the same way as `IntegerProgram`. The printed program has a looser linear
+    relaxation than `IntegerProgram` and the same optimum.
 
-    With the printed row of parities it forbids records with three ones, so that its best record may not be the best.
+    With the printed row of parities the program forbids records with three ones, so its best record need not be the
+    best of all records.
 
     Example:
         >>> from confide.release.oracle import Terms
@@ -78,15 +83,16 @@ class PrintedIntegerProgram(IntegerProgram):
     literal: Annotated[bool, Parameter("whether parities have the row as printed, too")] = False
 
     def rows(self) -> type[Rows]:
-        """The form of its program, with the row of parities as printed where `literal` says so."""
+        """The form of the program, with the row of parities as printed where `literal` is True."""
         return MisprintedRows if self.literal else PrintedRows
 
 
 def row_defects(*, literal: bool, sizes: tuple[int, ...] = (1, 2, 3)) -> list[tuple[int, int]]:
-    """The pairs (size, number of ones) for which a row does not force c to be what it should be: the clause's truth.
+    """The pairs (size, number of ones) for which a parity's row does not force the variable c to equal the truth value
+    of the clause.
 
     Args:
-        literal: whether to check the row as printed, else the corrected one.
+        literal: whether to check the row as printed, or else the corrected one.
         sizes: sizes of S.
 
     Example:

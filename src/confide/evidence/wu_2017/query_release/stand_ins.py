@@ -1,11 +1,11 @@
-"""Stand-ins for the published tables: their columns and sizes, with records made up from a public seed.
+"""Stand-ins for the published tables: their columns and sizes, with records simulated from a public seed.
 
-The tables themselves are not shipped. What depends on sizes alone (privacy, rounds, noise) is the same on a stand-in;
-errors are not, and no number from a stand-in is a number of Adult, KDD99 or Netflix.
+The tables themselves are not part of the package. Quantities that depend on sizes alone (privacy, rounds, noise) are
+the same on a stand-in. Errors differ, and no error on a stand-in is an error on Adult, KDD99 or Netflix.
 
 Source: Wu 2017, Table 1 and section 3.7; spec query_release F (binning).
 
-The settings of the published runs, Figures 1 to 3.
+The module also contains the settings of the published runs in Figures 1 to 3.
 
 Source: Wu 2017, section 3.7; spec query_release F.
 """
@@ -53,9 +53,9 @@ class PublishedTable(NamedTuple):
     """A row of Table 1.
 
     Args:
-        records: n.
-        columns: "attributes" in print.
-        bits: "binary attributes" in print.
+        records: number n of records.
+        columns: number of columns, printed as "attributes".
+        bits: number of bits, printed as "binary attributes".
     """
 
     records: int
@@ -75,7 +75,9 @@ _ADULT: tuple[tuple[str, float, int, bool], ...] = (
     ("capital_loss", 5000, 10, True), ("hours_per_week", 100, 10, True), ("native_country", 40, 41, False),
     ("income", 1, 2, False),
 )
-"""Column, largest value or rank, bins, whether it is a whole number (else a level)."""
+"""For each column: its name, its largest value or rank, its number of bins, and whether it holds whole numbers
+(otherwise levels).
+"""
 
 _RATES = ("serror_rate", "srv_serror_rate", "rerror_rate", "srv_rerror_rate", "same_srv_rate", "diff_srv_rate",
           "srv_diff_host_rate")
@@ -96,10 +98,11 @@ _KDD99: tuple[tuple[str, float, int, bool], ...] = (
 
 
 def published_schema(name: Literal["adult", "kdd99"]) -> Schema:
-    """The columns and bins of a published run; levels are called by their ranks, 0, 1 and so on.
+    """The columns and bins of a published run. Levels have their ranks 0, 1 and so on as names.
 
     Args:
-        name: "adult", 15 columns with income counted, 235 attributes, or "kdd99", 41 and 396.
+        name: "adult" with 15 columns, income included, and 235 binary attributes, or "kdd99" with 41 columns and 396
+            attributes.
 
     Source: Wu 2017, Table 1; spec query_release F and erratum 12.
 
@@ -116,17 +119,18 @@ def published_schema(name: Literal["adult", "kdd99"]) -> Schema:
 
 
 def made_up_codes(schema: Schema, n: int, *, seed: int, classes: int = 6, evenness: float = 0.3) -> Codes:
-    """Records of a mixture of classes; within a class columns are independent.
+    """Simulated records from a mixture of classes. Within a class the columns are independent.
 
-    Each class has its own law over the reachable cells of each column, Dirichlet with all parameters `evenness`: most
-    of the mass is on a few cells, as in binned tables, and columns depend on each other through the class.
+    Each class has its own law over the reachable cells of each column, drawn from a Dirichlet law with all parameters
+    equal to `evenness`. Most of the probability is on a few cells, as in binned tables, and columns depend on each
+    other through the class.
 
     Args:
-        schema: the public columns.
-        n: records.
-        seed: public.
-        classes: how many, drawn with even probability.
-        evenness: > 0; small ones put a column's mass on one cell.
+        schema: public columns.
+        n: number of records.
+        seed: public seed.
+        classes: number of classes, all equally likely.
+        evenness: Dirichlet parameter > 0. Small values of the parameter put the probability of a column on one cell.
 
     Example:
         >>> made_up_codes(published_schema("adult"), 5, seed=1).cells.shape
@@ -147,14 +151,16 @@ def made_up_codes(schema: Schema, n: int, *, seed: int, classes: int = 6, evenne
 def made_up_views(
     n: int, *, seed: int, items: int = NETFLIX.bits, density: float = 0.0118, tastes: int = 8
 ) -> PackedBits:
-    """Made-up views of items by people: popular items, busy people, and tastes that tie items together.
+    """Simulated views of items by people, with popular items, active people, and tastes that make views of different
+    items dependent.
 
     Args:
-        n: people.
-        seed: public.
-        items: d.
-        density: mean share of the items that a person watched, in (0, 1); slightly less where popularity is cut.
-        tastes: groups of items; each person likes one of them four times as much, and the others half as much.
+        n: number of people.
+        seed: public seed.
+        items: number d of items.
+        density: mean share of the items that a person watched, in (0, 1); slightly less where the popularity is capped.
+        tastes: number of groups of items. Each person likes one group four times as much as usual, and the others half
+            as much.
 
     Source: spec query_release F (the stand-in for Netflix): popularity (rank + 10)^-.9 cut at .5, lognormal activity.
 
@@ -180,13 +186,15 @@ def made_up_views(
 
 
 def repeated_answers(base: PackedBits | Codes, workload: Workload, n: int) -> TrueAnswers:
-    """True answers of the n records that repeat the rows of a base in turn: a table like KDD99's 494,021 records, of
-    which 12,048 are different, counted without being written out.
+    """True answers on the n records that repeat the rows of a base table in turn. The answers are counted without
+    creating the n records.
+
+    KDD99 is a table with repeated records. Only 12,048 of its 494,021 records are different.
 
     Args:
-        base: m records, at most n.
-        workload: the queries.
-        n: records.
+        base: table of m records, at most n.
+        workload: queries.
+        n: number of records.
 
     Example:
         >>> base = PackedBits.pack([[1], [0], [1]])
@@ -204,16 +212,18 @@ def repeated_answers(base: PackedBits | Codes, workload: Workload, n: int) -> Tr
 
 
 def product_answers_of(biases: NDArray[np.float64], workload: Workload, n: int, *, seed: int) -> TrueAnswers:
-    """True answers of n records with independent attributes, drawn query by query from the law of each count.
+    """True answers on n records with independent attributes. The answer to each query is drawn independently from the
+    law of its count.
 
-    The counts of two queries that share an attribute would depend on each other by the order of n^(-1/2); these do not.
-    It spares n d bits, which is 6 GB for 512,000 attributes.
+    In real data, the counts of two queries that share an attribute depend on each other by the order of n^(-1/2).
+    Counts that are drawn independently do not depend on each other. The method avoids storing n d bits, which is 6 GB
+    for 512,000 attributes.
 
     Args:
         biases: (d,) probability of each attribute.
         workload: conjunctions over d attributes.
-        n: records.
-        seed: public.
+        n: number of records.
+        seed: public seed.
 
     Source: Wu 2017, section 3.7, "scaling to higher dimensional data".
 
@@ -236,30 +246,34 @@ DELTA = 1e-3
 
 FIGURE_1 = {"Adult": (ADULT.records, 2.0, 1000), "KDD99": (KDD99.records, 2.0, 1000),
             "Netflix": (NETFLIX.records, 2.0, 5000)}
-"""Records, step size and samples of the runs of Figure 1; their rounds follow from epsilon."""
+"""Number of records, step size and number of samples of the runs of Figure 1. The number of rounds of a run follows
+from epsilon.
+"""
 
 FIGURE_2 = (KDD99.records, 1.2, 170, 1750)
-"""Records, step size, rounds and samples of the runs of Figure 2."""
+"""Number of records, step size, rounds and samples of the runs of Figure 2."""
 
 FIGURE_3 = {50: 200, 250: 400, 500: 1000, 1000: 2000, 2000: 3000, 4000: 4000, 8000: 5500, 16_000: 7000, 32_000: 9000,
             64_000: 14_000, 128_000: 25_000, 512_000: 50_000}
-"""Attributes -> samples. The text gives the first and the last number, the authors' public prototype those between."""
+"""Mapping from the number of attributes to the number of samples in Figure 3. The text gives the first and the last
+number, and the authors' public prototype gives those between.
+"""
 
 FIGURE_3_ETA = 0.4
 FIGURE_3_RECORDS = 100_000
-"""n is not in the text; this is the prototype's."""
+"""Number n of records in Figure 3. The text does not give a number, and this one is that of the authors' prototype."""
 
 
 def rounds_of(run: str, epsilon: float, calculator: Calculator = "theorem-3.4.2") -> int:
-    """The number T of rounds of a run of Figure 1: the most that (epsilon, .001) pays for.
+    """The number T of rounds of a run of Figure 1: the largest number with a privacy loss within (epsilon, .001).
 
     Args:
         run: "Adult", "KDD99" or "Netflix".
-        epsilon: level in nats.
-        calculator: proof that adds the draws up; the text names Theorem 3.4.2.
+        epsilon: privacy loss in nats.
+        calculator: proof by which the losses of draws are composed; the text names Theorem 3.4.2.
 
     Raises:
-        InvalidInput: no such run.
+        InvalidInput: no run has this name.
 
     Example:
         >>> rounds_of("Adult", 1.0), rounds_of("KDD99", 1.0), rounds_of("Netflix", 1.0)

@@ -1,4 +1,4 @@
-# Made by tests/typed/stubs.py from the call of `doors` in __init__.py.
+# Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.evidence.wu_2017.targeted_search.networks import coauthors_like_dblp as coauthors_like_dblp
 from confide.evidence.wu_2017.targeted_search.networks import costars_like_imdb as costars_like_imdb
 from confide.evidence.wu_2017.targeted_search.networks import film_casts as film_casts

@@ -1,6 +1,7 @@
-"""Claims about what searches do and find.
+"""Claims of chapter 7 of Wu 2017 about the algorithms of searches and the targets that they find.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _RUNS = 40
     correction="The same sets as by closure in 200 random graphs.",
 )
 def whole_components() -> Recomputed:
-    """Searches of 200 that release another set than the component of the seed among targets, beside none."""
+    """Number of 200 searches that release a set other than the seed's component among targets."""
     draw, wrong = study_generator(7, "components"), 0
     for _ in range(200):
         people = int(draw.integers(2, 25))
@@ -74,7 +75,10 @@ def whole_components() -> Recomputed:
                "out, and none of them is to be examined.",
 )
 def end_of_a_component() -> Recomputed:
-    """Neighbours of the confirmed when the toy's first component is out, beside none: the guard must leave out I."""
+    """Number of neighbours of the confirmed targets when the toy graph's first component is completely released. The
+    printed loop ends only when the number of such neighbours is 0, so the loop condition must leave out the examined
+    vertices I.
+    """
     base = toy()
     found = [base.graph.index_of(vertex) for vertex in sfs(base.graph, 0, TARGETS)]
     beside = {int(v) for t in found for v in base.graph.neighbours(t)} - set(found)
@@ -88,7 +92,9 @@ def end_of_a_component() -> Recomputed:
                "that were examined before.",
 )
 def examined_twice() -> Recomputed:
-    """Examinations of vertices that were examined before, if I begins anew as Algorithm 14 says, in 20 runs."""
+    """Number of examinations of vertices that were examined before, in 20 runs, if the set I starts empty for each
+    component as Algorithm 14 says.
+    """
     found = 0
     for seed in range(20):
         log = printed_search(toy(), 3, 16, 1.0, 5, Noise.simulated(seed), reset=True).log
@@ -103,7 +109,9 @@ def examined_twice() -> Recomputed:
     correction="13 examinations on the toy with N = 16; f_t is f (erratum 7).",
 )
 def search_without_noise() -> Recomputed:
-    """Examinations of Target on the toy with K = 16, beside 13; with K = 1 it loses the last component."""
+    """Number of examinations of Target on the toy graph with stopping target K = 16, compared with 13. With K = 1 the
+    search must miss the last component.
+    """
     whole, short = target(toy(), 3, 16), target(toy(), 3, 1)
     right = (whole.order.tolist() == [0, 1, 14, 2, 5, 6, 15, 9] and short.log.queries == 12
              and short.order.tolist() == [0, 1, 14, 2, 5, 6, 15])
@@ -118,7 +126,9 @@ def search_without_noise() -> Recomputed:
                "after two rounds at p = .2, where a cascade gives .29.",
 )
 def infection_is_no_cascade() -> Recomputed:
-    """The share infected of a clique of five after two rounds at p = .2, beside an independent cascade's."""
+    """Share of infected vertices in a clique of five after two rounds at infection probability .2, compared with the
+    share in an independent cascade.
+    """
     cliques = 20_000
     pairs = np.array([(a, b) for a in range(5) for b in range(a)])
     ends = (pairs[None] + 5 * np.arange(cliques)[:, None, None]).reshape(-1, 2)
@@ -139,7 +149,7 @@ def infection_is_no_cascade() -> Recomputed:
                "people.",
 )
 def edges_that_are_left() -> Recomputed:
-    """The share of edges of weight 2 or more in a made-up network of 6,000 people who share films, beside all."""
+    """Share of edges with weight 2 or more in a simulated network of 6,000 people who share films."""
     edges = [affiliation_network(6_000, 1_000, 20, 13.0, at_least=least, seed=1).edges for least in (1, 2)]
     found = edges[1] / edges[0]
     return Recomputed("holds-with-correction" if found < 0.5 else "holds", 1.0, found)
@@ -159,13 +169,17 @@ def _searched(leave: float) -> tuple[Found, Found, Found]:
 
 
 def _shares(leave: float) -> tuple[float, float]:
-    """Found targets at all budgets together, of Target's: PTarget's and random order's."""
+    """Ratios of the targets that PTarget and random order find to the targets that Target finds, summed over all
+    budgets.
+    """
     plain, ours, chance = (float(each.at(_BUDGETS).sum()) for each in _searched(leave))
     return ours / plain, chance / plain
 
 
 def _spread(leave: float) -> tuple[float, float]:
-    """PTarget's found targets at all budgets together, of Target's, and the standard error of that mean."""
+    """Mean ratio, over runs, of the targets that PTarget finds to those that Target finds, summed over all budgets, and
+    the standard error of that mean.
+    """
     plain, ours, _ = _searched(leave)
     each = ours.curves[:, list(_BUDGETS)].sum(axis=1) / float(plain.at(_BUDGETS).sum())
     return float(each.mean()), float(each.std(ddof=1)) / math.sqrt(len(each))
@@ -178,7 +192,9 @@ def _spread(leave: float) -> tuple[float, float]:
     correction="None: that search is the same.",
 )
 def inside_the_largest_component() -> Recomputed:
-    """How far PTarget and Target differ while they are in a largest component of 161 in 182, where both begin."""
+    """Largest difference between the numbers of targets that PTarget and Target have found while both are in the
+    component in which they begin, the largest one with 161 of 182 targets.
+    """
     graph = affiliation_network(6_000, 1_000, 20, 13.0, seed=1)
     group = made_up_group(graph, 0, 0.5, 0)
     oracle = group.investigation.oracle
@@ -200,7 +216,9 @@ def inside_the_largest_component() -> Recomputed:
                "meets the largest component sooner than Target does.",
 )
 def race_to_the_largest_component() -> Recomputed:
-    """PTarget's targets over Target's at six budgets together, from a seed outside that component, beside 1."""
+    """Ratio of PTarget's targets to Target's at six budgets together, compared with 1, from a seed outside the largest
+    component.
+    """
     found, chance = _shares(0.5)
     return Recomputed("holds-with-correction" if min(found, chance) > 1.0 else "holds", 1.0, found)
 
@@ -213,10 +231,11 @@ def race_to_the_largest_component() -> Recomputed:
                "differences are above two standard errors of 40 runs. 40% of the runs are ahead at one of six budgets.",
 )
 def even_sizes() -> Recomputed:
-    """PTarget's targets over Target's at six budgets together, in the first regime and in the second.
+    """Ratios of PTarget's targets to Target's at six budgets together, in the first and in the second regime.
 
-    It lags more if the second is lower by more than two standard errors of the difference, and below 1 by two of its
-    own; single runs are ahead if a tenth of them are at one of the budgets.
+    The second regime lags more if two conditions hold. The ratio of the second regime is lower than that of the first
+    by more than two standard errors of the difference, and below 1 by more than two standard errors of its own. Single
+    runs are ahead if at least a tenth of them are ahead at one of the budgets.
     """
     first, second = _spread(0.5), _spread(0.8)
     plain, ours, _ = _searched(0.8)
@@ -231,7 +250,7 @@ def even_sizes() -> Recomputed:
     correction="93% of Target's; random order finds 88%.",
 )
 def fragmented_targets() -> Recomputed:
-    """PTarget's targets over Target's at six budgets together, fragmented, beside 1."""
+    """Ratio of PTarget's targets to Target's at six budgets together, compared with 1, where targets are fragmented."""
     found, _ = _shares(0.9)
     return Recomputed("holds" if 0.75 < found < 1.0 else "false", 1.0, found)
 
@@ -244,7 +263,9 @@ def fragmented_targets() -> Recomputed:
                "more in all three regimes. Nearly all success is that of the free search within components.",
 )
 def random_order_does_as_well() -> Recomputed:
-    """Random order's targets over PTarget's at six budgets together, the least of three regimes, beside 0."""
+    """Least ratio of the targets that random order finds to those that PTarget finds, at six budgets together, over
+    three regimes. The ratio is compared with 0.
+    """
     found = min(chance / ours for ours, chance in map(_shares, (0.5, 0.8, 0.9)))
     return Recomputed("holds-with-correction" if found > 0.85 else "holds", 0.0, found)
 
@@ -257,7 +278,9 @@ def random_order_does_as_well() -> Recomputed:
                "random order, and takes the rest.",
 )
 def signal_under_the_noise() -> Recomputed:
-    """PTarget's lead over random order, of Target's, at six budgets together, fragmented, beside 1."""
+    """Lead of PTarget over random order as a share of Target's lead over random order, at six budgets together, where
+    targets are fragmented.
+    """
     plain, ours, chance = (float(each.at(_BUDGETS).sum()) for each in _searched(0.9))
     found = (ours - chance) / (plain - chance)
     return Recomputed("holds-with-correction" if 0.0 < found < 0.75 else "holds", 1.0, found)

@@ -1,7 +1,7 @@
-"""Claims about the model and its statistics.
+"""Claims of chapter 7 of Wu 2017 about the model and the statistics of proximity.
 
-Errata are numbered as in spec targeted_search 5. Each function recomputes what decides one claim.
-`line` counts in the text that we read, in which symbols are often lost.
+Errata are numbered as in spec targeted_search 5. Each public function recomputes the evidence for a claim. The argument
+`line` of a claim is a line number in the source's text as we read it, in which symbols are often lost.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _FEW = 4  # vertices of enumerated graphs, where that decides; five elsewhere
     correction="No edge between targets differs in any rewiring of a protected vertex.",
 )
 def edges_between_targets() -> Recomputed:
-    """Edges between targets that differ between any two graphs that one protected vertex can make, beside none."""
+    """Number of edges between targets that differ between any two graphs which differ in one protected vertex."""
     made = network()
     seen = set()
     for graph in made.graphs:
@@ -62,14 +62,16 @@ def edges_between_targets() -> Recomputed:
                "it has its components.",
 )
 def everybody_is_examined() -> Recomputed:
-    """Examinations until all targets of the toy are surely known, beside n - 1 = 15."""
+    """Number of examinations after which all targets of the toy graph are surely known, compared with n - 1 = 15."""
     found = random_order(toy(), 16, Noise.simulated(1))
     right = set(found.order.tolist()) == TARGETS and found.guarantees.privacy[0].loss == PureDP(0.0)
     return Recomputed("holds" if right and found.log.queries == 15 else "false", 15.0, float(found.log.queries))
 
 
 def _one_query() -> tuple[Investigation, Investigation]:
-    """Seed 0, target 2, and a protected 1 who knows nobody, or the seed."""
+    """Two neighbouring investigations with seed 0 and target 2. The protected vertex 1 is isolated in one and adjacent
+    to the seed in the other.
+    """
     return (Investigation(graph_of([(0, 2)], 3), 0, {0, 2}),
             Investigation(graph_of([(0, 2), (0, 1)], 3), 0, {0, 2}))
 
@@ -81,7 +83,7 @@ def _one_query() -> tuple[Investigation, Investigation]:
                "its neighbour. Only the noisy fake target may end a search.",
 )
 def limit_of_examinations() -> Recomputed:
-    """The log ratio of the released list after one examination at most, of two neighbouring graphs, beside 0."""
+    """Log ratio of the probabilities of the released list on two neighbouring graphs, after at most one examination."""
     lists = [target(each, 1, cap=1).order.tolist() for each in _one_query()]
     return Recomputed("false" if lists == [[0, 2], [0]] else "holds", 0.0, math.inf)
 
@@ -94,7 +96,9 @@ def limit_of_examinations() -> Recomputed:
                "this one takes one.",
 )
 def time_of_the_list() -> Recomputed:
-    """Examinations before the same list is out on a neighbouring graph, beside those on the first."""
+    """Number of examinations until a list is released on one graph, compared with the number until the same list is
+    released on a neighbouring graph.
+    """
     first, second = (target(each, 1) for each in _one_query())
     same = first.order.tolist() == second.order.tolist()
     right = same and first.log.queries < second.log.queries
@@ -111,7 +115,9 @@ def time_of_the_list() -> Recomputed:
     correction="One bar is lost in our text (erratum 7); it changes nothing, because the relation is symmetric.",
 )
 def sensitivity_without_its_sign() -> Recomputed:
-    """The largest signed change of common neighbours over ordered pairs, beside the largest absolute one."""
+    """Largest signed change of the number of common neighbours over ordered pairs of graphs, compared with the largest
+    absolute change.
+    """
     made, confirmed = network(), np.array([0, 1])
     values = np.array([CommonNeighbours().values(graph, confirmed)[[4, 5, 7]] for graph in made.graphs])
     change = values[:, None] - values[None]
@@ -125,7 +131,7 @@ def sensitivity_without_its_sign() -> Recomputed:
     correction="d/2, attained: every path through a vertex takes two of its edges. 1 for k = 2.",
 )
 def flow_through_one_vertex() -> Recomputed:
-    """How far d = 4 new contacts of one vertex move a flow over three edges, beside d."""
+    """Change of a largest flow over three edges by 4 new contacts of one vertex, compared with the degree bound 4."""
     edges = [(0, 1), (0, 2)]
     joined = [*edges, (3, 1), (3, 2), (3, 4), (3, 5)]
     before, after = (float(values_of(LargestFlow(3), each, 6, (4, 5))[0]) for each in (edges, joined))
@@ -140,7 +146,9 @@ def flow_through_one_vertex() -> Recomputed:
     correction="For simple paths; ours is below it, by 2% or more up to d = 50.",
 )
 def paths_through_one_vertex() -> Recomputed:
-    """Our bound over (k-1) d^(k-1), at most, for k up to 6 and d up to 50; enumeration keeps to ours."""
+    """Largest ratio of our bound on the sensitivity of paths to (k-1) d^(k-1), for path lengths k up to 6 and degrees d
+    up to 50. Enumerated changes must stay within our bound.
+    """
     worst = max(Paths(k).sensitivity(d) / ((k - 1) * d ** (k - 1)) for k in range(2, 7) for d in range(2, 51))
     kept = all(enumerate_pairs(Paths(k), 3, people=_FEW).target_change <= Paths(k).sensitivity(3) for k in (2, 3))
     return Recomputed("holds" if kept and worst <= 1.0 else "false", 1.0, worst)
@@ -153,8 +161,8 @@ def paths_through_one_vertex() -> Recomputed:
     correction="That counts length k alone (erratum 6). For walks the argument gives 21 at k = d = 3, not 18.",
 )
 def walks_through_one_vertex() -> Recomputed:
-    """The sensitivity by the printed argument for walks of all lengths up to 3, d = 3, beside its 18 for length 3
-    alone.
+    """Sensitivity by the printed argument for walks of all lengths up to 3 in graphs of degree up to 3, compared with
+    the printed 18 for length 3 alone.
     """
     found, seen = Walks(3).sensitivity(3), enumerate_pairs(Walks(3), 3, people=_FEW).target_change
     return Recomputed("holds-with-correction" if seen <= 18.0 < found else "false", 18.0, found)
@@ -168,7 +176,9 @@ def walks_through_one_vertex() -> Recomputed:
                "component. With one end in S it is d-1.",
 )
 def triangles_of_targets() -> Recomputed:
-    """How far triangles with both ends in S move, d = 3, beside d; with one end in S they move by d - 1 at most."""
+    """Largest change of the number of triangles with both ends in the set S of targets, for degrees up to 3, compared
+    with the printed 3. The number of triangles with one end in S changes by at most 2.
+    """
     found = enumerate_pairs(Triangles(2), 3, people=_FEW).target_change
     other = enumerate_pairs(Triangles(1), 3, people=_FEW).target_change
     return Recomputed("holds-with-correction" if found == 0.0 < other <= 2.0 else "false", 3.0, found)
@@ -181,7 +191,9 @@ def triangles_of_targets() -> Recomputed:
     correction="1 over all 155,175 pairs of five vertices with degrees up to 3; it needs no bound on degrees.",
 )
 def common_neighbours_move_by_one() -> Recomputed:
-    """The largest change of common neighbours of a target over all pairs of five vertices, d = 3."""
+    """Largest change of the number of common neighbours with a target, over all pairs of graphs on five vertices with
+    degrees up to 3.
+    """
     found = enumerate_pairs(CommonNeighbours(), 3).target_change
     return Recomputed("holds" if found == 1.0 else "false", 1.0, found)
 
@@ -192,7 +204,9 @@ def common_neighbours_move_by_one() -> Recomputed:
     correction="0, and 0 is its value too for everybody who is not examined: it finds no other component.",
 )
 def contacts_of_targets() -> Recomputed:
-    """The largest change of a target's contacts in S over all pairs of four vertices."""
+    """Largest change of a target's number of contacts in the set S of confirmed targets, over all pairs of graphs on
+    four vertices.
+    """
     found = enumerate_pairs(Contacts(), 3, people=_FEW).target_change
     return Recomputed("holds" if found == 0.0 else "false", 0.0, found)
 
@@ -203,7 +217,9 @@ def contacts_of_targets() -> Recomputed:
     correction="Seven at d = 3, where 4 is claimed (erratum 4): up to 2d + 1.",
 )
 def values_that_change() -> Recomputed:
-    """Vertices whose common neighbours change when one is rewired, d = 3, beside d + 1."""
+    """Number of vertices with a changed number of common neighbours when one vertex is rewired, for degrees up to 3,
+    compared with the printed 4.
+    """
     before, after, confirmed = SHIFTED_BRIDGE
     changed = values_of(CommonNeighbours(), before, 7, confirmed) != values_of(CommonNeighbours(), after, 7, confirmed)
     found = int(changed.sum())
@@ -218,7 +234,9 @@ def values_that_change() -> Recomputed:
                "is safe, but not for the printed reason (erratum 4).",
 )
 def counts_that_change() -> Recomputed:
-    """How far #{v outside N[T]: f(v) >= x} moves, d = 3, beside the printed d + 1."""
+    """Largest change of the number of vertices v outside N[T] with f(v) >= x, for degrees up to 3, compared with the
+    printed 4.
+    """
     found = enumerate_pairs(CommonNeighbours(), 3).count_outside
     right = found == CommonNeighbours().count_sensitivity(3) < 4
     return Recomputed("holds-with-correction" if right else "false", 4.0, float(found))
@@ -231,7 +249,9 @@ def counts_that_change() -> Recomputed:
     correction="d-1, attained (erratum 1): 2 at d = 3. The lemma is of distinct common neighbours.",
 )
 def sum_of_common_neighbours() -> Recomputed:
-    """The largest change of the sum over targets of common neighbours, d = 3, beside 1."""
+    """Largest change of the sum over targets of the number of common neighbours, at degrees up to 3, compared with the
+    printed sensitivity 1.
+    """
     found = enumerate_pairs(CommonNeighboursMulti(), 3).target_change
     return Recomputed("false" if found > 1.0 else "holds", 1.0, found)
 
@@ -242,7 +262,7 @@ def sum_of_common_neighbours() -> Recomputed:
     correction="4 at d = 4, attained outside the neighbourhood of the targets.",
 )
 def largest_value() -> Recomputed:
-    """The largest number of common neighbours outside N[S] with degrees up to 4, beside d."""
+    """Largest number of common neighbours of a vertex outside N[S], for degrees up to 4, compared with 4."""
     edges = [(0, w) for w in range(2, 6)] + [(1, w) for w in range(2, 6)]
     found = float(values_of(CommonNeighbours(), edges, 6, (0,))[1])
     return Recomputed("holds" if found == 4.0 == CommonNeighbours().most(4) else "false", 4.0, found)
@@ -256,9 +276,11 @@ def largest_value() -> Recomputed:
                "lists that are cut to d one vertex moves CN by 5 at d = 5.",
 )
 def lists_cut_to_a_bound() -> Recomputed:
-    """How far one vertex moves common neighbours if lists are cut to their first d = 5 names, beside 1.
+    """Change of the number of common neighbours by one vertex, compared with 1, if contact lists are cut to their first
+    d = 5 names.
 
-    Five people know target 1 and the confirmed 10, and have five contacts each. Vertex 0 comes first in their lists.
+    Five people know target 1 and the confirmed target 10, and have five contacts each. Vertex 0 comes first in the
+    contact lists of the five people.
     """
     bound, middle = 5, range(2, 7)
     others = [(w, v) for w in middle for v in (1, 7, 8, 9, 10)]

@@ -1,6 +1,7 @@
-"""Claims about what a search loses.
+"""Claims of chapter 7 of Wu 2017 about the privacy loss of a search.
 
-Each function recomputes what decides one claim. `line` counts in the text that we read.
+Each public function recomputes the evidence for a claim. The argument `line` of a claim is a line number in the
+source's text as we read it.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ _CALLS = 13  # k = 14, as in the experiments
                "break ties.",
 )
 def component_search_is_free() -> Recomputed:
-    """How many of 248 rewirings of a protected vertex of the toy change what the search of a component releases."""
+    """Number of 248 rewirings of a protected vertex of the toy graph that change the list which the search of one
+    component releases.
+    """
     base = toy()
     usual, changed, seen = sfs(base.graph, 0, TARGETS), 0, 0
     for rows in list(rewirings(base.graph, 13, 5))[::20]:
@@ -64,7 +67,9 @@ def component_search_is_free() -> Recomputed:
     correction="And no less: 1.91 epsilon with values (1, 20) and (0, 21).",
 )
 def noisy_maximum() -> Recomputed:
-    """The loss of a noisy maximum of values (1, 20) and (0, 21) at scale 1, beside 2."""
+    """Privacy loss of a noisy maximum between the values (1, 20) and (0, 21), with Laplace noise of scale 1, compared
+    with the claimed loss of 2.
+    """
     found = selection_loss(1.0, 20.0)
     return Recomputed("holds" if 1.9 < found <= 2.0 else "false", 2.0, found)
 
@@ -76,7 +81,9 @@ def noisy_maximum() -> Recomputed:
                "13 has 4 Delta/epsilon beside half of epsilon for the threshold.",
 )
 def noise_of_the_text() -> Recomputed:
-    """The same with the noise of line 6064, of scale Delta/epsilon with epsilon = 1, beside 1."""
+    """Privacy loss of a noisy maximum with the noise of line 6064, which has scale Delta/epsilon, at epsilon = 1,
+    compared with 1.
+    """
     found = selection_loss(1.0, 20.0)
     return Recomputed("false" if found > 1.0 else "holds", 1.0, found)
 
@@ -88,7 +95,7 @@ def noise_of_the_text() -> Recomputed:
     correction="With and without a fake target.",
 )
 def nobody_left() -> Recomputed:
-    """The probability that nothing is found once all targets are known, whatever the threshold."""
+    """Probability that a call finds nothing once all targets are known, for any threshold."""
     found = min(float(call_law([], 4.0, "laplace", each)[-1]) for each in (None, 0.0, 3.0, [0.5, 0.5]))
     return Recomputed("holds" if found == 1.0 else "false", 1.0, found)
 
@@ -101,7 +108,9 @@ def nobody_left() -> Recomputed:
                "depends on an I that is not the same on both graphs (erratum 3).",
 )
 def one_call() -> Recomputed:
-    """The loss of the list after one call with epsilon = 1, over all rewirings of one of ten people, d = 4."""
+    """Privacy loss of the list after one call at epsilon = 1, over all rewirings of one of ten people, with degrees up
+    to d = 4.
+    """
     made = network()
     found = list_loss(tree_of(fitted(PTarget(made.people, 2, 2, 1.0, 4), made).call, made), made.graphs)
     return Recomputed("holds-with-correction" if 0.0 < found <= 1.0 else "false", 1.0, found)
@@ -115,7 +124,9 @@ def one_call() -> Recomputed:
                "where 40 targets are behind one person, and 2.0 without end of people.",
 )
 def printed_threshold() -> Recomputed:
-    """The loss of two calls with the printed threshold, 40 targets behind one person, epsilon = .2, beside .4."""
+    """Privacy loss of two calls with the printed threshold at epsilon = .2, where 40 targets are behind one person,
+    compared with .4.
+    """
     witness = Witness(bridged=40)
     found, end = witness.loss, limit_loss(40, witness.scale, 1e-4)
     right = abs(end - 40 * witness.epsilon / 4) < 1e-3
@@ -129,7 +140,9 @@ def printed_threshold() -> Recomputed:
     correction="0.047 of 0.4 on the witness of erratum 3.",
 )
 def corrected_threshold() -> Recomputed:
-    """The same, counted over V minus N[T]."""
+    """Privacy loss of two calls with the corrected threshold, which counts over V minus N[T], at epsilon = .2, where 40
+    targets are behind one person, compared with the claimed .4.
+    """
     witness = Witness(bridged=40, printed=False)
     return Recomputed("holds-with-correction" if witness.loss <= witness.promised else "false", witness.promised,
                    witness.loss)
@@ -143,7 +156,9 @@ def corrected_threshold() -> Recomputed:
                "at epsilon = 1.",
 )
 def failed_searches_tell() -> Recomputed:
-    """The loss of the event that one component alone is released, beside (k - 1) epsilon with k = 1 found."""
+    """Privacy loss of the event that only one component is released, compared with the claim (k - 1) epsilon = 0 where
+    k = 1 component is found.
+    """
     made = network()
     tree = tree_of(fitted(PTarget(made.people, 2, 2, 1.0, 4), made).call, made)
     first = tree._component(made.graphs[0], made.targets[0])
@@ -163,7 +178,9 @@ def failed_searches_tell() -> Recomputed:
                "stop: by 2,924.",
 )
 def precision_of_the_threshold() -> Recomputed:
-    """Vertices by which the private count may miss K in 27,262, d = 1,147, epsilon = .2; smoothed: 2,924."""
+    """Largest number of vertices by which the private count may miss K in a network of 27,262 people, at d = 1,147 and
+    epsilon = .2. The smoothed stop misses by at most 2,924.
+    """
     errors = {}
     for stop in _DRAWN:
         promises = PTarget(27_262, 2, 1_000, 0.2, 1_147, stop=stop).guarantees()
@@ -180,7 +197,9 @@ def precision_of_the_threshold() -> Recomputed:
                "235,710 come before it. The smoothed stop counts the people expected before it.",
 )
 def examined_before_the_fake() -> Recomputed:
-    """Vertices of value 0 in 235,710 that come before a fake of value 3, Lap(20), beside the number above it, 0."""
+    """Expected number of 235,710 vertices with value 0 that come before a fake vertex of value 3 under Laplace noise of
+    scale 20. By the source's rule 0 vertices come before the fake one, since no vertex has a value above 3.
+    """
     found = 235_710 * float(wins_over("laplace", 3.0, 20.0))
     return Recomputed("false" if found > 1_000.0 else "holds", 0.0, found)
 
@@ -204,7 +223,9 @@ def _toy_loss() -> float:
                "4,944 rewirings of a vertex.",
 )
 def two_calls_on_the_toy() -> Recomputed:
-    """The loss of lists of three components over all pairs of 4,944 rewirings, epsilon = 1, beside 2."""
+    """Privacy loss of the lists of three components over all pairs of 4,944 rewirings of the toy graph at epsilon = 1,
+    compared with 2.
+    """
     found = _toy_loss()
     return Recomputed("holds-with-correction" if found <= 2.0 else "false", 2.0, found)
 
@@ -215,7 +236,7 @@ def two_calls_on_the_toy() -> Recomputed:
     correction="13 calls at .2 cost 2.6 among a hundred people and among a million.",
 )
 def cost_of_calls_alone() -> Recomputed:
-    """The epsilon of 13 calls at .2 among a million people, beside that among a hundred."""
+    """Epsilon of 13 calls at .2 in a network of a million people, compared with that in a network of a hundred."""
     few, many = (_pure(PTarget(people, 14, 50, 0.2, 30)) for people in (100, 1_000_000))
     return Recomputed("holds" if few == many else "false", few, many)
 
@@ -233,7 +254,7 @@ def _pure(search: PTarget) -> float:
                "that holds of all such calls is 461.",
 )
 def composition_as_printed() -> Recomputed:
-    """The least valid epsilon of 1,000 calls at 1 with delta = .5, beside the printed one."""
+    """The least valid epsilon of 1,000 calls at epsilon = 1 and delta = .5, compared with the printed epsilon."""
     printed, proved = printed_composition(1_000, 1.0, 0.5)
     found = compositions(1_000, 1.0, 0.5)["calls: optimal"]
     return Recomputed("false" if not proved and found > printed else "holds", printed, found)
@@ -246,7 +267,9 @@ def composition_as_printed() -> Recomputed:
     correction="7.58 for 13 calls at .2, delta = 10^-6, where their sum is 2.6. It pays from 111 calls on.",
 )
 def composition_at_their_size() -> Recomputed:
-    """The sum of 13 calls at .2, beside the printed epsilon at delta = 10^-6; ours is below both."""
+    """Sum of the privacy losses of 13 calls at epsilon = .2, compared with the printed epsilon at delta = 10^-6. Our
+    bound on epsilon is below both numbers.
+    """
     printed, _ = printed_composition(_CALLS, 0.2, _DELTA)
     rules = compositions(_CALLS, 0.2, _DELTA)
     vacuous = min(rules.values()) < rules["basic"] < printed
@@ -261,7 +284,9 @@ def composition_at_their_size() -> Recomputed:
                "noise 1.167.",
 )
 def composition_of_two_steps() -> Recomputed:
-    """Thresholds and selections composed apart, 13 calls at .2, delta = 10^-6, beside their sum; gumbel: 1.167."""
+    """Epsilon of 13 calls at .2 and delta = 10^-6 where thresholds and selections are composed separately, compared
+    with the sum of the losses. With Gumbel noise the epsilon is 1.167.
+    """
     rules = compositions(_CALLS, 0.2, _DELTA)
     gumbel = compositions(_CALLS, 0.2, _DELTA, noise_kind="gumbel")["two-step"]
     found = rules["two-step"]
@@ -276,7 +301,9 @@ def composition_of_two_steps() -> Recomputed:
                "Corollary 2.2.5.",
 )
 def number_of_calls_in_the_proof() -> Recomputed:
-    """The ratio of sqrt(8 k ln(1/delta)) epsilon to 2 sqrt(2 (k-1) ln(1/delta)) epsilon, k = 14, beside 1."""
+    """Ratio of the bound of the proof, sqrt(8 k ln(1/delta)) epsilon, to the printed 2 sqrt(2 (k-1) ln(1/delta))
+    epsilon, for k = 14 components.
+    """
     printed, _ = printed_composition(_CALLS, 0.2, _DELTA)
     found = math.sqrt(8 * (_CALLS + 1) * -math.log(_DELTA)) * 0.2 / printed
     return Recomputed("holds-with-correction" if found > 1.0 + _ROOM else "holds", 1.0, found)
@@ -293,7 +320,9 @@ def number_of_calls_in_the_proof() -> Recomputed:
                "threshold as much again.",
 )
 def noise_of_the_experiments() -> Recomputed:
-    """The loss of one selection with Lap(20), beside 1/20: values (1, 400) and (0, 401)."""
+    """Privacy loss of one selection with Laplace noise of scale 20 between the values (1, 400) and (0, 401), compared
+    with 1/20.
+    """
     found, most = selection_loss(20.0, 400.0), call_cost(20.0, 1.0, "none")
     return Recomputed("false" if 0.05 < found <= most else "holds", 0.05, found)
 
@@ -305,7 +334,9 @@ def noise_of_the_experiments() -> Recomputed:
     correction="1.37 without a threshold and 1.87 with one (erratum 2), for the same calls.",
 )
 def multiplier_of_the_first_regime() -> Recomputed:
-    """The multiplier of as many calls as 1.17 stands for, corrected; with a drawn threshold: 1.87."""
+    """Corrected risk multiplier of the number of calls that corresponds to the printed 1.17. With a drawn threshold the
+    multiplier is 1.87.
+    """
     found = multipliers(20.0 * math.log(1.17), 20.0)
     return Recomputed("false" if found.without_threshold > 1.3 else "holds", found.claimed, found.without_threshold)
 
@@ -317,7 +348,9 @@ def multiplier_of_the_first_regime() -> Recomputed:
     correction="3.67 after 13 calls without a threshold, 13.5 with one (erratum 2), where 1.92 is counted.",
 )
 def multiplier_of_all_calls() -> Recomputed:
-    """The multiplier of 13 calls with Lap(20), beside 2; with a drawn threshold: 13.5."""
+    """Risk multiplier of 13 calls with Laplace noise of scale 20, compared with the claimed 2. With a drawn threshold
+    the multiplier is 13.5.
+    """
     found = multipliers(_CALLS, 20.0)
     return Recomputed("false" if found.claimed < 2.0 < found.without_threshold else "holds",
                       2.0, found.without_threshold)

@@ -1,10 +1,11 @@
-"""Sensitivities by enumeration: every pair of small graphs that differ in one protected vertex, every set of targets.
+"""Sensitivities by enumeration: every pair of small graphs that differ in one protected vertex, with every set of
+targets.
 
     >>> from confide.search.statistics import CommonNeighbours, Contacts
     >>> enumerate_pairs(CommonNeighbours(), 2, people=4).target_change, enumerate_pairs(Contacts(), 2, people=4).changed
     (1.0, 1)
 
-Statistics do not look at names, so the rewired vertex is always the last one.
+Statistics do not depend on the names of vertices, so the rewired vertex is always the last one.
 """
 
 from __future__ import annotations
@@ -29,20 +30,21 @@ _FIXED = ((0, 2),)
 SHIFTED_BRIDGE = (
     (*_FIXED, (0, 6), (2, 6), (3, 6)), (*_FIXED, (1, 6), (4, 6), (5, 6)), (0, 1),
 )
-"""Edges of two graphs on seven vertices with degrees up to 3, and S: rewiring the last vertex changes the common
-neighbours of all seven, where Claim 7.7.2 says at most d + 1 = 4 (spec targeted_search 2)."""
+"""Edges of two graphs on seven vertices with degrees up to 3, and the set S. Rewiring the last vertex changes the
+common neighbours of all seven vertices, while Claim 7.7.2 says that at most d + 1 = 4 change (spec targeted_search 2).
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Enumerated:
-    """The largest changes over all pairs.
+    """The largest changes of a statistic over all pairs of graphs.
 
     Args:
-        target_change: change of the value of a vertex that is neither rewired nor in S: bounded by Delta.
-        changed: number of vertices whose values change: bounded by the impact cardinality.
+        target_change: change of the value of a vertex that is neither rewired nor in S; bounded by Delta.
+        changed: number of vertices with changed values; bounded by the impact cardinality.
         count_unconfirmed: change of #{v in V minus S: f(v) >= x}.
-        count_outside: change of #{v in V minus N[S]: f(v) >= x}: bounded by the threshold's sensitivity.
-        pairs: number of pairs of graphs, each with one S.
+        count_outside: change of #{v in V minus N[S]: f(v) >= x}; bounded by the threshold's sensitivity.
+        pairs: number of pairs of graphs, each with one set S of targets.
     """
 
     target_change: float
@@ -54,7 +56,7 @@ class Enumerated:
 
 @dataclass(frozen=True, eq=False)
 class _Star:
-    """All graphs that one vertex can make of the others, with one S."""
+    """All graphs that result from rewiring one vertex while the others stay unchanged, with one set S of targets."""
 
     degrees: NDArray[np.int64]  # (graphs,) the largest one
     values: _Array  # (graphs, n)
@@ -63,16 +65,17 @@ class _Star:
 
 
 def enumerate_pairs(statistic: Statistic, degree_bound: int, *, people: int = 5, every: int = 1) -> Enumerated:
-    """Largest changes over all pairs of graphs on so many vertices with degrees within the bound.
+    """Largest changes of a statistic over all pairs of graphs on a given number of vertices, with degrees within a
+    bound.
 
     Args:
         statistic: statistic of proximity.
-        degree_bound: d.
+        degree_bound: largest degree d.
         people: number of vertices, 2..6; six take minutes.
-        every: step k: only every k-th of the other graphs is taken, where the statistic is slow.
+        every: step k. Only every k-th graph of the other vertices is used, for slow statistics.
 
     Raises:
-        InvalidInput: too many people to enumerate.
+        InvalidInput: there are too many people to enumerate.
 
     Source: spec targeted_search 2 and 11 (check 9).
     """

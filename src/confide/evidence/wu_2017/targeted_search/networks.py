@@ -1,6 +1,7 @@
-"""Networks to repeat the experiments on: made up at the published sizes, and a real one that a package ships.
+"""Networks on which the experiments are repeated: simulated ones at the published sizes, and a real one from another
+package.
 
-Nothing of the real one is part of confide.
+No data of the real network are part of confide.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _CAST = "film.film.actor"
 
 
 def film_casts_file() -> Path:
-    """The path at which the package recbole keeps its file of films.
+    """The path at which the package recbole stores its file of films.
 
     Raises:
         InvalidInput: the package is not installed.
@@ -34,16 +35,17 @@ def film_casts_file() -> Path:
 
 
 def film_casts(path: str | os.PathLike[str] | None = None, *, at_least: int = 1) -> Graph:
-    """Actors who appear in the same film: 27,262 people, 979,448 edges, in recbole 1.2.1.
+    """The network of actors who appear in the same film: 27,262 people and 979,448 edges, in recbole 1.2.1.
 
-    The file links films to Freebase (CC BY); the list of films is MovieLens' (for research). The ids are Freebase's.
+    The file links films to Freebase (CC BY). The list of films is that of MovieLens (for research), and the ids are
+    Freebase's.
 
     Args:
-        path: path of ml-100k.kg; that of the installed package when None.
+        path: path of ml-100k.kg; path of the file in the installed package when None.
         at_least: number of films that neighbours share.
 
     Raises:
-        InvalidInput: no such file, or another one.
+        InvalidInput: the file does not exist, or it is another file.
 
     Source: spec targeted_search 8.
     """
@@ -60,9 +62,11 @@ def film_casts(path: str | os.PathLike[str] | None = None, *, at_least: int = 1)
 
 
 def costars_like_imdb(*, at_least: int = 1, seed: int = 0) -> Graph:
-    """A network of the size of the published co-appearance graph: 235,710 people, 4,652,511 edges with seed 0.
+    """A simulated network of the size of the published co-appearance graph: 235,710 people, and 4,652,511 edges with
+    seed 0.
 
-    34,200 films of 400 communities, 14 places on average, one in ten of them for anybody.
+    The network has 34,200 films in 400 communities. A film has 14 roles on average, and one role in ten is open to
+    people of all communities.
 
     Args:
         at_least: number of films that neighbours share.
@@ -74,9 +78,11 @@ def costars_like_imdb(*, at_least: int = 1, seed: int = 0) -> Graph:
 
 
 def coauthors_like_dblp(*, at_least: int = 1, seed: int = 0) -> Graph:
-    """A network of the size of the published co-author graph: 956,043 people, 3,733,731 edges with seed 0.
+    """A simulated network of the size of the published co-author graph: 956,043 people, and 3,733,731 edges with seed
+    0.
 
-    1,060,000 papers of 20,000 communities, 3.1 authors on average, 15 in a hundred of them anybody.
+    The network has 1,060,000 papers in 20,000 communities. A paper has 3.1 authors on average, and 15 in a hundred of
+    them come from all communities.
 
     Args:
         at_least: number of papers that neighbours share.

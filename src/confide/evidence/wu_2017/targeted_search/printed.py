@@ -1,9 +1,10 @@
-"""The private search as it was printed, for comparison and as something that an audit must flag. It promises nothing.
+"""The private search as it was printed, for comparison and as a mechanism that an audit must flag. The printed search
+guarantees nothing.
 
-Three things break the printed claim. The threshold counts unexamined vertices, who depend on earlier noise and on
-protected edges: with one bridge to many targets the loss is a multiple of what is claimed (E3). The text and the
-experiments use a quarter of the noise that the algorithm names (E2). And the experiments' statistic moves by up
-to d - 1, not 1 (E1).
+Three mistakes break the printed claim. The threshold counts unexamined vertices, and the set of these vertices depends
+on earlier noise and on protected edges. With one bridge to many targets the privacy loss is a multiple of the claimed
+one (erratum E3). The text and the experiments use a quarter of the noise in the algorithm (erratum E2). The statistic
+of the experiments has sensitivity up to d - 1, not 1 (erratum E1).
 
 Source: Wu 2017, Algorithms 13 and 14, lines 6064 and 6294-6299; spec targeted_search 5.
 """
@@ -37,7 +38,7 @@ _FORMS: tuple[Form, ...] = ("algorithm", "text", "experiments")
 
 
 class _Printed:
-    """The printed SearchCom: what is drawn in one call."""
+    """The random draws of one call of the printed algorithm SearchCom."""
 
     def __init__(self, form: Form, statistic: Statistic, stopping_target: int, epsilon: float, degree_bound: int,
                  noise: Noise) -> None:
@@ -50,7 +51,7 @@ class _Printed:
 
     def candidates(self, graph: Any, confirmed: NDArray[np.int64], examined: NDArray[np.bool_],
                    call: int) -> NoisyCandidates:
-        """The vertices outside I in noisy order, with the fake one among them."""
+        """The vertices outside the examined set I in noisy order, with the fake vertex among them."""
         values = self._statistic.values(graph, np.sort(confirmed))
         items = np.flatnonzero(~examined)
         threshold = float(self._threshold(values[items], call)) if self._stops else None
@@ -59,7 +60,7 @@ class _Printed:
         return NoisyCandidates(items, order, threshold)
 
     def _threshold(self, values: NDArray[np.float64], call: int) -> int:
-        """By counts over V minus I, with the printed impact cardinality d + 1."""
+        """The threshold, drawn by counts over V minus I, with the printed impact cardinality d + 1."""
         most = self._statistic.most(self._bound) or 0
         levels = np.clip(values, 0, most).astype(np.int64)
         at_least = np.cumsum(np.bincount(levels, minlength=most + 1)[::-1])[::-1]
@@ -73,27 +74,28 @@ def printed_search(
     noise: Noise, *, form: Form = "algorithm", statistic: Statistic | None = None, reset: bool = False,
     cap: int | None = None,
 ) -> FoundTargets:
-    """The search as printed. Its guarantees contain the printed claim, marked as false, and nothing else.
+    """The private search as printed. The guarantees of a result contain the printed claim, marked as false, and nothing
+    else.
 
     Args:
         investigation: graph, seeds and oracle.
-        components: k >= 1.
-        stopping_target: K (N in Algorithm 14).
-        epsilon: level of a call, as printed, in nats.
-        degree_bound: d.
+        components: number k >= 1 of components to find.
+        stopping_target: number K of vertices above the threshold (N in Algorithm 14).
+        epsilon: privacy loss of one call, as printed, in nats.
+        degree_bound: largest degree d.
         noise: source of randomness.
         form: "algorithm": Laplace noise of scale 4 Delta/epsilon, as in Algorithm 13; "text": Delta/epsilon, as in line
             6064; "experiments": Delta/epsilon and no stop, as with the printed Lap(20) for epsilon = 1/20.
-        statistic: statistic of proximity; common neighbours if left out. Their sum over targets has the printed
-            sensitivity 1.
-        reset: whether each search within a component has an examined set of its own, as Algorithm 14 says: then
-            vertices are examined again and again, and a search for a component can come upon a known target, which
-            uses up its round (E7). Otherwise they share one.
-        cap: examinations after which the search ends; not with `reset`.
+        statistic: statistic of proximity; by default the number of common neighbours. The sum of common neighbours over
+            targets has the printed sensitivity 1.
+        reset: whether each search within a component has an examined set of its own, as Algorithm 14 says. If True,
+            vertices are examined repeatedly, and a search for a component can find a known target, which uses up its
+            round (erratum E7). If False, all searches share one set.
+        cap: number of examinations after which the search ends; not with `reset`.
 
     Raises:
-        InvalidInput: a number out of range.
-        SeedNotTargeted: the oracle says so.
+        InvalidInput: a number is out of range.
+        SeedNotTargeted: the oracle says that a seed is no target.
         OracleUnavailable: the oracle gave no answer.
 
     Example:
@@ -128,7 +130,7 @@ def printed_search(
 
 
 def _with_resets(investigation: Investigation, printed: _Printed, calls: int, guarantees: Guarantees) -> FoundTargets:
-    """Algorithm 14 word by word: I = {S} at first, and only searches for a component add to it."""
+    """Algorithm 14 word by word. The set I is {S} at first, and only searches for a component add vertices to it."""
     graph, statuses = investigation.graph, investigation.statuses()
     log = OperatorLog()
     examined = np.zeros(graph.people, np.bool_)
@@ -171,14 +173,15 @@ def _with_resets(investigation: Investigation, printed: _Printed, calls: int, gu
 
 
 def printed_composition(calls: int, epsilon: float, delta: float) -> tuple[float, bool]:
-    """The printed epsilon_2 = 2 sqrt(2 m ln(1/delta)) epsilon, and whether the theorem that it rests on proves it here.
+    """The printed epsilon_2 = 2 sqrt(2 m ln(1/delta)) epsilon, and whether the theorem behind it proves it for these
+    parameters.
 
-    It needs sqrt(m) (e^epsilon - 1) <= sqrt(2 ln(1/delta)), which the print leaves out; and it is below m epsilon only
-    beyond m = 8 ln(1/delta) calls.
+    The theorem needs sqrt(m) (e^epsilon - 1) <= sqrt(2 ln(1/delta)), a condition that the source omits. The printed
+    epsilon_2 is below m epsilon only for m > 8 ln(1/delta) calls.
 
     Args:
-        calls: m >= 1.
-        epsilon: level of one call, in nats.
+        calls: number m >= 1 of calls.
+        epsilon: privacy loss of one call, in nats.
         delta: in (0, 1).
 
     Source: Wu 2017, Theorem 7.3.3; spec targeted_search 4 and 5, erratum E5.

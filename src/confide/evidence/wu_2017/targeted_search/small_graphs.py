@@ -1,4 +1,4 @@
-"""Small graphs on which the evidence is computed; the toy of 16 vertices is that of spec targeted_search 11."""
+"""Small graphs on which the evidence is computed. The toy graph of 16 vertices is that of spec targeted_search 11."""
 
 from __future__ import annotations
 
@@ -22,41 +22,42 @@ _TOY = ((0, 1), (0, 2), (1, 14), (2, 14), (0, 14), (5, 6), (6, 15), (1, 3), (3, 
 
 
 def graph_of(edges: Iterable[tuple[int, int]], people: int) -> Graph:
-    """A graph of some edges.
+    """The graph with the given edges.
 
     Args:
         edges: pairs of vertices.
-        people: n.
+        people: number n of vertices.
     """
     pairs = np.array(list(edges), dtype=np.int64).reshape(-1, 2)
     return Graph.from_edges(pairs[:, 0], pairs[:, 1], people=people)
 
 
 def toy() -> Investigation:
-    """A small investigation: 16 vertices, eight targets in three components, seed 0."""
+    """A small investigation: 16 vertices, eight targets in three components, and seed 0."""
     return Investigation(graph_of(_TOY, 16), 0, TARGETS)
 
 
 def values_of(statistic: Statistic, edges: Iterable[tuple[int, int]], people: int,
               confirmed: Iterable[int]) -> NDArray[np.float64]:
-    """The values of a statistic on a graph of some edges, shape (n,).
+    """The values of a statistic on the graph with the given edges, shape (n,).
 
     Args:
         statistic: statistic of proximity.
         edges: pairs of vertices.
-        people: n.
-        confirmed: S.
+        people: number n of vertices.
+        confirmed: set S of confirmed targets.
     """
     some: Any = np.array(sorted(confirmed), dtype=np.int64)
     return statistic.values(graph_of(edges, people), some)
 
 
 def selection_loss(scale: float, ahead: float) -> float:
-    """The log ratio of a noisy maximum between values (1, M) and (0, M + 1), of sensitivity 1: it comes near 2/b.
+    """The log ratio of a noisy maximum between the values (1, M) and (0, M + 1), with sensitivity 1. The log ratio
+    tends to 2/b as the value M grows.
 
     Args:
-        scale: b.
-        ahead: M.
+        scale: scale b of the noise.
+        ahead: value M.
 
     Example:
         >>> [round(selection_loss(1.0, ahead), 4) for ahead in (0.0, 10.0, 20.0)]

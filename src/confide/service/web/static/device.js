@@ -1,10 +1,10 @@
-// A participant's own noise: exact draws from the browser's randomness, and the report that her device sends.
+// A participant's own noise: exact draws from the browser's randomness, and the report that the device sends.
 //
 // The same samplers, bit for bit, as confide.privacy.noise.exact_draws, whose first lines say how bytes become draws.
 // Nothing is fetched, stored or sent by this module: it gives the report to the page, which shows it before it goes.
 //
 // Source: Canonne, Kamath and Steinke 2020, Algorithms 1 to 3.
-/** What she typed cannot be used; the text names the field and never repeats what stands in it. */
+/** A typed value cannot be used; the text names the field and never repeats what stands in it. */
 export class NotUsable extends Error {
     constructor(field, problem) {
         super(`${field}: ${problem}`);
@@ -13,13 +13,13 @@ export class NotUsable extends Error {
     }
 }
 /** Instructions whose level is above what this device, or the page that gives them, states as the largest. */
-export class TooTelling extends RangeError {
+export class LevelTooHigh extends RangeError {
     constructor() {
         super("instructions: the level is above the largest one");
-        this.name = "TooTelling";
+        this.name = "LevelTooHigh";
     }
 }
-/** The level above which nothing is drawn, whoever asks for it: in nats, and of a lattice as rho. e^10 is 22026. */
+/** The level above which nothing is drawn for any service: in nats, and of a lattice as rho. e^10 is 22026. */
 export const LARGEST_LEVEL = 10;
 const SURE = 64n; // standard deviations that noise on a lattice never reaches: the chance is below 10^-880
 const MOST_DIGITS = 300; // of a whole number in instructions: as a double it is finite
@@ -177,7 +177,7 @@ function typedText(field, typed) {
     return Object.prototype.hasOwnProperty.call(typed, field) ? String(typed[field]).trim() : "";
 }
 /** A whole number of the instructions. */
-function told(name, text) {
+function wholeNumber(name, text) {
     if (!/^\d+$/.test(text) || text.length > MOST_DIGITS) {
         throw new RangeError(`instructions: ${name} is no whole number`);
     }
@@ -190,9 +190,10 @@ function named(name, text) {
     }
 }
 /** The one level of a response, as it stands there. */
-function toldLevel(epsilon) {
+function givenLevel(epsilon) {
     const found = {
-        numerator: told("numerator", epsilon.numerator), denominator: told("denominator", epsilon.denominator),
+        numerator: wholeNumber("numerator", epsilon.numerator),
+        denominator: wholeNumber("denominator", epsilon.denominator),
     };
     checked(found.numerator, found.denominator, 0n);
     return found;
@@ -208,12 +209,12 @@ function largestLevel({ answers, input, epsilon, levels }) {
     if ((epsilon === undefined) === (levels === undefined))
         throw new RangeError("instructions: no level, or two");
     if (epsilon !== undefined)
-        return toldLevel(epsilon);
+        return givenLevel(epsilon);
     const { worth, epsilon: least, threshold, ceiling } = levels;
     named("worth", worth);
-    // whether she takes part, which everybody sees, would follow from her answer
+    // whether a participant takes part, which everybody sees, would follow from the answer
     if (worth === input)
-        throw new RangeError("instructions: her answer is no measure of what privacy is worth to her");
+        throw new RangeError("instructions: the answer is no measure of the worth of privacy");
     rationalOf(threshold);
     rationalOf(least);
     if (!(least >= 0 && least <= ceiling))
@@ -222,8 +223,8 @@ function largestLevel({ answers, input, epsilon, levels }) {
 }
 /** rho of a lattice: half the square of what a number can move, in standard deviations of the noise. */
 function rhoOf(instructions) {
-    const steps = told("steps", instructions.steps);
-    const sigma = told("sigma", instructions.sigma);
+    const steps = wholeNumber("steps", instructions.steps);
+    const sigma = wholeNumber("sigma", instructions.sigma);
     const { low, high } = instructions;
     rationalOf(Number(low));
     rationalOf(Number(high));
@@ -247,7 +248,7 @@ function admitted(instructions, stated) {
     const most = instructions.law === "response" ? largestLevel(instructions) : rhoOf(instructions);
     for (const limit of [rationalOf(LARGEST_LEVEL), rationalOf(stated)]) {
         if (most.numerator * limit.denominator > limit.numerator * most.denominator)
-            throw new TooTelling();
+            throw new LevelTooHigh();
     }
     return most;
 }
@@ -266,11 +267,11 @@ function staysOf(instructions) {
     const worth = instructions.law === "response" ? instructions.levels?.worth : undefined;
     return worth === undefined ? [instructions.input] : [instructions.input, worth];
 }
-/** The level of her report; null where she takes no part. The instructions are admitted. */
+/** The level of the report; null where the participant takes no part. The instructions are admitted. */
 function levelOf(instructions, typed) {
     const { epsilon, levels } = instructions;
     if (epsilon !== undefined)
-        return toldLevel(epsilon);
+        return givenLevel(epsilon);
     const { worth, epsilon: least, threshold, ceiling } = levels;
     const cost = typedNumber(worth, typed);
     if (!(cost > 0))
@@ -283,7 +284,7 @@ function levelOf(instructions, typed) {
     const level = 2 * Math.asinh(Math.hypot(far, Math.sinh(least / 2)));
     return rationalOf(Math.min(Math.max(level, least), ceiling));
 }
-/** Her number in steps of the lattice: exactly, the even one of two that are as near. */
+/** The typed number in steps of the lattice: exactly, the even one of two that are as near. */
 function centerOf(instructions, given) {
     const low = rationalOf(Number(instructions.low));
     const high = rationalOf(Number(instructions.high));
@@ -291,7 +292,7 @@ function centerOf(instructions, given) {
     const shared = low.denominator * high.denominator * value.denominator;
     const at = (each) => each.numerator * (shared / each.denominator);
     const span = at(high) - at(low); // above 0: the instructions are admitted
-    const scaled = told("steps", instructions.steps) * (at(value) - at(low)); // both are at least 0
+    const scaled = wholeNumber("steps", instructions.steps) * (at(value) - at(low)); // both are at least 0
     const down = scaled / span;
     const twice = 2n * (scaled - down * span);
     return twice > span || (twice === span && down % 2n === 1n) ? down + 1n : down;
@@ -333,11 +334,11 @@ function planned(instructions, typed, stated) {
             return { preview, draw };
         }
         case "lattice": {
-            const steps = told("steps", instructions.steps);
+            const steps = wholeNumber("steps", instructions.steps);
             if (given === "" || steps === 0n)
                 return nothing;
             const center = centerOf(instructions, typedNumber(instructions.input, typed));
-            const sigma = told("sigma", instructions.sigma);
+            const sigma = wholeNumber("sigma", instructions.sigma);
             const preview = {
                 columns: [instructions.column], takesPart: true, stays, deviation: deviationOf(instructions),
             };
@@ -346,8 +347,8 @@ function planned(instructions, typed, stated) {
     }
 }
 /**
- * What instructions can cost at most; nothing is typed or drawn yet. Throws TooTelling where their level is above
- * LARGEST_LEVEL or above the one that was stated to her, and RangeError where they make no sense.
+ * What instructions can cost at most; nothing is typed or drawn yet. Throws LevelTooHigh where their level is above
+ * LARGEST_LEVEL or above the stated one, and RangeError where they make no sense.
  */
 export function termsOf(instructions, stated = LARGEST_LEVEL) {
     const level = asNumber(admitted(instructions, stated));
@@ -356,27 +357,27 @@ export function termsOf(instructions, stated = LARGEST_LEVEL) {
         const found = { ...both, truth: truthAt(level, instructions.answers.length) };
         return instructions.levels === undefined ? found : { ...found, threshold: instructions.levels.threshold };
     }
-    return told("steps", instructions.steps) === 0n ? both : { ...both, deviation: deviationOf(instructions) };
+    return wholeNumber("steps", instructions.steps) === 0n ? both : { ...both, deviation: deviationOf(instructions) };
 }
 /**
- * What will leave her device; nothing is drawn. Throws as termsOf, and NotUsable where what she typed cannot be used.
+ * What will leave the device; nothing is drawn. Throws as termsOf, and NotUsable where a typed value cannot be used.
  */
 export function previewOf(instructions, typed, stated = LARGEST_LEVEL) {
     return planned(instructions, typed, stated).preview;
 }
-/** Draws the report that she hands in, and throws as previewOf. Each call draws anew, and costs its level again. */
+/** Draws the report that is handed in, and throws as previewOf. Each call draws anew, and costs its level again. */
 export function followInstructions(instructions, typed, bytes = systemBytes, stated = LARGEST_LEVEL) {
     const { preview, draw } = planned(instructions, typed, stated);
     return { row: { [instructions.column]: draw(bytes) }, preview };
 }
-// What a participant's own device does: it says what it would do, draws her report, shows it, and puts it alone into
+// What a participant's own device does: it says what it would do, draws the report, shows it, and puts it alone into
 // the form that is sent.
 //
-// The form in which she types has no way to the server (method "dialog"), and is shown only once this script holds it.
-// A report is drawn once: drawing again would cost her level again. So this device keeps what it drew, under the
-// campaign and her id and for her alone, until she has it forget her; it draws nothing that it cannot keep, nothing by
-// instructions that have changed since, and nothing where the service has a report of hers already. To look whether it
-// has drawn, to draw and to keep is one transaction of IndexedDB, which browsers run one after another whatever the
+// The form in which a participant types has no way to the server (method "dialog"), and is shown only once this script
+// holds it. A report is drawn once: drawing again would cost the level again. So this device keeps what it drew, under
+// the campaign and the id and for this participant alone, until asked to forget; it draws nothing that it cannot keep,
+// nothing by instructions that have changed since, and nothing where the service has a report already. To look whether
+// it has drawn, to draw and to keep is one transaction of IndexedDB, which browsers run one after another whatever the
 // number of tabs. Locks (navigator.locks) are not there where a page came without TLS; and localStorage, which each
 // process of a browser may hold a copy of, is not the same in all tabs at once, with a lock or without.
 //
@@ -388,10 +389,10 @@ const problem = document.getElementById("problem");
 const terms = document.getElementById("terms");
 const back = document.getElementById("back");
 const instructions = JSON.parse(typing.dataset.instructions);
-const stated = Number(document.getElementById("stated").textContent); // the number that she reads, in full
+const stated = Number(document.getElementById("stated").textContent); // the number that the page shows, in full
 const place = `confide ${typing.dataset.campaign} ${typing.dataset.who} report`;
 
-let showing = null; // the row that she sees
+let showing = null; // the row that is shown
 
 /** A reason of `problem`, by its name; nothing is drawn and nothing is sent. */
 class Refusal extends Error {}
@@ -446,19 +447,19 @@ async function within(mode, step) {
   }
 }
 
-/** The row of what is kept for her; null where nothing is. */
+/** The row that is kept; null where nothing is. */
 function rowOf(found) {
   if (found === undefined) return null;
   if (found.instructions !== inOrder(instructions)) throw new Refusal("changed");
   return found.row;
 }
 
-/** The row that this device drew for her, in whichever tab; null where it has not. */
+/** The row that this device drew, in whichever tab; null where it has not. */
 function kept() {
   return within("readonly", (store, then) => then(store.get(place), rowOf));
 }
 
-/** Draw for her and keep it, where this device has not: in one transaction. */
+/** Draw the report and keep it, where this device has not: in one transaction. */
 function drawOnce(given) {
   return within("readwrite", (store, then) => then(store.get(place), (found) => {
     if (rowOf(found) !== null) return;
@@ -475,7 +476,7 @@ function checkStorage() {
   });
 }
 
-/** Whether the service waits for a report of hers: asked before anything is drawn, and again before it is sent. */
+/** Whether the service waits for a report: asked before anything is drawn, and again before it is sent. */
 async function checkAwaited() {
   let mine;
   try {
@@ -491,9 +492,9 @@ async function checkAwaited() {
 }
 
 /**
- * Whether the instructions are about the form that she sees, in the unit of the level that the offer states. Otherwise
- * what she is asked could be taken for something else: an answer that no report can have, or one that is read as what
- * privacy is worth to her, shows by whether a report leaves.
+ * Whether the instructions are about the form that is shown, in the unit of the level that the offer states. Otherwise
+ * a question could be taken for something else: an answer that no report can have, or one that is read as what
+ * privacy is worth to a participant, shows by whether a report leaves.
  */
 function checkForm() {
   const fields = (name) => [...typing.elements].filter((each) => each.name === `field.${name}`);
@@ -502,9 +503,9 @@ function checkForm() {
   const local = instructions.law === "response";
   const worth = fields(instructions.levels?.worth ?? "");
   const offered = inOrder([...choices].sort()) === inOrder(local ? [...instructions.answers].sort() : []);
-  const told = document.getElementById("stated").dataset.notion === (local ? "epsilon" : "rho");
+  const sameUnit = document.getElementById("stated").dataset.notion === (local ? "epsilon" : "rho");
   const written = [...worth, ...(local ? [] : fields(instructions.input))].every((each) => each.type === "text");
-  if (!offered || !told || !written) throw new RangeError("instructions: they are not about this form");
+  if (!offered || !sameUnit || !written) throw new RangeError("instructions: they are not about this form");
 }
 
 /** A number as the server's pages write it: four digits that count. */
@@ -553,13 +554,13 @@ function typed() {
   return found;
 }
 
-/** What can leave with what she has typed so far, each with its odds. */
+/** What can leave with the values typed so far, each with its odds. */
 function foresee() {
   let preview;
   try {
     preview = previewOf(instructions, typed(), stated);
   } catch (error) {
-    if (!(error instanceof NotUsable)) throw error; // she is still typing
+    if (!(error instanceof NotUsable)) throw error; // still typing
   }
   const odds = preview?.odds?.map(({ answer, probability }) => `${answer}: ${ofHundred(probability)}`).join("; ");
   say("terms-odds", odds === undefined ? undefined : { odds });
@@ -593,7 +594,7 @@ function show(row, preview) {
   (shown === "" ? back : sending.querySelector("button:not([type])")).focus();
 }
 
-/** Back to what she types: nothing was drawn, and nothing is kept. */
+/** Back to the form: nothing was drawn, and nothing is kept. */
 function goBack() {
   showing = null;
   fill({});
@@ -605,14 +606,14 @@ function goBack() {
 /** What is wrong, in the page's language: the texts stand in the page. */
 function said(error) {
   if (error instanceof Refusal) return problem.dataset[error.message];
-  if (error instanceof TooTelling) return problem.dataset.telling.replace("{limit}", short(LARGEST_LEVEL));
+  if (error instanceof LevelTooHigh) return problem.dataset.level.replace("{limit}", short(LARGEST_LEVEL));
   if (!(error instanceof NotUsable)) return problem.dataset.senseless;
   const name = error.message.slice(error.field.length + 2).replace(/\W+(\w)/g, (_, letter) => letter.toUpperCase());
   return typing.dataset[name] ?? error.message;
 }
 
-/** Say what is wrong, above the field that it is about; but for what she can type otherwise, neither form is there any
- * more. */
+/** Say what is wrong, above the field that it is about; but for a value that can be typed otherwise, neither form is
+ * there any more. */
 function refuse(error) {
   const usable = error instanceof NotUsable;
   const field = usable ? document.getElementById(`field-${error.field.replaceAll(" ", "-")}`) : null;
@@ -643,7 +644,7 @@ async function draw() {
   const given = typed();
   const preview = previewOf(instructions, given, stated);
   await checkStorage();
-  await checkAwaited(); // whether she takes part or not: until she hands it in, nobody can tell
+  await checkAwaited(); // with or without a report: nothing shows which before it is handed in
   if (preview.takesPart) await drawOnce(given);
   const row = await kept(); // perhaps another tab's
   if (row !== null) return show(row, preview);
@@ -656,7 +657,7 @@ async function send() {
   if (Object.values(showing)[0] !== "") {
     const row = await kept();
     if (row === null) throw new Refusal("gone");
-    if (inOrder(row) !== inOrder(showing)) return show(row); // she sees first what leaves
+    if (inOrder(row) !== inOrder(showing)) return show(row); // it is shown before it leaves
     fill(row);
   }
   sending.submit();

@@ -1,7 +1,7 @@
-// Whoever has this device forget her takes along what it kept for her. She leaves in any case.
+// A device that is asked to forget a participant deletes what it kept for them. The participant leaves in any case.
 const leaving = document.getElementById("leave");
 
-/** Delete what device.js keeps for her, and nobody else's. */
+/** Delete what device.js keeps for this participant, and for nobody else. */
 function forget() {
   return new Promise((done, failed) => {
     const asked = indexedDB.open("confide", 1);
@@ -9,8 +9,8 @@ function forget() {
     asked.onerror = failed;
     asked.onsuccess = () => {
       const transaction = asked.result.transaction("kept", "readwrite");
-      const hers = leaving.dataset.kept;
-      transaction.objectStore("kept").delete(IDBKeyRange.bound(hers, `${hers}\uffff`));
+      const kept = leaving.dataset.kept;
+      transaction.objectStore("kept").delete(IDBKeyRange.bound(kept, `${kept}\uffff`));
       transaction.oncomplete = done;
       transaction.onabort = failed;
     };
@@ -21,6 +21,6 @@ leaving.addEventListener("submit", async (event) => {
   event.preventDefault();
   try {
     await forget();
-  } catch { /* a browser that keeps nothing has nothing of hers */ }
+  } catch { /* a browser that keeps nothing has nothing to delete */ }
   leaving.submit();
 });

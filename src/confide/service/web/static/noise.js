@@ -1,10 +1,10 @@
-// A participant's own noise: exact draws from the browser's randomness, and the report that her device sends.
+// A participant's own noise: exact draws from the browser's randomness, and the report that the device sends.
 //
 // The same samplers, bit for bit, as confide.privacy.noise.exact_draws, whose first lines say how bytes become draws.
 // Nothing is fetched, stored or sent by this module: it gives the report to the page, which shows it before it goes.
 //
 // Source: Canonne, Kamath and Steinke 2020, Algorithms 1 to 3.
-/** What she typed cannot be used; the text names the field and never repeats what stands in it. */
+/** A typed value cannot be used; the text names the field and never repeats what stands in it. */
 export class NotUsable extends Error {
     constructor(field, problem) {
         super(`${field}: ${problem}`);
@@ -13,13 +13,13 @@ export class NotUsable extends Error {
     }
 }
 /** Instructions whose level is above what this device, or the page that gives them, states as the largest. */
-export class TooTelling extends RangeError {
+export class LevelTooHigh extends RangeError {
     constructor() {
         super("instructions: the level is above the largest one");
-        this.name = "TooTelling";
+        this.name = "LevelTooHigh";
     }
 }
-/** The level above which nothing is drawn, whoever asks for it: in nats, and of a lattice as rho. e^10 is 22026. */
+/** The level above which nothing is drawn for any service: in nats, and of a lattice as rho. e^10 is 22026. */
 export const LARGEST_LEVEL = 10;
 const SURE = 64n; // standard deviations that noise on a lattice never reaches: the chance is below 10^-880
 const MOST_DIGITS = 300; // of a whole number in instructions: as a double it is finite
@@ -177,7 +177,7 @@ function typedText(field, typed) {
     return Object.prototype.hasOwnProperty.call(typed, field) ? String(typed[field]).trim() : "";
 }
 /** A whole number of the instructions. */
-function told(name, text) {
+function wholeNumber(name, text) {
     if (!/^\d+$/.test(text) || text.length > MOST_DIGITS) {
         throw new RangeError(`instructions: ${name} is no whole number`);
     }
@@ -190,9 +190,10 @@ function named(name, text) {
     }
 }
 /** The one level of a response, as it stands there. */
-function toldLevel(epsilon) {
+function givenLevel(epsilon) {
     const found = {
-        numerator: told("numerator", epsilon.numerator), denominator: told("denominator", epsilon.denominator),
+        numerator: wholeNumber("numerator", epsilon.numerator),
+        denominator: wholeNumber("denominator", epsilon.denominator),
     };
     checked(found.numerator, found.denominator, 0n);
     return found;
@@ -208,12 +209,12 @@ function largestLevel({ answers, input, epsilon, levels }) {
     if ((epsilon === undefined) === (levels === undefined))
         throw new RangeError("instructions: no level, or two");
     if (epsilon !== undefined)
-        return toldLevel(epsilon);
+        return givenLevel(epsilon);
     const { worth, epsilon: least, threshold, ceiling } = levels;
     named("worth", worth);
-    // whether she takes part, which everybody sees, would follow from her answer
+    // whether a participant takes part, which everybody sees, would follow from the answer
     if (worth === input)
-        throw new RangeError("instructions: her answer is no measure of what privacy is worth to her");
+        throw new RangeError("instructions: the answer is no measure of the worth of privacy");
     rationalOf(threshold);
     rationalOf(least);
     if (!(least >= 0 && least <= ceiling))
@@ -222,8 +223,8 @@ function largestLevel({ answers, input, epsilon, levels }) {
 }
 /** rho of a lattice: half the square of what a number can move, in standard deviations of the noise. */
 function rhoOf(instructions) {
-    const steps = told("steps", instructions.steps);
-    const sigma = told("sigma", instructions.sigma);
+    const steps = wholeNumber("steps", instructions.steps);
+    const sigma = wholeNumber("sigma", instructions.sigma);
     const { low, high } = instructions;
     rationalOf(Number(low));
     rationalOf(Number(high));
@@ -247,7 +248,7 @@ function admitted(instructions, stated) {
     const most = instructions.law === "response" ? largestLevel(instructions) : rhoOf(instructions);
     for (const limit of [rationalOf(LARGEST_LEVEL), rationalOf(stated)]) {
         if (most.numerator * limit.denominator > limit.numerator * most.denominator)
-            throw new TooTelling();
+            throw new LevelTooHigh();
     }
     return most;
 }
@@ -266,11 +267,11 @@ function staysOf(instructions) {
     const worth = instructions.law === "response" ? instructions.levels?.worth : undefined;
     return worth === undefined ? [instructions.input] : [instructions.input, worth];
 }
-/** The level of her report; null where she takes no part. The instructions are admitted. */
+/** The level of the report; null where the participant takes no part. The instructions are admitted. */
 function levelOf(instructions, typed) {
     const { epsilon, levels } = instructions;
     if (epsilon !== undefined)
-        return toldLevel(epsilon);
+        return givenLevel(epsilon);
     const { worth, epsilon: least, threshold, ceiling } = levels;
     const cost = typedNumber(worth, typed);
     if (!(cost > 0))
@@ -283,7 +284,7 @@ function levelOf(instructions, typed) {
     const level = 2 * Math.asinh(Math.hypot(far, Math.sinh(least / 2)));
     return rationalOf(Math.min(Math.max(level, least), ceiling));
 }
-/** Her number in steps of the lattice: exactly, the even one of two that are as near. */
+/** The typed number in steps of the lattice: exactly, the even one of two that are as near. */
 function centerOf(instructions, given) {
     const low = rationalOf(Number(instructions.low));
     const high = rationalOf(Number(instructions.high));
@@ -291,7 +292,7 @@ function centerOf(instructions, given) {
     const shared = low.denominator * high.denominator * value.denominator;
     const at = (each) => each.numerator * (shared / each.denominator);
     const span = at(high) - at(low); // above 0: the instructions are admitted
-    const scaled = told("steps", instructions.steps) * (at(value) - at(low)); // both are at least 0
+    const scaled = wholeNumber("steps", instructions.steps) * (at(value) - at(low)); // both are at least 0
     const down = scaled / span;
     const twice = 2n * (scaled - down * span);
     return twice > span || (twice === span && down % 2n === 1n) ? down + 1n : down;
@@ -333,11 +334,11 @@ function planned(instructions, typed, stated) {
             return { preview, draw };
         }
         case "lattice": {
-            const steps = told("steps", instructions.steps);
+            const steps = wholeNumber("steps", instructions.steps);
             if (given === "" || steps === 0n)
                 return nothing;
             const center = centerOf(instructions, typedNumber(instructions.input, typed));
-            const sigma = told("sigma", instructions.sigma);
+            const sigma = wholeNumber("sigma", instructions.sigma);
             const preview = {
                 columns: [instructions.column], takesPart: true, stays, deviation: deviationOf(instructions),
             };
@@ -346,8 +347,8 @@ function planned(instructions, typed, stated) {
     }
 }
 /**
- * What instructions can cost at most; nothing is typed or drawn yet. Throws TooTelling where their level is above
- * LARGEST_LEVEL or above the one that was stated to her, and RangeError where they make no sense.
+ * What instructions can cost at most; nothing is typed or drawn yet. Throws LevelTooHigh where their level is above
+ * LARGEST_LEVEL or above the stated one, and RangeError where they make no sense.
  */
 export function termsOf(instructions, stated = LARGEST_LEVEL) {
     const level = asNumber(admitted(instructions, stated));
@@ -356,15 +357,15 @@ export function termsOf(instructions, stated = LARGEST_LEVEL) {
         const found = { ...both, truth: truthAt(level, instructions.answers.length) };
         return instructions.levels === undefined ? found : { ...found, threshold: instructions.levels.threshold };
     }
-    return told("steps", instructions.steps) === 0n ? both : { ...both, deviation: deviationOf(instructions) };
+    return wholeNumber("steps", instructions.steps) === 0n ? both : { ...both, deviation: deviationOf(instructions) };
 }
 /**
- * What will leave her device; nothing is drawn. Throws as termsOf, and NotUsable where what she typed cannot be used.
+ * What will leave the device; nothing is drawn. Throws as termsOf, and NotUsable where a typed value cannot be used.
  */
 export function previewOf(instructions, typed, stated = LARGEST_LEVEL) {
     return planned(instructions, typed, stated).preview;
 }
-/** Draws the report that she hands in, and throws as previewOf. Each call draws anew, and costs its level again. */
+/** Draws the report that is handed in, and throws as previewOf. Each call draws anew, and costs its level again. */
 export function followInstructions(instructions, typed, bytes = systemBytes, stated = LARGEST_LEVEL) {
     const { preview, draw } = planned(instructions, typed, stated);
     return { row: { [instructions.column]: draw(bytes) }, preview };

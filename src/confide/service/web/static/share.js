@@ -1,4 +1,4 @@
-// What left this device is still kept on it, for her alone: it is filled in, so that she need not remember it.
+// The report that left this device is still kept on it, for the participant alone: it is filled in here.
 const again = document.getElementById("again");
 
 function fill({ row }) {
@@ -15,7 +15,7 @@ function fill({ row }) {
 const asked = indexedDB.open("confide", 1); // as device.js keeps it
 asked.onupgradeneeded = () => asked.result.createObjectStore("kept");
 asked.onsuccess = () => {
-  const hers = again.dataset.kept;
-  const found = asked.result.transaction("kept").objectStore("kept").getAll(IDBKeyRange.bound(hers, `${hers}\uffff`));
+  const kept = again.dataset.kept;
+  const found = asked.result.transaction("kept").objectStore("kept").getAll(IDBKeyRange.bound(kept, `${kept}\uffff`));
   found.onsuccess = () => found.result.forEach(fill);
 };

@@ -1,4 +1,4 @@
 """Studies of Wu 2017, chapter 4: matchings and allocations of bundles under joint differential privacy.
 
-Bidders are made up: instances A and B of spec allocation 4.3, from public seeds.
+Bidders are simulated from public seeds: instances A and B of spec allocation 4.3.
 """

@@ -1,6 +1,8 @@
-"""Bundles: what PAlloc reaches on capped additive bidders, beside the optimum and the auction without noise.
+"""Welfare of PAlloc on bidders with capped additive valuations of bundles, compared with the optimum and with the
+auction without noise.
 
-Instance A over the cap, so that a bundle is worth 1 at most; two goods each; s = .8 b n/k copies; spec allocation 5.
+Values are those of instance A divided by the cap, so that a bundle is worth at most 1. Each bidder wants at most 2
+goods, and all copies together are .8 times the 2 n goods that n bidders want; spec allocation 5.
 """
 
 from __future__ import annotations
@@ -22,11 +24,11 @@ __all__ = ["STUDY"]
 
 _CAP = 2
 _RUNGS = ((0.25, 3, 10), (0.15, 6, 12), (0.05, 12, 24), (0.025, 20, 40))
-"""(alpha, C, R)."""
+"""Settings (alpha, C, R) that are tried: price increment, largest number of bids of a bidder, and number of rounds."""
 
 
 def _auction(public: dict[str, Any], rung: tuple[float, int, int]) -> PAlloc:
-    """With the arity of the least error."""
+    """The auction with the arity of the counters that has the least error."""
     tried = [PAlloc(**public, increment=rung[0], bid_cap=rung[1], rounds=rung[2], arity=arity) for arity in (8, 16, 32)]
     return min(tried, key=lambda auction: auction.error)
 

@@ -1,7 +1,9 @@
-"""The way from the printed constants to an auction that works: the effect of each step on the error of the counts.
+"""The steps from the printed constants to an auction that works, and the effect of each step on the error of the
+counts.
 
-n = 10^6, k = 50, s = 16,000, epsilon = 1, gamma = .01; spec allocation 4. Quick: n = 20,000, k = 10, s = 1,600 and
-epsilon = 10, so that supply times epsilon is the same; gamma = .1.
+There are 10^6 bidders and 50 goods of 16,000 copies, epsilon is 1, and the failure probability is .01 (spec allocation
+section 4). A quick run has 20,000 bidders, 10 goods of 1,600 copies and epsilon = 10, so that supply times epsilon is
+the same, and failure probability .1.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ _DRAWN = 40_000  # simulated counters
 
 
 def _steps(sizes: dict[str, Any]) -> dict[str, PMatch]:
-    """The ladder, one change after the other."""
+    """The auctions from the printed one to the final one, each with one more change."""
     batch = sizes["supply"] // 2
     bare: dict[str, Any] = {**sizes, "certify_with": 0.0, "reclear": 0.0, "reserve": 0}
     first: dict[str, Any] = {"increment": 0.1, "bid_cap": 8, "rounds": 30, "batch": 1, "arity": 2}
@@ -43,7 +45,9 @@ def _steps(sizes: dict[str, Any]) -> dict[str, PMatch]:
 
 
 def _sampled_reserve(counter: TreeCounter, gamma: float, runs: int) -> int:
-    """The reserve as the quantile of what simulated noise does: no confidence bound, so for comparison alone."""
+    """The reserve as a quantile of the error of simulated noise. The quantile is no confidence bound, so it serves only
+    for comparison.
+    """
     one = TreeCounter(horizon=counter.horizon, scale=counter.scale, arity=counter.arity, running_maximum=False,
                       counters=min(runs, 2**22 // counter.horizon))
     found = list[np.ndarray]()

@@ -1,6 +1,7 @@
-"""The cost of the printed noise: by the proof put right, and with every block counted that a bidder's slots lie in.
+"""The privacy loss of the printed noise, by the corrected proof, and by counting every block that contains a bidder's
+slots.
 
-Spec allocation 3.2 and 5; errata 1, 2 and 3. Losses are in units of the epsilon that is claimed.
+Spec allocation 3.2 and 5; errata 1, 2 and 3. Losses are in units of the claimed epsilon.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Measurements: instances, settings, shares of the optimum, claims of the public certificate, rules for comparison.
+"""Measured welfare of private matchings: several instances and settings, with shares of the optimum, the shares that
+the public certificate claims, and rules without privacy for comparison.
 
-Spec allocation 4.3. Quick: the same supplies times epsilon on small markets.
+Spec allocation 4.3. A quick run has the same products of supply and epsilon on small markets.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def _settings(case: _Case, rung: Rung, **changes: Any) -> PMatch:
 
 
 def _reserved(case: _Case, rung: Rung, of: Bidders) -> tuple[str | float, str | float]:
-    """Share with a reserve in place of the clearing, and the reserve."""
+    """Share of the optimum with a reserve in place of the final clearing, and the size of that reserve."""
     try:
         auction = _settings(case, rung, reclear=0.0, certify_with=0.0)
     except Refused:
@@ -75,7 +76,10 @@ def _reserved(case: _Case, rung: Rung, of: Bidders) -> tuple[str | float, str | 
 
 
 def _without_noise(quick: bool) -> list[tuple[float, float, float, float, float]]:
-    """alpha, share of the optimum, bids of a bidder in the mean and at most, loss over alpha n and the batches'."""
+    """For each price increment alpha: alpha, the share of the optimum, the mean and the largest number of bids of a
+    bidder, and the ratio of the welfare loss to its bound. The bound on the welfare loss is alpha n, for n bidders,
+    plus the value of copies that batches leave unsold.
+    """
     n, k, s = (5_000, 10, 400) if quick else (20_000, 20, 800)
     values = instance_a(n, k)
     optimum = exact_optimum(values, s).welfare

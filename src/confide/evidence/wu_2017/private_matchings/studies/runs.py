@@ -1,4 +1,4 @@
-"""The shared part of the studies of matchings: runs on made-up bidders, and the optimum beside them."""
+"""Shared code of the studies of matchings: runs on simulated bidders, and the optimum of each market."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from confide.privacy.noise import Noise
 __all__ = ["INSTANCES", "NOTE", "Bidders", "Ran", "Rung", "baselines", "bidders", "ran", "rung_auction"]
 
 Rung = tuple[float, int, int]
-"""(alpha, C, R) of PMatch: increment, bids of each bidder, rounds."""
+"""Setting (alpha, C, R) of PMatch: price increment, largest number of bids of each bidder, and number of rounds."""
 
 
 INSTANCES = {"A": instance_a, "B": instance_b}
@@ -33,13 +33,13 @@ _WIDEST = 64  # arity
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bidders:
-    """Made-up bidders, and their best welfare.
+    """Simulated bidders, and the optimal welfare of their market.
 
     Args:
-        values: everybody's.
-        supply: s.
-        optimum: exact; with more than 200,000 bidders a bound from above at the prices of every tenth of them, so that
-            shares of it are a little less than of the optimum.
+        values: valuations of all bidders.
+        supply: number s of copies of each good.
+        optimum: exact optimum. With more than 200,000 bidders this field is an upper bound at prices computed from
+            every tenth bidder, so shares of it are slightly lower than shares of the optimum.
     """
 
     values: Valuations
@@ -48,13 +48,13 @@ class Bidders:
 
 
 def bidders(kind: str, people: int, goods: int, supply: int, *, seed: int = 0) -> Bidders:
-    """The bidders of an instance.
+    """The simulated bidders of an instance.
 
     Args:
         kind: "A" or "B".
-        people: n.
-        goods: k.
-        supply: s of each good.
+        people: number n of bidders.
+        goods: number k of goods.
+        supply: number s of copies of each good.
         seed: seed of the draws.
     """
     table = INSTANCES[kind](people, goods, seed=seed)
@@ -67,12 +67,12 @@ def bidders(kind: str, people: int, goods: int, supply: int, *, seed: int = 0) -
 
 @dataclass(frozen=True, kw_only=True)
 class Ran:
-    """Means over runs.
+    """Means over several runs of a mechanism.
 
     Args:
         share: welfare over the optimum.
-        claimed: share that the public certificate claims; nan without one.
-        over: number of copies given beyond the supply, of all runs together.
+        claimed: share that the public certificate claims; nan without a certificate.
+        over: number of copies allocated beyond the supply, in all runs together.
     """
 
     share: float
@@ -81,12 +81,12 @@ class Ran:
 
 
 def ran(market: Market, of: Bidders, runs: int) -> Ran:
-    """A mechanism under simulated noise, seeds 1, 2 and so on.
+    """Means over runs of a mechanism under simulated noise, with seeds 1, 2 and so on.
 
     Args:
-        market: the mechanism.
-        of: everybody's values.
-        runs: how many.
+        market: mechanism to run.
+        of: simulated bidders.
+        runs: number of runs.
     """
     found: list[Any] = [market.run(of.values, Noise.simulated(seed)) for seed in range(1, runs + 1)]
     claimed = [one.certificate.ratio if one.certificate is not None else np.nan for one in found]
@@ -98,8 +98,8 @@ def rung_auction(rung: Rung, **public: Any) -> PMatch:
     """The auction with these settings, batches of half a supply, and the arity of the least error.
 
     Args:
-        rung: alpha, C and R.
-        public: people, goods, supply and epsilon; others as they are wanted.
+        rung: setting (alpha, C, R): price increment, bids of each bidder, rounds.
+        public: people, goods, supply and epsilon; any other parameters of the auction.
     """
     increment, cap, rounds = rung
     batch = max(1, public["supply"] // 2)
@@ -112,10 +112,10 @@ def rung_auction(rung: Rung, **public: Any) -> PMatch:
 
 
 def baselines(of: Bidders) -> dict[str, float]:
-    """Shares of the optimum of rules without privacy; nan for greedy with more than 200,000 bidders.
+    """Shares of the optimum that rules without privacy attain; nan for the greedy rule with more than 200,000 bidders.
 
     Args:
-        of: everybody's values.
+        of: simulated bidders.
     """
     rules: dict[str, Any] = {"lottery of favourites": lottery, "serial dictatorship": serial_dictatorship}
     if of.values.people <= _EXACT:

@@ -1,6 +1,8 @@
-"""Welfare against supply times epsilon, which is what decides: private matchings beside rules without privacy.
+"""Welfare as a function of supply times epsilon, the product that determines it, for private matchings and for rules
+without privacy.
 
-n = 10^5, k = 20, s = 4,000, instances A and B; spec allocation 4.3. Quick: n = 10,000, k = 10, s = 800.
+Instances A and B have 10^5 bidders and 20 goods of 4,000 copies; spec allocation 4.3. A quick run has 10,000 bidders
+and 10 goods of 800 copies.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from confide.evidence.wu_2017.private_matchings.studies.runs import NOTE, Rung, 
 __all__ = ["RUNGS", "STUDY"]
 
 RUNGS: tuple[Rung, ...] = ((1.0, 1, 1), (0.3, 3, 10), (0.2, 5, 20), (0.1, 8, 30), (0.05, 14, 50))
-"""Settings of PMatch that are tried."""
+"""Settings (alpha, C, R) of PMatch that are tried."""
 
 
 def _run(quick: bool, progress: Progress | None) -> Findings:

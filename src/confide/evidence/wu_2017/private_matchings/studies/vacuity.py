@@ -1,6 +1,7 @@
-"""The least sizes at which the printed theorems say anything: supplies and bidders that their constants ask for.
+"""The least sizes at which the printed theorems promise anything: supplies and numbers of bidders that their constants
+require.
 
-Spec allocation 3.3 and 5: k = 100, gamma = .05.
+There are 100 goods, and the failure probability is .05; spec allocation 3.3 and 5.
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ __all__ = ["ASKED", "STUDY"]
 
 _GOODS, _GAMMA = 100, 0.05
 ASKED = ((0.1, 1.0), (0.5, 1.0), (0.5, 10.0), (0.9, 10.0))
-"""(alpha, epsilon)."""
+"""Pairs (alpha, epsilon) of the required error and the privacy loss."""
 
 
 def _supplies(people: int, alpha: float) -> tuple[float, float, float]:
-    """Copies that Theorems 4.3.5, 4.3.11 (lambda = 1, OPT = n/2) and 4.4.2 ask for at epsilon = 1."""
+    """Numbers of copies that Theorems 4.3.5, 4.3.11 and 4.4.2 require at epsilon = 1. For Theorem 4.3.11 positive
+    values are 1, and the optimum is half the number of bidders.
+    """
     share = BidsSetting(people=people, goods=_GOODS, epsilon=1.0, failure_probability=_GAMMA, increment=alpha,
                         least=1.0,
                         optimum=people / 2.0)

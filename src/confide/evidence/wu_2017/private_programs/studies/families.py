@@ -1,6 +1,7 @@
-"""Bundles, knapsacks, schedules, games and shared projects, measured. Spec convex_programs 9.5.
+"""Measured welfare and excess for bundles, knapsacks, schedules, games and shared projects. Spec convex_programs 9.5.
 
-Everything is made up; the spec's instances are its own, so that its numbers are of this size, not these.
+All instances are simulated. The instances differ from those of the specification, so the specification's numbers have
+the same size but are not equal.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ __all__ = ["STUDY"]
 
 
 class _Case(NamedTuple):
-    """A family at a size: the program, its records, noise over ours, and the spec's gap and excess of all rows."""
+    """One family of programs at one size: the program, its records, the ratio of the given noise to ours, and the
+    specification's gap and total excess.
+    """
 
     name: str
     program: Program
@@ -40,13 +43,13 @@ class _Case(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """What excess is compared with."""
+        """The quantity with which the excess is compared, as text."""
         bare = self.program.two_sided or isinstance(self.program, SharedResources)
         return " together" if bare else " over all supply"
 
 
 def _bundles(people: int) -> tuple[Program, Any]:
-    """20 goods, eight sets of three each, supply for 40% of all that is wanted."""
+    """Bundles of 20 goods. Each person has eight bids of three goods, and the supply covers 40% of the demand."""
     draw = study_generator(1, "bundles")
     goods = draw.random((people, 8, 20)).argsort(axis=2)[:, :, :3].astype(np.int32)
     return (XorBundles(people, 0.06 * people, goods=20, size=3, bids=8),
@@ -54,21 +57,25 @@ def _bundles(people: int) -> tuple[Program, Any]:
 
 
 def _items(people: int) -> tuple[Program, Any]:
-    """10 resources, weights U(.2, 1), room for a quarter of all."""
+    """Knapsack with 10 resources and weights uniform on [.2, 1]. A quarter of all items fits."""
     draw = study_generator(1, "items")
     table = np.concatenate([draw.random((people, 1)), draw.uniform(0.2, 1.0, (people, 10))], axis=1)
     return Knapsack(people, 0.15 * people, rows=10, least_weight=0.2), table
 
 
 def _schedules(people: int) -> tuple[Program, Any]:
-    """24 slots in six intervals, eight for each at most; values peak together, supply for three quarters."""
+    """Schedules of 24 slots in six intervals, with at most eight slots for each person. All values peak at the same
+    time, and the supply covers three quarters of the demand.
+    """
     draw = study_generator(1, "schedules")
     values = draw.random((people, 6, 4)) * draw.uniform(0.3, 1.0, (6, 4))
     return Electricity(people, 0.25 * people, most=8, intervals=6, slots=4), values
 
 
 def _game(people: int) -> tuple[Program, Any]:
-    """Four actions, about half of them allowed, three sums; the target is that of some mixed strategies."""
+    """Game with four actions, of which about half are allowed for each person, and three sums. The target is the
+    outcome of some mixed strategies.
+    """
     draw = study_generator(1, "game")
     parts, allowed = draw.uniform(-1.0, 1.0, (people, 4, 3)), draw.random((people, 4)) < 0.5
     allowed[np.arange(people), draw.integers(0, 4, people)] = True
@@ -79,7 +86,7 @@ def _game(people: int) -> tuple[Program, Any]:
 
 
 def _projects(people: int) -> tuple[Program, Any]:
-    """Five projects that share four resources, which cost as much as a tenth of all would pay."""
+    """Five projects that share four resources. A resource costs as much as a tenth of all people would pay."""
     draw = study_generator(1, "projects")
     needs = ((0, 1), (1, 2), (2, 3), (0, 3), (1,))
     costs = tuple(float(one) for one in draw.uniform(0.2, 0.5, 4))
@@ -104,12 +111,13 @@ def _cases(quick: bool) -> tuple[_Case, ...]:
 
 
 def _unscaled(mechanism: PrivDude, data: Any, runs: int) -> tuple[float, float, float]:
-    """Means of welfare that is off, of excess and of what is certified of it, where rows have no supply.
+    """Mean welfare error, mean excess and mean certified excess over several runs, for programs with rows that have no
+    supply.
 
     Args:
-        mechanism: of shared resources, or of a game, which has no welfare.
+        mechanism: mechanism of a program of shared resources, or of a game, which has no welfare.
         data: n records.
-        runs: how many.
+        runs: number of runs.
     """
     found: list[Any] = [mechanism.run(data, Noise.simulated(seed)) for seed in range(1, runs + 1)]
     total = float(np.mean([one.diagnostics["excess"].sum() for one in found]))

@@ -1,6 +1,8 @@
-"""Whole parts within supply: what flags cost, what an audit costs, and what the printed margins would.
+"""The welfare cost of whole allocations that keep every row within its supply, by flags, by an audit, and by the
+printed margins.
 
-Unit demand, k = 10, epsilon = 1, delta = 10^-6, beta = .05. Spec convex_programs 9.6.
+Programs have unit demand for 10 goods, epsilon = 1, delta = 10^-6 and failure probability .05. Spec convex_programs
+9.6.
 """
 
 from __future__ import annotations
@@ -27,11 +29,13 @@ from confide.programs.tighten_and_audit import TightenAndAudit
 __all__ = ["STUDY"]
 
 _SPEC = {20_000: (0.12, 0.071, 0.115), 100_000: (0.026, 0.016, 0.024)}
-"""Losses that the spec has of an audit with a tenth and with half of the budget, and of flags with l1 accounting."""
+"""Welfare losses from the specification: of an audit with a tenth of the budget, of an audit with half of the budget,
+and of flags with l1 accounting.
+"""
 
 
 def _printed_flags(people: int) -> float:
-    """B of Algorithm 9 with the sqrt(k) that composition needs."""
+    """Printed margin B of Algorithm 9 with the factor sqrt(k) that composition requires."""
     epsilon = 1.0 / (2.0 * math.sqrt(80.0 * math.log(2.0 / DELTA)))
     return 8.0 * (math.log(people) + math.log(30.0 / 0.05)) / epsilon
 

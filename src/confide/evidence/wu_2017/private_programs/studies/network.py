@@ -1,7 +1,8 @@
 """Routes through the network "polska" of SNDlib, which the package topohub ships. Spec convex_programs 9.8.
 
-9,943 unit users, half of them the other way round, costs U(0, 1), paths of up to six arcs, an escape that costs 6, and
-capacities of three quarters of the largest load without prices. Quick: every fifth user.
+There are 9,943 unit users, half of them in the reverse direction. Costs are uniform on [0, 1], paths have up to six
+arcs, and the escape costs 6. Capacities are three quarters of the largest load without prices. A quick run has every
+fifth user.
 """
 
 from __future__ import annotations

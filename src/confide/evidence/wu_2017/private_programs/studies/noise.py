@@ -1,8 +1,10 @@
-"""Noise of an averaged row: the print's composition, zCDP, and exact Gaussian accounting; and what a run really has.
+"""Two studies of noise and of the start of a run.
 
-Spec convex_programs 9.1 and 11.5.
+`NOISE`: noise of an averaged row by the printed composition, by zCDP and by exact Gaussian accounting, with the noise
+of an actual run. Spec convex_programs 9.1 and 11.5.
 
-The transient of the start: what an average over all rounds exceeds without noise. Spec convex_programs 9.4.
+`START_UP`: the transient of the start. Because of this transient, an average over all rounds exceeds the supply even
+without noise. Spec convex_programs 9.4.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The shared part of the studies of programs: optima, runs, and runs with another amount of noise."""
+"""Shared code of the studies of programs: optima, runs, and runs with another amount of noise."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ _EXACT = 50_000  # people x rows
 
 @dataclass(frozen=True, kw_only=True)
 class Ran:
-    """Means over runs, as shares.
+    """Means over several runs, as shares.
 
     Args:
-        lost: optimum less value, of the optimum; negative where excess is worth more than noise loses.
-        gap: absolute value of the same, run by run.
+        lost: optimum minus value, as a share of the optimum; negative where the excess is worth more than the noise
+            loses.
+        gap: mean absolute difference of optimum and value, as a share of the optimum.
         largest: largest excess of a row over its supply.
-        total: excess of all rows together over all supply.
+        total: total excess of all rows over the total supply.
         certified: largest excess of a row over its supply that the certificate claims.
-        certified_total: excess of all rows together over all supply that the certificate claims.
+        certified_total: total excess of all rows over the total supply that the certificate claims.
         certified_gap: gap that the certificate claims, as a share of the optimum.
-        kept: whether every certificate held: the excess of every row, and the gap.
+        kept: whether every certificate held, for the excess of every row and for the gap.
     """
 
     lost: float
@@ -55,11 +56,11 @@ class Ran:
 
 @cache
 def market(people: int, goods: int) -> tuple[UnitDemand, NDArray[np.float32], float]:
-    """Unit demand with supply for half of all: the program, values of seed 1, and the optimum.
+    """A unit-demand program with supply for half of all people, simulated values of seed 1, and the optimum.
 
     Args:
-        people: n.
-        goods: k.
+        people: number n of people.
+        goods: number k of goods.
 
     Source: spec convex_programs 9.3.
     """
@@ -68,7 +69,8 @@ def market(people: int, goods: int) -> tuple[UnitDemand, NDArray[np.float32], fl
 
 
 def best_of(program: Program, data: Any) -> float:
-    """The optimum; for large programs the dual value of prices without noise, an upper bound, so that gaps seem larger.
+    """The optimum. For large programs the result is an upper bound, the dual value at prices of a run without noise, so
+    gaps appear larger than they are.
 
     Args:
         program: program of any family.
@@ -81,10 +83,10 @@ def best_of(program: Program, data: Any) -> float:
 
 
 def ran(mechanism: Dude, data: Any, best: float, runs: int) -> Ran:
-    """A mechanism under simulated noise, seeds 1, 2 and so on.
+    """Means over runs of a mechanism under simulated noise, with seeds 1, 2 and so on.
 
     Args:
-        mechanism: mechanism that hands out averages.
+        mechanism: mechanism that allocates averages.
         data: n records.
         best: optimum.
         runs: number of runs.
@@ -105,21 +107,22 @@ def ran(mechanism: Dude, data: Any, best: float, runs: int) -> Ran:
 
 
 def noisier(epsilon: float, times: float) -> float:
-    """The epsilon that has so many times the noise, by exact Gaussian accounting.
+    """The epsilon at which the noise is `times` as large, by exact Gaussian accounting.
 
     Args:
-        epsilon: > 0.
-        times: > 0.
+        epsilon: privacy loss in nats, > 0.
+        times: factor on the noise, > 0.
     """
     return GDP(gdp_mu(epsilon, DELTA) / times).epsilon_at(DELTA)
 
 
 def printed_epsilon(epsilon: float, rounds: int) -> float:
-    """The epsilon whose exact noise is the printed noise of another one: a run with it is a run with the print's noise.
+    """The epsilon with an exact noise equal to the printed noise of another epsilon. A run with the result is a run
+    with the printed noise.
 
     Args:
-        epsilon: that the print is asked for.
-        rounds: T, all of them.
+        epsilon: privacy loss that is requested of the printed algorithm, in nats.
+        rounds: number T of all rounds.
     """
     return GDP(1.0 / printed_factor(epsilon, DELTA, rounds)).epsilon_at(DELTA)
 
@@ -130,8 +133,8 @@ def quiet(program: Program, data: Any, rounds: int, burn_in: int) -> Any:
     Args:
         program: program of any family.
         data: n records.
-        rounds: T.
-        burn_in: number of rounds before them.
+        rounds: number T of rounds.
+        burn_in: number of earlier rounds that are not averaged.
     """
     zeros = {("slack", t): np.zeros(program.rows) for t in range(rounds + burn_in)}
     return PrivDude(program, 1.0, DELTA, rounds, burn_in).run(data, Noise.replayed(zeros))  # type: ignore[arg-type]

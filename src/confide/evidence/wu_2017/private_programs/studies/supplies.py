@@ -1,6 +1,8 @@
-"""How many copies of each good it takes for a promise of excess: of the print, of our bound before a run, afterwards.
+"""The number of copies of each good at which a bound on the excess holds: by the printed bound, by our bound before a
+run, and by the certificate after a run.
 
-Unit demand, n = 2 k b, delta = 10^-6, beta = .05: excess of all rows below 5% of all supply. Spec convex_programs 9.2.
+Programs have unit demand with twice as many people as copies, delta = 10^-6 and failure probability .05. The total
+excess is below 5% of the total supply. Spec convex_programs 9.2.
 """
 
 from __future__ import annotations

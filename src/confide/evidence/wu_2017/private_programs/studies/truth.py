@@ -1,6 +1,7 @@
-"""Payments: who is not satisfied, what a lie gains, and what is promised of both. Spec convex_programs 9.7.
+"""Payments: the number of unsatisfied participants, the gain of a lie, and the bounds on both. Spec convex_programs
+9.7.
 
-Lies are tried on a small market, with the same noise for truth and lie, so that all that a lie moves is seen.
+Lies are tried on a small market. Truth and lie get the same noise, so that every effect of a lie is visible.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ from confide.programs.true_dude import TrueDude
 __all__ = ["STUDY"]
 
 _SPEC = {20_000: (34.0, 190.0), 100_000: (7.0, 125.0)}
-"""The spec's point estimate, and its certified number, of participants who are not .01-satisfied."""
+"""The specification's point estimate and certified number of participants who are not .01-satisfied."""
 
 
 def _utility(outcome: Any, values: NDArray[Any], index: int, rounds: int) -> float:
-    """The utility of one participant's part by their true values."""
+    """Utility of the allocation of one participant, by their true values."""
     actions, times = (np.array(outcome.shares[name][index].as_py()) for name in ("actions", "times"))
     had = float(np.where(actions >= 0, values[index][np.maximum(actions, 0)], 0.0) @ times) / rounds
     return had - float(outcome.shares["price"][index].as_py())
 
 
 def _lies(values: NDArray[Any], index: int) -> dict[str, NDArray[Any]]:
-    """The lies of a participant, by name."""
+    """Lies of a participant, by name."""
     mine, best = values[index], int(values[index].argmax())
     only = np.zeros_like(mine)
     only[best] = 1.0

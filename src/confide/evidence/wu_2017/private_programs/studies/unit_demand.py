@@ -1,6 +1,8 @@
-"""Unit demand, measured: lost welfare, excess, and what the certificate claims of it, with our noise and the print's.
+"""Measured welfare loss and excess for unit demand, with the certificate's claims on the excess, under our noise and
+under the printed noise.
 
-Values U(0, 1) times a popularity U(.3, 1), supply for half of all, T = 200 + 100. Spec convex_programs 9.3.
+Values are uniform on [0, 1] times a popularity uniform on [.3, 1]. The supply is enough for half of all people, and 200
+rounds follow a burn-in of 100. Spec convex_programs 9.3.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ _SIZES: tuple[tuple[int, int, float, bool, _Spec], ...] = (
     (100_000, 10, 1.0, True, (0.004, 0.029, 0.069)),
     (100_000, 10, 0.1, False, (0.002, 0.015, 0.036)),
 )
-"""n, k, epsilon, whether with the print's noise; gap, largest excess and certificate as the spec has them."""
+"""Sizes (n, k), epsilon, whether the noise is the printed one, and the specification's gap, largest excess and
+certificate.
+"""
 
 
 def _run(quick: bool, progress: Progress | None) -> Findings:

@@ -1,7 +1,8 @@
-"""Figure 1: the largest error of DualQuery against epsilon, on three tables.
+"""Figure 1: the largest error of DualQuery as a function of epsilon, on three tables.
 
-eta = 2, s = 1000 (Netflix 5000), delta = .001, T by Theorem 3.4.2; spec query_release F. 500,000 marginals with random
-signs, five runs for Adult, two for KDD99 and one for Netflix.
+The step size is 2, there are 1000 samples a round (Netflix 5000), delta = .001, and the number of rounds follows from
+Theorem 3.4.2; spec query_release F. The queries are 500,000 marginals with random signs. There are five runs for Adult,
+two for KDD99 and one for Netflix.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Comparisons that the published figures lack: baselines that need no game, on the same queries and budget.
+"""Comparisons that the published figures lack: baselines that need no game, on the same queries and with the same
+budget.
 
-Positive and signed marginals of two tables; noise on every count against DualQuery, and where they cross; independent
-attributes; correlated ones with no columns. Spec query_release F and erratum 15.
+The study has positive and signed marginals of two tables. The study compares noise on every count with DualQuery and
+finds the number of queries at which the errors of both are equal. The data also include independent attributes, and
+correlated attributes without columns. Spec query_release F and erratum 15.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ class _Crossing(NamedTuple):
 
 
 def _methods(name: str, codes: Codes, workload: Workload, calculator: Any = "zcdp") -> list[_Row]:
-    """All baselines and DualQuery at (1, .001)."""
+    """Errors of all baselines and of DualQuery at epsilon = 1 and delta = .001."""
     samples = 1000 if codes.attributes > 100 else 100
     mechanism = DualQuery.for_budget(records=codes.records, epsilon=1.0, delta=DELTA, eta=2.0, samples=samples,
                                      workload=workload,
@@ -92,7 +94,7 @@ def _crossing(queries: int, small: bool) -> tuple[_Crossing, list[tuple[float, f
 
 
 def _products(attributes: int, samples: int, queries: int) -> tuple[Errors, Errors]:
-    """DualQuery, and products of noisy one-way counts, on independent attributes."""
+    """Errors of DualQuery, and of products of noisy one-way counts, on independent attributes."""
     biases = study_generator(1, "biases").random(attributes)
     workload = Workload.random(attributes, queries, seed=1, signed=False)
     answers = product_answers_of(biases, workload, FIGURE_3_RECORDS, seed=1)
@@ -105,7 +107,7 @@ def _products(attributes: int, samples: int, queries: int) -> tuple[Errors, Erro
 
 
 def _classes(records: int, attributes: int, queries: int) -> list[_Row]:
-    """Bits of a mixture of six classes, at (1, 1e-6); acceptance 10 of the specification has such data."""
+    """Errors on bits of a mixture of six classes at (1, 1e-6), the data of acceptance test 10 in the specification."""
     g, few = study_generator(3, "classes"), attributes <= 10
     chance = np.where(g.random((6, attributes)) < 0.5, *((0.15, 0.85) if few else (0.05, 0.95)))
     bits = PackedBits.pack(g.random((records, attributes)) < chance[g.integers(0, 6, records)])
@@ -123,7 +125,9 @@ def _classes(records: int, attributes: int, queries: int) -> list[_Row]:
 
 
 def _where_it_wins(seen: dict[tuple[str, str], Errors]) -> list[Compared]:
-    """DualQuery beside the best of noise on every count and of independent marginals: correlated bits, no columns."""
+    """Comparison of DualQuery with the best of two baselines, noise on every count and independent marginals, on
+    correlated bits without columns.
+    """
     name = "500 bits of six classes, (1, 1e-6)"
     if (name, "DualQuery") not in seen:
         return []

@@ -1,4 +1,5 @@
-"""The cost of a run, by four calculators: the published setting of Figure 2, and the rounds of Figure 1's.
+"""The privacy loss of a run by four calculators, for the published setting of Figure 2, and the number of rounds in the
+runs of Figure 1.
 
 Spec query_release A2, D2, F and erratum 2.
 """

@@ -1,6 +1,7 @@
-"""Figure 2: error and run time of DualQuery against the number of queries.
+"""Figure 2: error and run time of DualQuery as functions of the number of queries.
 
-KDD99's columns and size, eta = 1.2, T = 170, s = 1750; spec query_release F.
+The columns and the size are those of KDD99, and each run has step size 1.2, 170 rounds and 1750 samples a round; spec
+query_release F.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Synthetic records of a table with declared columns: MarginalFit against DualQuery and the baselines, over epsilon.
+"""Synthetic records of a table with declared columns: MarginalFit compared with DualQuery and the baselines, as a
+function of epsilon.
 
-(epsilon, .001), 3-way marginals with random literals; spec query_release D6. The third table of the specification's
-Adult and KDD99: real records of a health insurance experiment, which were not looked at when defaults were set.
+The budget is (epsilon, .001), and queries are 3-way marginals with random literals; spec query_release D6. Besides
+Adult and KDD99 of the specification, the study has a third table: real records of a health insurance experiment, which
+were not used when defaults were chosen.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ def _errors(board: Any, workload: Workload, truth: np.ndarray) -> Errors:
 
 
 def _all(codes: Codes, workload: Workload, epsilon: float, population: int) -> tuple[dict[str, Errors], float]:
-    """Errors by method, and how far the fitted population is off what was measured."""
+    """Errors by method, and the largest difference between the fitted population's answers and the measured ones."""
     n, noise = codes.records, Noise.simulated(1)
     truth = true_answers(codes, workload).fractions
     samples = 1000 if codes.attributes > 100 else 100

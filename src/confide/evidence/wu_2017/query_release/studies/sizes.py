@@ -1,6 +1,7 @@
-"""Table 1: how many binary attributes the published columns and bins give.
+"""Table 1: the number of binary attributes that the published columns and bins give.
 
-Spec query_release F and erratum 12. Netflix has one attribute for each film, and nothing to be counted again.
+Spec query_release F and erratum 12. Netflix has one attribute for each film, so its number of attributes needs no
+check.
 """
 
 from __future__ import annotations

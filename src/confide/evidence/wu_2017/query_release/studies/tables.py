@@ -1,4 +1,4 @@
-"""The tables that the studies run on, and errors of runs."""
+"""The tables on which the studies run, and the errors of runs."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ HEALTH = "RAND health insurance experiment (real)"
 
 
 class Errors(NamedTuple):
-    """Means over runs of the average and of the largest error."""
+    """Mean over runs of the average error, and mean over runs of the largest error."""
 
     average: float
     largest: float
 
 
 SHORT = LocalSearch(flips_per_variable=2, flips=200, random_starts=0)
-"""The search of quick runs: a tenth of the default's flips, for nearly the same errors."""
+"""The search of quick runs, with a tenth of the default's flips and nearly the same errors."""
 
 
 def stand_in(name: str, queries: int, *, signed: bool = True, small: bool = False) -> tuple[Workload, TrueAnswers]:
@@ -52,7 +52,7 @@ def stand_in(name: str, queries: int, *, signed: bool = True, small: bool = Fals
         name: name of the table.
         queries: number of queries.
         signed: whether literals have random signs, as in the authors' prototype.
-        small: fewer different records.
+        small: whether the stand-in has fewer different records.
     """
     base: PackedBits | Codes
     if name == "Netflix":
@@ -85,7 +85,7 @@ def health() -> Codes | None:
 
 
 def errors(mechanism: DualQuery, answers: TrueAnswers, runs: int) -> Errors:
-    """The mean errors of runs under simulated noise."""
+    """The mean errors of several runs under simulated noise."""
     found: list[Any] = [mechanism.run(answers, Noise.simulated(seed)) for seed in range(runs)]
     return Errors(float(np.mean([each.diagnostics["mean_error"] for each in found])),
                   float(np.mean([each.diagnostics["max_error"] for each in found])))
@@ -95,7 +95,7 @@ def by_budget(
     case: tuple[Workload, TrueAnswers], epsilon: float, *, eta: float, samples: int, calculator: Any = "theorem-3.4.2",
     **others: Any,
 ) -> DualQuery:
-    """DualQuery with the rounds that (epsilon, .001) pays for."""
+    """DualQuery with the largest number of rounds that the budget (epsilon, .001) allows."""
     workload, answers = case
     return DualQuery.for_budget(records=answers.records, epsilon=epsilon, delta=DELTA, eta=eta, samples=samples,
                                 workload=workload,

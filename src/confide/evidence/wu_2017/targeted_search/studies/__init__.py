@@ -1,5 +1,5 @@
 """Studies of Wu 2017, chapter 7: targeted search of a private network.
 
-Target groups are made up, from public seeds. The network is made up too, but for film casts where the package recbole
-is installed. Target, the private search and random order are always shown together.
+Target groups are simulated from public seeds. The network is simulated, too, except for film casts where the package
+recbole is installed. Every study shows Target, the private search and random order together.
 """

@@ -1,8 +1,9 @@
-"""The gain by the smoothed stop, one-sided and gumbel noise and two-step accounting at equal privacy, fragmented
-targets.
+"""The gain of the smoothed stop, of one-sided and Gumbel noise, and of two-step accounting at equal privacy, for
+fragmented targets.
 
-Every way of searching loses the same (epsilon, delta) in all; random order loses nothing, and each is compared with it.
-A search with a stop is compared with random order after as many examinations. Spec targeted_search 6.
+All variants of the search have the same total privacy loss (epsilon, delta). Random order has no privacy loss, and
+every variant is compared with random order. A search with a stop is compared with random order after the same number of
+examinations. Spec targeted_search 6.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ _GRID = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """A way of searching.
+    """A variant of the search.
 
     Args:
         stop: stop of the mechanism.
         noise_kind: kind of noise of the mechanism.
-        tight: whether the best composition at delta counts; otherwise the sum of all calls, as printed.
-        grid: end of the threshold's grid, public; None for the usual one.
+        tight: whether losses are composed by the best bound at delta; if False, the losses of all calls are added up,
+            as printed.
+        grid: public upper end of the threshold's grid; None for the usual one.
     """
 
     stop: Stop
@@ -49,7 +51,7 @@ class Way:
 
     @property
     def name(self) -> str:
-        """In a few words."""
+        """The name of the variant, in a few words."""
         stop = {"none": "no stop", "private": "private stop", "smoothed": "smoothed stop"}[self.stop]
         grid = "" if self.grid is None else f", thresholds to {self.grid}"
         return f"{stop}{grid}, {self.noise_kind}, {'best composition' if self.tight else 'sum'}"
@@ -71,7 +73,7 @@ _WAYS = (
 
 
 def call_epsilon(way: Way, total: float) -> float:
-    """The largest cost of one of 13 calls, so that all of them lose (total, 10^-6) at most.
+    """The largest privacy loss of one of 13 calls for which all calls together lose at most (total, 10^-6).
 
     Args:
         way: stop, noise and accounting.
@@ -100,15 +102,16 @@ def _search(network: Network, way: Way, total: float) -> PTarget:
 
 
 def _gain(found: Found, chance: Found) -> float:
-    """Mean targets of whole runs less those of random order after their mean number of examinations.
+    """Mean number of targets in whole runs, minus the number that random order finds after the mean number of
+    examinations of these runs.
 
-    Not run by run: a run that ends with its last component has just found something.
+    The difference is not taken run by run, because a run that ends with its last component has just found a target.
     """
     return float(found.ended_with.mean() - chance.curves[:, round(float(found.queries.mean()))].mean())
 
 
 def _lift(found: Found, chance: Found, budgets: tuple[int, ...]) -> tuple[float, float]:
-    """Targets over random order, mean of the budgets; and its standard error."""
+    """Mean number of targets beyond those of random order, averaged over the budgets, and its standard error."""
     means = [each.curves[:, list(budgets)].mean(axis=1) for each in (found, chance)]
     off = sum(float(each.var(ddof=1)) / len(each) for each in means)
     return float(means[0].mean() - means[1].mean()), math.sqrt(off)

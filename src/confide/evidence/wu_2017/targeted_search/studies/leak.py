@@ -1,4 +1,5 @@
-"""The leak of the printed threshold: its loss on the witness of erratum E3, beside the claim and the correction.
+"""The privacy loss of the printed threshold on the counterexample of erratum E3, compared with the claimed loss and
+with the corrected threshold.
 
 Spec targeted_search 5.
 """

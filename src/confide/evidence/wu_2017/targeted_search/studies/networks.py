@@ -1,7 +1,7 @@
-"""Table 3: two networks at the published sizes, made up, and how contacts are spread in them.
+"""Table 3: two simulated networks at the published sizes, and the distribution of the number of contacts in them.
 
-The published networks are not shipped. Spec targeted_search 8 gives the model and its constants; a quick run makes a
-twentieth of each: people, groups and communities in proportion.
+The published networks are not part of the package. Spec targeted_search 8 gives the model and its constants. A quick
+run simulates networks of a twentieth of the size, with people, groups and communities in proportion.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Three regimes of target groups: what Target, the private search with Lap(20) and random order find.
+"""Three regimes of target groups, and the targets that Target, the private search with noise Lap(20) and random order
+find in them.
 
-Film casts where recbole is installed, a made-up network of as many people otherwise, and a small one in quick runs.
-Spec targeted_search 6.
+The network is that of film casts where recbole is installed. Without recbole a simulated network of as many people is
+used, and in quick runs a small one. Spec targeted_search 6.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SCALE = 20.0
 _NAMES = ("Target", "PTarget, Lap(20)", "random order")
 _LEAST = (0.9, 0.75, 0.75)
 _LINES = (6347, 6354, 6377)
-"""Of the text that was read: what it says of each regime."""
+"""Lines of the source's text, as we read it, with its statements on the three regimes."""
 _SPEC = {  # means at the six budgets, on the film casts, for target groups of the same parameters but other draws
     "dominant component": "32 60 105 229 379 427", "even sizes": "17 31 51 92 127 127",
     "fragmented": "6 10 16 33 35 35",
@@ -35,12 +36,12 @@ _SPEC = {  # means at the six budgets, on the film casts, for target groups of t
 
 
 def searched(network: Network, group: Group, runs: int) -> tuple[Found, Found, Found]:
-    """The vertices that Target, PTarget with noise of scale 20 and random order find.
+    """The results of Target, of PTarget with noise of scale 20, and of random order.
 
     Args:
-        network: the network.
-        group: group of targets in it.
-        runs: number of runs of the latter two.
+        network: network to search.
+        group: group of targets in the network.
+        runs: number of runs of PTarget and of random order.
     """
     last = network.budgets[-1]
     # Without a threshold a call costs 2 Delta/b = .1; the print calls that .05.
@@ -64,10 +65,10 @@ def _drawn(network: Network, regime: str, found: tuple[Found, Found, Found]) -> 
 
 
 def verdict(network: Network, regime: str, found: tuple[Found, Found, Found]) -> str:
-    """A sentence on the result that follows from the figures.
+    """A sentence on the result, which follows from the figures.
 
     Args:
-        network: the network.
+        network: network that was searched.
         regime: name of the regime.
         found: results of Target, the private search, and random order.
     """
@@ -86,7 +87,7 @@ def verdict(network: Network, regime: str, found: tuple[Found, Found, Found]) ->
 
 
 def _multiplied(network: Network, regime: str, found: tuple[Found, Found, Found]) -> list[Block]:
-    """Risk multipliers, as they grow with the calls that were made."""
+    """Chart of risk multipliers as a function of the number of examinations, at the mean number of calls."""
     grid = np.unique(np.linspace(0, network.budgets[-1], 60).astype(int)).tolist()
     rows = []
     for at in grid:

@@ -1,4 +1,4 @@
-"""The shared part of the studies of targeted search: networks, and a target group for each regime in them."""
+"""Shared code of the studies of targeted search: networks, and a target group for each regime in them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from confide.search.graph import Graph
 __all__ = ["BUDGETS", "COMPONENTS", "DELTA", "REGIMES", "Network", "casts", "costars", "group_of"]
 
 BUDGETS = (500, 1000, 2000, 5000, 10_000, 15_000)
-"""Examinations, in a network of 27,262 people; in another one in proportion."""
+"""Numbers of examinations in a network of 27,262 people. In other networks these numbers are in proportion to the
+number of people.
+"""
 COMPONENTS = 14
 DELTA = 1e-6
 REGIMES = ("dominant component", "even sizes", "fragmented")
@@ -23,15 +25,15 @@ _SIZE = 27_262
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Network:
-    """A graph and the place where contagions begin.
+    """A graph, and the vertex at which contagions begin.
 
     Args:
         name: name, in a few words.
-        graph: the network.
-        start: index of the vertex where they begin.
-        seeds: seeds of the draws, one a regime.
-        degree_bound: d, public: a round number above every degree.
-        instead: for the output: the network that a made-up one stands in for, and the reason.
+        graph: graph of the network.
+        start: index of the vertex at which contagions begin.
+        seeds: seeds of the draws, one for each regime.
+        degree_bound: public bound d on degrees, a round number above every degree.
+        instead: text for the output: the real network that a simulated one replaces, and the reason.
     """
 
     name: str
@@ -43,16 +45,16 @@ class Network:
 
     @property
     def budgets(self) -> tuple[int, ...]:
-        """`BUDGETS`, in proportion to the people."""
+        """The numbers of examinations in `BUDGETS`, scaled to the number of people."""
         return tuple(max(1, round(each * self.graph.people / _SIZE)) for each in BUDGETS)
 
 
 @cache
 def costars(*, small: bool) -> Network:
-    """A made-up network of people who share films: 6,000, or 27,262 as many as the film casts have.
+    """A simulated network of people who share films, with 6,000 people, or with 27,262 as in the film casts.
 
     Args:
-        small: 6,000.
+        small: whether the network has 6,000 people.
     """
     if small:
         graph = affiliation_network(6_000, 1_000, 20, 13.0, seed=1)
@@ -65,7 +67,9 @@ def costars(*, small: bool) -> Network:
 
 @cache
 def casts() -> Network | None:
-    """The film casts that recbole ships, with ranks of the actors' ids as ids; None where it is not installed."""
+    """The network of film casts that recbole ships, with ranks of the actors' ids as ids; None where recbole is not
+    installed.
+    """
     try:
         named = film_casts()
     except InvalidInput:
@@ -75,10 +79,10 @@ def casts() -> Network | None:
 
 
 def group_of(network: Network, regime: int) -> Group:
-    """The target group of a regime: p = .05, 5 rounds; .5, .8 or .9 leave in the end.
+    """The target group of a regime: p = .05, 5 rounds, and a share of .5, .8 or .9 that leaves at the end.
 
     Args:
-        network: where.
+        network: network of the group.
         regime: index in `REGIMES`.
 
     Source: spec targeted_search 6.

@@ -21,7 +21,7 @@ from confide.campaign.store.reports import put_row
 from confide.cli.app import app as cli
 from confide.contract import kind
 from confide.service.work.rounds import FIRST
-from service.web.walking import Desk, Walker, leaving, running, verified
+from service.web.browsing import Desk, Visitor, leaving, running, verified
 from service.web.wire import Ears, Wire, beyond
 
 COMPUTED = "Your own device computes this from its instructions"
@@ -30,15 +30,15 @@ COMPUTED = "Your own device computes this from its instructions"
 
 def joined(
     chromium: Browser, base: str, links: list[str], *, dark: bool = False, watched: Collection[int] = (0, 2)
-) -> list[Walker]:
+) -> list[Visitor]:
     """Three people, the third with a telephone; the second sees nothing that the first does not."""
-    people = [Walker(chromium, base, phone=k == 2, dark=dark, watched=k in watched) for k in range(len(links))]
+    people = [Visitor(chromium, base, phone=k == 2, dark=dark, watched=k in watched) for k in range(len(links))]
     for person, link in zip(people, links, strict=True):
         person.joins(link)
     return people
 
 
-def computed_again(person: Walker, pack: Path, identity: str, record: str) -> str:
+def computed_again(person: Visitor, pack: Path, identity: str, record: str) -> str:
     """Her share, by the command that the page shows, from the public files and what she handed in."""
     *_, line = person.page.locator("#commands").inner_text().strip().splitlines()
     assert line.startswith(f"confide share pack/campaign.toml --out pack --id {identity} --record ")
@@ -51,7 +51,7 @@ def computed_again(person: Walker, pack: Path, identity: str, record: str) -> st
 @pytest.mark.slow
 def test_a_local_campaign(chromium: Browser, tmp_path: Path) -> None:
     """Reports are drawn on devices, people are paid, and everybody checks it."""
-    with running(tmp_path) as (base, _), Desk(chromium, base) as desk, Walker(chromium, base) as public:
+    with running(tmp_path) as (base, _), Desk(chromium, base) as desk, Visitor(chromium, base) as public:
         desk.logs_in()
         desk.begins("bits")
         desk.taken("desk-plan", "Plan")
@@ -104,7 +104,7 @@ def test_a_joint_campaign(chromium: Browser, tmp_path: Path) -> None:
         assert words in text
         text = text.replace(words, fewer)
     with (running(tmp_path) as (base, _), Desk(chromium, base, dark=True) as desk,
-          Walker(chromium, base, dark=True) as public):
+          Visitor(chromium, base, dark=True) as public):
         desk.logs_in()
         desk.begins("matching", text)
         desk.follow("Privacy, error and money at other levels")
@@ -186,7 +186,7 @@ def test_a_campaign_on_contracts(chromium: Browser, tmp_path: Path) -> None:
             page.get_by_text("It is stored").wait_for()
         desk.page.reload()
         desk.settles()
-        digest = Walker(chromium, base).see(f"/campaigns/{number}").locator("#signed").inner_text()
+        digest = Visitor(chromium, base).see(f"/campaigns/{number}").locator("#signed").inner_text()
         for person in people:
             shown = person.see("/mine/share")
             assert shown.locator("#signed").inner_text() == digest
@@ -224,7 +224,7 @@ def test_a_custodians_campaign(chromium: Browser, tmp_path: Path) -> None:
         desk.follow("Go back")
         number = desk.opens()
         assert desk.page.get_by_role("button", name="New codes as a file").count() == 0
-        people = [Walker(chromium, base, phone=k == 2) for k in range(3)]
+        people = [Visitor(chromium, base, phone=k == 2) for k in range(3)]
         for person in people:
             assert person.see(f"/campaigns/{number}").get_by_text("nobody is invited").is_visible()
         desk.settles()

@@ -32,7 +32,7 @@ from confide.service.shell.settings import Settings
 from service.parts import PASSWORD
 
 __all__ = [
-    "Desk", "Walker", "accepted", "altered", "at_offer", "free_port", "kept", "leaving", "opened_by", "running",
+    "Desk", "Visitor", "accepted", "altered", "at_offer", "free_port", "kept", "leaving", "opened_by", "running",
     "unpacked", "verified",
 ]
 
@@ -145,7 +145,7 @@ def altered(page: Page, old: str, new: str, at: str = "**/mine") -> None:
     page.reload()
 
 
-class Walker:
+class Visitor:
     """Somebody with a browser of her own.
 
     Args:
@@ -167,7 +167,7 @@ class Walker:
         self.page = self.context.new_page()
         self.steps = 0
 
-    def __enter__(self) -> Walker:
+    def __enter__(self) -> Visitor:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -232,7 +232,7 @@ class Walker:
         self.look()
 
 
-class Desk(Walker):
+class Desk(Visitor):
     """An operator at her desk, where nothing but pages is used."""
 
     def logs_in(self, name: str = "ada", password: str = PASSWORD) -> None:

@@ -15,7 +15,7 @@ from confide.contract import ConfideDeprecationWarning, Mechanism, kind, kind_na
 
 ROOT = Path(confide.__file__).parent
 PACKAGES = sorted(".".join(("confide", *path.parent.relative_to(ROOT).parts)) for path in ROOT.rglob("__init__.py")
-                  if "doors(" in path.read_text(encoding="utf-8"))
+                  if "exports(" in path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", PACKAGES)

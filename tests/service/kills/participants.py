@@ -20,11 +20,11 @@ from confide.service.work import Drafts, Opened
 from service.kills.load import Person
 from service.parts import PASSWORD
 
-__all__ = ["Crowd", "check", "gathered", "in_thirds", "stored_reports", "text_of"]
+__all__ = ["Participants", "check", "gathered", "in_thirds", "stored_reports", "text_of"]
 
 
 @dataclass(frozen=True)
-class Crowd:
+class Participants:
     """Campaigns and their people.
 
     Args:
@@ -49,7 +49,7 @@ def text_of(name: str, **changed: object) -> str:
     return text
 
 
-def gathered(home: Path, url: str | None, people: int) -> Crowd:
+def gathered(home: Path, url: str | None, people: int) -> Participants:
     """A new installation with both campaigns, and so many people in each."""
     with Store(url, home=Home(home)) as store:
         ada = Operators(store).add("ada", PASSWORD, Role.ADMIN)
@@ -63,7 +63,8 @@ def gathered(home: Path, url: str | None, people: int) -> Crowd:
         first = [Person(token, drawn, slot, answers[slot % 2], answers[1 - slot % 2])
                  for slot, token in enumerate(tokens[drawn])]
         second = [Person(token, typed, slot, _typed(slot), _typed(slot, 1)) for slot, token in enumerate(tokens[typed])]
-        return Crowd(drawn, typed, list(chain.from_iterable(zip(first, second, strict=True))), sessions.begin(ada))
+        everybody = list(chain.from_iterable(zip(first, second, strict=True)))
+        return Participants(drawn, typed, everybody, sessions.begin(ada))
 
 
 def _typed(slot: int, turn: int = 0) -> dict[str, str]:
@@ -91,7 +92,7 @@ def stored_reports(store: Store, campaign: int) -> Mapping[int, bytes]:
     return {row.slot: bytes(row.report) for row in rows}
 
 
-def check(store: Store, crowd: Crowd, people: Sequence[Person] | None = None) -> Mapping[str, int]:
+def check(store: Store, participants: Participants, people: Sequence[Person] | None = None) -> Mapping[str, int]:
     """Hold what is stored against what everybody was told: nothing is lost, doubled or in part.
 
     Args:
@@ -102,10 +103,10 @@ def check(store: Store, crowd: Crowd, people: Sequence[Person] | None = None) ->
     Returns:
         How many were told that theirs is stored, how many were not told, and of how many of these it is stored.
     """
-    reported = {id(person) for person in (crowd.people if people is None else people)}
+    reported = {id(person) for person in (participants.people if people is None else people)}
     opened, figures = Opened(store), Counter[str]()
-    found = {number: stored_reports(store, number) for number in (crowd.drawn, crowd.typed)}
-    known = {(person.campaign, person.slot) for person in crowd.people}
+    found = {number: stored_reports(store, number) for number in (participants.drawn, participants.typed)}
+    known = {(person.campaign, person.slot) for person in participants.people}
     assert {(number, slot) for number, reports in found.items() for slot in reports} <= known
 
     def report(person: Person, values: Mapping[str, str]) -> bytes:
@@ -115,7 +116,7 @@ def check(store: Store, crowd: Crowd, people: Sequence[Person] | None = None) ->
         assert slot == person.slot
         return packed
 
-    for person in crowd.people:
+    for person in participants.people:
         there = found[person.campaign].get(person.slot)
         if id(person) in reported and person.acknowledged is not None:
             figures["told"] += 1

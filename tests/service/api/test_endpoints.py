@@ -58,25 +58,25 @@ def audiences(app: FastAPI) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for route in (each for each in routes(app) if each.include_in_schema):
         for method in route.methods:
-            ends = [door for door in documented if door.startswith(f"{method} ")
-                    and door.endswith(route.path.replace(":path}", "}"))]
-            for door in ends:
-                if door.partition(" ")[2] in (route.path, f"/api/v1{route.path}".replace(":path}", "}")):
-                    found[door] = set(guards(route.dependant))
+            ends = [endpoint for endpoint in documented if endpoint.startswith(f"{method} ")
+                    and endpoint.endswith(route.path.replace(":path}", "}"))]
+            for endpoint in ends:
+                if endpoint.partition(" ")[2] in (route.path, f"/api/v1{route.path}".replace(":path}", "}")):
+                    found[endpoint] = set(guards(route.dependant))
     assert set(found) == documented
     return found
 
 
-def test_every_door_says_whom_it_is_for(served: tuple[FastAPI, Caller]) -> None:
+def test_every_endpoint_names_its_audience(served: tuple[FastAPI, Caller]) -> None:
     found = audiences(served[0])
-    assert {door for door, named in found.items() if not named} == ANYBODY
+    assert {endpoint for endpoint, named in found.items() if not named} == ANYBODY
     assert {each for named in found.values() for each in named} == {"viewer", "operator", "admin", "participant"}
 
 
-def test_every_door_is_closed_to_everybody_else(served: tuple[FastAPI, Caller], people: dict[str, Caller]) -> None:
+def test_every_endpoint_is_closed_to_everybody_else(served: tuple[FastAPI, Caller], people: dict[str, Caller]) -> None:
     order, tried = ["viewer", "operator", "admin"], 0
-    for door, named in audiences(served[0]).items():
-        method, path = door.split(" ")
+    for endpoint, named in audiences(served[0]).items():
+        method, path = endpoint.split(" ")
         for audience in named:
             shut = [who for who in people if who != audience and not (
                 audience in order and who in order and order.index(who) >= order.index(audience))]
@@ -84,9 +84,9 @@ def test_every_door_is_closed_to_everybody_else(served: tuple[FastAPI, Caller], 
                 url = path.replace("{number}", "1").replace("{task}", "settle").replace("{batch}", "1")
                 answer = served[1].client.request(
                     method, url, json={}, headers={"Authorization": f"Bearer {people[who].token}"})
-                assert answer.status_code in (401, 403), (door, who, answer.status_code)
+                assert answer.status_code in (401, 403), (endpoint, who, answer.status_code)
                 assert answer.headers["content-type"] == "application/problem+json"
-                assert (answer.status_code == 403) is (who in order and audience in order), (door, who)
+                assert (answer.status_code == 403) is (who in order and audience in order), (endpoint, who)
                 tried += 1
     assert tried > 60
 
@@ -140,8 +140,8 @@ def test_every_change_through_a_cookie_needs_the_word(
     """Whatever changes something, by whoever may: a stranger's page has her cookie, and not the word."""
     app, anybody = served
     before, tried = everything(app), 0
-    for door, named in audiences(app).items():
-        method, path = door.split(" ")
+    for endpoint, named in audiences(app).items():
+        method, path = endpoint.split(" ")
         if method == "GET" or not named:
             continue
         who = "participant" if named == {"participant"} else "admin"
@@ -149,7 +149,7 @@ def test_every_change_through_a_cookie_needs_the_word(
         url = path.replace("{number}", "1").replace("{task}", "settle").replace("{batch}", "1")
         for word in (None, "", csrf_of(people["viewer"].token), "0" * 64):
             headers = {"Cookie": f"{cookie}={people[who].token}", **({} if word is None else {"X-CSRF-Token": word})}
-            assert anybody.client.request(method, url, json={}, headers=headers).status_code == 403, (door, word)
+            assert anybody.client.request(method, url, json={}, headers=headers).status_code == 403, (endpoint, word)
             tried += 1
     assert tried > 60
     assert everything(app) == before
@@ -170,7 +170,7 @@ def test_over_tls_browsers_are_reported_to_stay_there(tmp_path: Path) -> None:
         assert "max-age" in anybody.client.get("/health/live").headers["strict-transport-security"]
 
 
-def test_a_host_beside_it_plants_no_session(tmp_path: Path) -> None:
+def test_a_neighbouring_host_sets_no_session(tmp_path: Path) -> None:
     """Over TLS cookies have names that browsers take from this very host alone; under other names nothing is read."""
     with serving(tmp_path, base_url="https://study.example") as (app, anybody):
         olga = anybody.logged_in("olga")

@@ -19,37 +19,37 @@ import pytest
 from missing import missing
 from service.clients import serving
 from service.parts import PASSWORD
-from service.web.walking import free_port
+from service.web.browsing import free_port
 
 GUIDE = Path(__file__).parents[3] / "docs" / "service.md"
 
 
-def walk() -> str:
+def example() -> str:
     """All commands of the section, in order."""
     section = GUIDE.read_text(encoding="utf-8").partition("### A campaign with curl\n")[2].partition("\n## ")[0]
     return "\n".join(re.findall(r"```bash\n(.*?)```", section, re.DOTALL))
 
 
-def test_every_door_of_the_walk_is_there(tmp_path: Path) -> None:
+def test_every_endpoint_of_the_example_exists(tmp_path: Path) -> None:
     """With its method, and with no field that it does not know."""
     with serving(tmp_path) as (app, _):
         schema = app.openapi()
-    doors = {re.sub(r"\{\w+\}", "*", path): methods for path, methods in schema["paths"].items()}
-    calls = [line for line in walk().splitlines() if "$api/" in line]
+    endpoints = {re.sub(r"\{\w+\}", "*", path): methods for path, methods in schema["paths"].items()}
+    calls = [line for line in example().splitlines() if "$api/" in line]
     assert len(calls) == 16
     for line in calls:
         path = re.search(r"\$api(/[\w/$.]+)", line)
         assert path is not None
         found = re.sub(r"\$\w+", "*", path[1]).replace("jobs/settle", "jobs/*")
         method = "put" if "-X PUT" in line else "post" if "-X POST" in line or " -d " in line else "get"
-        assert method in doors[f"/api/v1{found}"], line
+        assert method in endpoints[f"/api/v1{found}"], line
     names = {name for model in schema["components"]["schemas"].values() for name in model.get("properties", {})}
     taken = {word for line in calls for word in re.findall(r"\| get (\w+)", line)}
     assert taken | {"codes", "code", "text", "slots", "confirm", "values"} <= names
 
 
 @pytest.mark.slow
-def test_the_walk(home: Path, tmp_path: Path) -> None:
+def test_the_curl_example_runs(home: Path, tmp_path: Path) -> None:
     if shutil.which("curl") is None:
         missing("curl is not on PATH; Debian's package curl has it")
     for name, module in (("confide", "-m confide"), ("python3", "")):
@@ -59,9 +59,9 @@ def test_the_walk(home: Path, tmp_path: Path) -> None:
         shim.chmod(0o700)
     (tmp_path / "login.json").write_text(json.dumps({"name": "ada", "password": PASSWORD}))
     (tmp_path / "password").write_text(PASSWORD)
-    (tmp_path / "hers").mkdir()
+    (tmp_path / "participant").mkdir()
     operators = {**os.environ, "CONFIDE_HOME": str(home), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    participants = {**operators, "CONFIDE_HOME": str(tmp_path / "hers")}  # her book is her own
+    participants = {**operators, "CONFIDE_HOME": str(tmp_path / "participant")}  # with a book of their own
     subprocess.run(["confide", "operators", "add", "ada", "--role", "admin", "--password-file", "password"],
                    cwd=tmp_path, env=operators, check=True, capture_output=True)
     port = free_port()
@@ -76,7 +76,7 @@ def test_the_walk(home: Path, tmp_path: Path) -> None:
             except OSError:
                 assert server.poll() is None
                 time.sleep(0.1)
-        script = "set -euo pipefail\n" + walk().replace("localhost:8000", f"localhost:{port}")
+        script = "set -euo pipefail\n" + example().replace("localhost:8000", f"localhost:{port}")
         done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=participants, capture_output=True, text=True,
                               timeout=240, check=False)
     finally:
@@ -85,5 +85,5 @@ def test_the_walk(home: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     for said in ("The ledger admits the campaign", "\nsettled\n", "Your share", "The pack is whole."):
         assert said in done.stdout, done.stdout
-    assert (tmp_path / "hers" / "own" / "reports.json").exists()
+    assert (tmp_path / "participant" / "own" / "reports.json").exists()
     assert not (home / "own").exists()  # and nothing of what she answered

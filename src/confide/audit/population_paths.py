@@ -1,7 +1,7 @@
-"""Paths from one synthetic population to a distant one, changing one record at a time.
+"""Paths from one synthetic population to a distant population, changing one record at a time.
 
-Rules that depend on the data change where a share, a rank or a count crosses a threshold. So on each path one cluster
-of equal records grows from none to very many, while other clusters, with which such rules compare it, stay.
+Rules that depend on the data change where a share, a rank or a count crosses a threshold. On each path one cluster of
+equal records therefore grows from none to very many, while the clusters with which rules compare it stay.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from confide.tables import Category
 from confide.tables.column_rows import Role
 from confide.tables.slot_rows import SlotRows
 
-__all__ = ["CrowdPath", "crowd_paths", "some_of_each"]
+__all__ = ["PopulationPath", "population_paths", "some_of_each"]
 
 _Row = NDArray[np.float64]
 
@@ -32,24 +32,25 @@ _COLUMNS = 8  # that move by themselves against the others, at most
 _LEVELS = 8  # of one column, at most
 _PAIRS = 48  # of levels that are beside those of other columns, at most
 _FIRST = 3  # levels that are among these, where a column has more
-_BETWEEN = 5  # values between ends that a crowd moves to, at most
+_BETWEEN = 5  # values between ends that a population moves to, at most
 _SHARES = 1000  # people among whom shares and ranks change, at most: these are the same among more
 _CENTRE = 0.625  # of the range, where two clusters lie close together: not in the middle, where a value may be zero
 _CLOSE = 1 / 128  # of the range, between the two
 
 
 @dataclass(frozen=True, eq=False)
-class CrowdPath:
+class PopulationPath:
     """Path of populations in which one cluster of equal records grows.
 
     Args:
         length: number of slots that change, which are the first slots, in order.
-        before: record of these slots before their change, shape (c,); None where they hold no record.
-        after: record of these slots after their change, shape (c,).
-        beside: pairs of a record and the number of its holders, for the slots after the changing ones.
+        before: record of the changing slots before their change, shape (c,); None where they hold no record.
+        after: record of the changing slots after their change, shape (c,).
+        beside: pairs of a record and the number of its holders, for the slots after the changing slots.
         closely: whether many places of the path are audited.
-        shared: number of parts of the path, in each of which one of several places is audited. Paths with such parts
-            share one history and some populations with other paths. The number is 0 for all other paths.
+        shared: number of parts of the path, in each of which one of several places is audited. Paths with a positive
+            number share one history and some populations with other paths. The number `shared` is 0 for paths with a
+            history of their own.
     """
 
     length: int
@@ -59,7 +60,7 @@ class CrowdPath:
     closely: bool = False
     shared: int = 0
 
-    def crowd(self, moved: int) -> list[SlotRows]:
+    def population(self, moved: int) -> list[SlotRows]:
         """The data set after the given number of slots have changed."""
         return [batch for start, some in self._parts(moved) for batch in of_records(start, some)]
 
@@ -83,30 +84,33 @@ class CrowdPath:
 
     def step(self, moved: int) -> Neighbours:
         """The neighbouring populations before and after the last of the given number of changes."""
-        return Neighbours(self.crowd(moved), self.crowd(moved - 1), lambda outcome: published(outcome, moved - 1))
+        last = moved - 1
+        return Neighbours(self.population(moved), self.population(last), lambda outcome: published(outcome, last))
 
 
-def crowd_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 0) -> Iterator[CrowdPath]:
+def population_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 0) -> Iterator[PopulationPath]:
     """All paths of a campaign between synthetic populations.
 
-    - From nobody to everybody with the last values of all columns. Another path adds people with the last values to
-      half of the people with the first values.
-    - From everybody with the first values to everybody with the last values, so that a share grows from 0 to 1.
-    - From the first value to the last value of one column alone, while the other columns stay at their first values,
-      and while they stay at their last values.
-    - For columns of numbers: two clusters close together, from which a third cluster grows at either end, far outside
-      the range of quartiles or a standard deviation.
-    - For columns with three or more levels: one level grows at the expense of another level, past all other levels, no
-      two of which have the same count. So ranks change places.
-    - For columns with three or more levels: from everybody at one level to everybody at another level, for every pair
-      of levels. A column with many levels is represented by its first levels, its middle level, its last level, and
-      some levels chosen by the seed. All columns with levels change together.
-    - For two or more columns with levels: everybody moves from one level to another in one of these columns, with
-      everybody at one common level of each other column. If there are many such paths, the seed chooses some.
-    - For columns of numbers beside columns with levels: from one end of the range to the other, and out of two clusters
-      close together. Everybody is at one common level, and each level has such paths.
-    - For columns of numbers: from everybody at a number that is not round to everybody at a round number near it.
-      Another path leads to everybody at a number that often codes "no answer" (`confide.audit.round_numbers`).
+    - A path from nobody to everybody with the last values of all columns. Another path adds people with the last values
+      to half of the people with the first values.
+    - A path from everybody with the first values to everybody with the last values, so that a share grows from 0 to 1.
+    - Paths from the first value to the last value of one column alone, while the other columns stay at their first
+      values, and while they stay at their last values.
+    - For columns of numbers: paths with two clusters close together, from which a third cluster grows at either end,
+      far outside the range of quartiles or a standard deviation.
+    - For columns with three or more levels: paths on which one level grows at the expense of another level, past all
+      other levels, no two of which have the same count. On these paths the ranks of the levels change places.
+    - For columns with three or more levels: paths from everybody at one level to everybody at another level, for every
+      pair of levels. A column with many levels is represented by its first levels, its middle level, its last level,
+      and some levels chosen by the seed. All columns with levels change together.
+    - For two or more columns with levels: paths on which everybody moves from one level to another in one of these
+      columns, with everybody at one common level of each other column. If there are many paths of one kind, the seed
+      chooses some of them.
+    - For columns of numbers beside columns with levels: paths from one end of the range to the other, and out of two
+      clusters close together. On these paths everybody is at one common level, and each level has its own paths.
+    - For columns of numbers: paths from everybody at a number that is not round to everybody at a round number near it.
+      One more path of this kind ends with everybody at a number that often codes "no answer"
+      (`confide.audit.round_numbers`).
 
     If the promise is about added or removed records, the changing slots hold no record before. Half of the slots that
     would change have their record from the start. For a pair of levels, each level grows beside the other. If the whole
@@ -121,8 +125,8 @@ def crowd_paths(roles: Sequence[Role], people: int, unit: Relation, seed: int = 
     """
     first, last = _ends(roles)
     half = people // 2
-    yield CrowdPath(people, None, last, closely=people * len(roles) <= CELLS)
-    yield CrowdPath(people - half, None, last, ((first, half),))
+    yield PopulationPath(people, None, last, closely=people * len(roles) <= CELLS)
+    yield PopulationPath(people - half, None, last, ((first, half),))
     paths = _replaced(roles, people, first, last)
     added = unit is Relation.ADD_OR_REMOVE
     if added:
@@ -145,7 +149,7 @@ def some_of_each(roles: Sequence[Role], people: int, seed: int = 0) -> list[Slot
     Args:
         roles: roles of the columns.
         people: number of invited slots.
-        seed: public seed, the same as for `crowd_paths`.
+        seed: public seed that was given to `population_paths`.
 
     Example:
         >>> some_of_each([Category(column="mood", levels=("bad", "so-so", "good"))], 5)[0].cells.ravel().tolist()
@@ -168,8 +172,8 @@ def _columns_levels(roles: Sequence[Role], seed: int) -> list[list[int]]:
 
 
 def _some_levels(levels: int, seed: int) -> list[int]:
-    """Ranks of the levels that the paths use. The ranks are all ranks or, if there are many, the first ones, the middle
-    one, the last one, and some chosen by a seed.
+    """Ranks of the levels that the paths use. The result holds all ranks or, if there are many, the first ranks, the
+    middle rank, the last rank, and some ranks chosen by a seed.
     """
     if levels <= _LEVELS:
         return list(range(levels))
@@ -185,7 +189,7 @@ def _at_level(levels: Sequence[Sequence[int]], place: int, numbers: _Row) -> _Ro
                      for ranks, number in zip(levels, numbers.tolist(), strict=True)], np.float64)
 
 
-def _between_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
+def _between_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[PopulationPath]:
     """Paths from everybody at one level to everybody at another level, for every pair of levels of a column. All
     columns change together.
     """
@@ -196,10 +200,10 @@ def _between_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[C
     for k in range(max(map(len, pairs))):
         before, after = (_at_level([[each[k % len(each)][side]] if each else [] for each in pairs], 0, last)
                          for side in (0, 1))
-        yield CrowdPath(people, before, after, shared=2)
+        yield PopulationPath(people, before, after, shared=2)
 
 
-def _beside_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
+def _beside_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[PopulationPath]:
     """Paths from everybody at one level to everybody at another level, while everybody keeps one common level in each
     other column.
     """
@@ -213,10 +217,10 @@ def _beside_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[Cr
     for column, pair, place in (found[k] for k in sorted(kept)):
         before, after = (_at_level([[rank] if k == column else ranks for k, ranks in enumerate(levels)], place, last)
                          for rank in pair)
-        yield CrowdPath(people, before, after, shared=1)
+        yield PopulationPath(people, before, after, shared=1)
 
 
-def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
+def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[PopulationPath]:
     """Paths for numbers from one end of the range to the other, and out of two clusters to either end, with everybody
     at one common level.
     """
@@ -226,12 +230,12 @@ def _within_levels(roles: Sequence[Role], people: int, seed: int) -> Iterator[Cr
     for k in range(max(map(len, levels))):
         low, high, near, close = (_at_level(levels, k, first + share * (last - first))
                                   for share in (0.0, 1.0, _CENTRE, _CENTRE + _CLOSE))
-        yield CrowdPath(people, low, high, shared=2)
+        yield PopulationPath(people, low, high, shared=2)
         for end in (high, low):
-            yield CrowdPath(people - half, near, end, ((close, half),), shared=2)
+            yield PopulationPath(people - half, near, end, ((close, half),), shared=2)
 
 
-def _of_round_numbers(roles: Sequence[Role], people: int, seed: int) -> Iterator[CrowdPath]:
+def _of_round_numbers(roles: Sequence[Role], people: int, seed: int) -> Iterator[PopulationPath]:
     """Paths from everybody at a number that is not round to everybody at a round number, and to everybody at a number
     that often codes "no answer". Everybody is at one common level of each column with levels.
     """
@@ -243,27 +247,27 @@ def _of_round_numbers(roles: Sequence[Role], people: int, seed: int) -> Iterator
                 before, after = (_at_level(levels, k, np.array([each[k % len(each)][side] if each else end for each, end
                                                                 in zip(moves, last.tolist(), strict=True)]))
                                  for side in (0, 1))
-                yield CrowdPath(people, before, after, shared=parts)
+                yield PopulationPath(people, before, after, shared=parts)
 
 
-def _arriving(path: CrowdPath) -> CrowdPath:
+def _arriving(path: PopulationPath) -> PopulationPath:
     """The given path with additions: the cluster's records are added, and replace no other records."""
     stay = path.length // 2
     there = () if path.before is None else ((path.before, stay),)
     return replace(path, length=path.length - stay, before=None, beside=(*there, *path.beside))
 
 
-def _replaced(roles: Sequence[Role], people: int, first: _Row, last: _Row) -> Iterator[CrowdPath]:
+def _replaced(roles: Sequence[Role], people: int, first: _Row, last: _Row) -> Iterator[PopulationPath]:
     if people * len(roles) > CELLS:
-        yield CrowdPath(people, first, last)
+        yield PopulationPath(people, first, last)
         return
     some = min(people, _SHARES)
-    yield CrowdPath(people, first, last, closely=True)
+    yield PopulationPath(people, first, last, closely=True)
     if len(roles) > 1:
         for k in range(len(roles)):
-            yield CrowdPath(people, first, ends_moved(roles, [k]))
+            yield PopulationPath(people, first, ends_moved(roles, [k]))
         for k in range(min(len(roles), _COLUMNS)):
-            yield CrowdPath(some, last, ends_moved(roles, {*range(len(roles))} - {k}))
+            yield PopulationPath(some, last, ends_moved(roles, {*range(len(roles))} - {k}))
     yield from _from_the_middle(roles, some, first, last)
     for k, role in enumerate(roles):
         if isinstance(role, Category) and len(role.levels) > 2:
@@ -272,7 +276,7 @@ def _replaced(roles: Sequence[Role], people: int, first: _Row, last: _Row) -> It
     yield from islice((path for each in everywhere for path in each if path is not None), _BETWEEN)
 
 
-def _from_the_middle(roles: Sequence[Role], people: int, first: _Row, last: _Row) -> Iterator[CrowdPath]:
+def _from_the_middle(roles: Sequence[Role], people: int, first: _Row, last: _Row) -> Iterator[PopulationPath]:
     """Paths with two clusters close together, from which a third cluster grows at the last or at the first ends of the
     ranges.
     """
@@ -282,19 +286,19 @@ def _from_the_middle(roles: Sequence[Role], people: int, first: _Row, last: _Row
     half = people // 2
     for end in (last, first):
         near, beside = (np.where(numbers, first + share * (last - first), end) for share in (_CENTRE, _CENTRE + _CLOSE))
-        yield CrowdPath(people - half, near, end, ((beside, half),), closely=True)
+        yield PopulationPath(people - half, near, end, ((beside, half),), closely=True)
 
 
-def _to_the_middle(role: Role, column: int, first: _Row, last: _Row, people: int) -> Iterator[CrowdPath]:
-    """Paths from everybody at the first end of one column, and at the last end of all others, to a value inside that
-    column's range.
+def _to_the_middle(role: Role, column: int, first: _Row, last: _Row, people: int) -> Iterator[PopulationPath]:
+    """Paths from everybody at the first end of one column, and at the last end of all other columns, to a value inside
+    the range of the one column.
     """
     here = np.arange(len(last)) == column
     low, high = first[column], last[column]
     if isinstance(role, Category):  # which `_between_levels` has
         return
     for value in low + np.array([0.5, 0.75, 0.25]) * (high - low):
-        yield CrowdPath(people, np.where(here, low, last), np.where(here, value, last))
+        yield PopulationPath(people, np.where(here, low, last), np.where(here, value, last))
 
 
 def _ranks(levels: int) -> NDArray[np.float64]:
@@ -302,12 +306,12 @@ def _ranks(levels: int) -> NDArray[np.float64]:
     return np.unique(np.linspace(0, levels - 1, min(levels, _LEVELS)).round())
 
 
-def _staircase(among: _Row, column: int, levels: int, people: int) -> CrowdPath:
-    """Path on which the second rank grows at the expense of the first. A third of the people hold the other ranks, with
-    counts that rise from rank to rank like stairs.
+def _staircase(among: _Row, column: int, levels: int, people: int) -> PopulationPath:
+    """Path on which the second rank grows at the expense of the first rank. A third of the people hold the other ranks,
+    with counts that rise from rank to rank like stairs.
     """
     at = [np.where(np.arange(len(among)) == column, rank, among) for rank in _ranks(levels)]
     steps = np.arange(1, len(at) - 1)
     counts = (people // 3 * steps) // int(steps.sum())
     beside = tuple((record, int(count)) for record, count in zip(at[2:], counts, strict=True))
-    return CrowdPath(people - int(counts.sum()), at[0], at[1], beside)
+    return PopulationPath(people - int(counts.sum()), at[0], at[1], beside)
