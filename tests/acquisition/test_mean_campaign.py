@@ -77,8 +77,8 @@ def test_the_whole_life(tmp_path: Path) -> None:
     (page,) = check_sections(seen)
     rows_of = dict(page.blocks[0].rows)
     assert rows_of["invited slots"] == 9
-    assert rows_of["asked for a record, by their contracts"] == seen.asked
-    assert rows_of["asked, without a usable record (they count as empty)"] == seen.asked - seen.usable
+    assert rows_of["people asked for a record, by their contracts"] == seen.asked
+    assert rows_of["people asked, without a usable record (each counts as empty)"] == seen.asked - seen.usable
     assert it.submit(2, {"record": "80"}, contract=it.contract(2).token)["record"] == sent[2]  # one record, once
     settled = it.settle()
     board, shares = settled.outcome.billboard, settled.outcome.shares
@@ -137,8 +137,8 @@ def test_tokens_are_hers_signed_and_of_this_campaign(tmp_path: Path) -> None:
     forged = {**read_token(token), "terms": {**read_token(token)["terms"], "payment": 10**6}}
     for campaign_, identity, text, match in (
         (it, 3, token, "another participant"), (other, 2, token, "another campaign"),
-        (it, 2, as_token(forged), "signature is not good"), (it, 2, "abc", "is no contract"),
-        (it, 2, "€", "is no contract"), (it, 2, as_token({"id": "2"}), "signature is not good"),
+        (it, 2, as_token(forged), "no valid signature"), (it, 2, "abc", "is no contract"),
+        (it, 2, "€", "is no contract"), (it, 2, as_token({"id": "2"}), "no valid signature"),
     ):
         with pytest.raises(InvalidInput, match=match):
             campaign_.submit(identity, {"record": "32"}, contract=text)
@@ -165,7 +165,7 @@ def test_a_round_cannot_be_swapped_after_it_is_final(tmp_path: Path) -> None:
     said["drawn"]["rows"][0][5] += 1
     path.write_text(json.dumps(said))
     path.chmod(0o600)
-    with pytest.raises(InvalidInput, match="not this installation's"):
+    with pytest.raises(InvalidInput, match="does not belong to this installation"):
         it.finish_contracts()
 
 

@@ -69,7 +69,7 @@ def test_the_ledger(run: Run, path: Path, tmp_path: Path) -> None:
     assert re.search(r"pay survey +\d{4}-\d\d-\d\d +pay +What do age and sex say about pay\? +public, others ",
                      found.out)
     assert "others: all other people together" in " ".join(found.out.split())
-    assert "Nothing renews the budget, and no charge is given back." in " ".join(found.out.split())
+    assert "Nothing renews the budget, and every charge stays." in " ".join(found.out.split())
     assert "PRIVATE" not in found.out
     assert max(map(len, found.out.splitlines())) <= 120
     assert run("ledger", "--data-set", "pay survey").out == found.out
@@ -190,7 +190,7 @@ def test_payouts_from_the_queue_to_the_bank_and_back(run: Run, path: Path, tmp_p
     answer.write_text(f"reference,status\n{hers['reference']},paid\n")
     done = run("payouts", path, "--import", answer)
     assert _queue(done.out)["paid"] == (2000, total)
-    assert "All is paid; reports, shares and single amounts have been erased." in done.out
+    assert "All payouts are paid. Reports, shares and single amounts have been erased." in done.out
     erased = run("payouts", path, "--list").out
     assert re.search(r"\n17 +erased +paid +2 *\n", erased)
     assert f"{due[16] / 100:,.2f} EUR" not in erased

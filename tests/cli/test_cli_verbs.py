@@ -93,7 +93,8 @@ def test_a_budget_that_is_too_small_from_the_start_says_so(run: Run, path: Path)
     path.write_text(path.read_text(encoding="utf-8").replace("epsilon = 7.0", "epsilon = 5.0"), encoding="utf-8")
     found = run("plan", path)
     assert found.code == 3
-    assert "does not admit epsilon 6; [budget] of the campaign file allows epsilon 5 in all (the budget" in found.err
+    assert ("does not admit epsilon 6; [budget] of the campaign file allows epsilon 5 in all (the whole budget"
+            in found.err)
 
 
 def test_a_file_that_asks_for_more_than_all_says_nothing_of_what_was_spent(
@@ -139,7 +140,7 @@ def test_run_settles_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "deep" / "out" / "pay" / "report.html").unlink()
     broken = run("run", "deep/pay.toml")
     assert (broken.code, broken.out) == (2, "")
-    assert ("report.html differs from the settled one; move the folder away, or choose another one with --out"
+    assert ("report.html differs from the settled file; move the folder away, or choose another one with --out"
             in broken.err)
     shutil.rmtree(tmp_path / "deep" / "out")
     assert run("run", "deep/pay.toml", "--json").json == stored

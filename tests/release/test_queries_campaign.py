@@ -389,7 +389,7 @@ def test_the_offer_says_that_nothing_is_asked(tmp_path: Path) -> None:
     offer = words(it.offer())
     assert "You report nothing" in offer
     assert f"e^2 = {math.exp(2):.3g}" in offer
-    assert "it checks your share too" not in offer
+    assert "the command also checks your share" not in offer
     promised = (math.exp(2) + 1e-6) / (1 + math.exp(2))
     right = right_at_most(it.plan.mechanism, it.plan.guarantees.of(Privacy), Audience.PUBLIC)
     assert 0.5 < right < promised - 0.2

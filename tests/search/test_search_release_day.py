@@ -103,7 +103,7 @@ def test_a_list_is_kept_until_its_day(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(type(it.file.kind), "play", watched)
     with Store() as store:
         for _ in range(2):
-            with pytest.raises(Refused, match=r"published on 2031-03-01 or later.*nothing is drawn anew"):
+            with pytest.raises(Refused, match=r"published on 2031-03-01 or later.*nothing more is charged or drawn"):
                 it.settle(tmp_path / "pack", store=store)
             assert not (tmp_path / "pack").exists()
             assert (tmp_path / "search_journal").exists()
