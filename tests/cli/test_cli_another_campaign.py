@@ -47,7 +47,7 @@ def test_a_changed_file_is_called_another_campaign_before_a_folder_is_suggested(
     same = run("run", changed, "--another-campaign")  # the folder is still taken
     assert (same.code, _charged()) == (2, 1)
     assert said in same.err
-    assert same.err.index("anew") < same.err.index("--out")
+    assert same.err.index("a further") < same.err.index("--out")
 
     meant = run("run", changed, "--another-campaign", "--out", changed.parent / "elsewhere")
     assert (meant.code, _charged()) == (0, 2)

@@ -190,7 +190,7 @@ def test_run_in_another_store(run: Run, tmp_path: Path, home: Path, monkeypatch:
     assert run("share", path, "--id", 7, "--store", url).code == 0
     assert run("share", path, "--id", 7).code == 3
     for wrong, says in (("mine.db", "is no URL of a database"), ("mysql://a/b", "is not supported; must be"),
-                        ("sqlite://", "names no file, and a database in memory forgets")):
+                        ("sqlite://", "names no file: a database in memory would lose")):
         found = run("run", path, "--store", wrong)
         assert (found.code, found.out) == (2, "")
         assert re.search(f"store: .*({says})", found.err)

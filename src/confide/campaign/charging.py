@@ -117,7 +117,7 @@ def ledger_says(
         return "refuses", f"The ledger refuses the campaign: {error}."
     names = store.data_sets()
     if file.budget.data_set not in names:
-        known_names = f", which knows {', '.join(map(repr, names))}. "
+        known_names = f": the ledger knows {', '.join(map(repr, names))}. "
         return "admits", (f"The ledger admits the campaign. {file.budget.data_set!r} is new to the ledger"
                           + (f"{known_names}Under another name, the same people have another "
                              "budget." if names else "."))
