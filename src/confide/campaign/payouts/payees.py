@@ -44,7 +44,7 @@ class Payee:
         >>> Payee("ann", "Ann Smith", "GB82WEST12345698765423")
         Traceback (most recent call last):
         ...
-        confide.contract.errors.InvalidInput: iban: that of 'ann' is mistyped: its check digits do not fit
+        confide.contract.errors.InvalidInput: iban: that of 'ann' has wrong check digits: correct a typing error
     """
 
     id: str
