@@ -337,7 +337,7 @@ def test_the_operators_list_says_who_gets_what(tmp_path: Path, capsys: pytest.Ca
         code, said = confide("run", path, "--out", tmp_path / "out", "--handout", place)
         assert (code, why in said) == (2, True)
         assert not (tmp_path / "out").exists()  # nothing was charged
-    assert "hands out nothing" in confide("run", path, "--noise", "simulated", "--seed", 1, "--handout", target)[1]
+    assert "assigns no goods" in confide("run", path, "--noise", "simulated", "--seed", 1, "--handout", target)[1]
     code, said = confide("run", path, "--out", tmp_path / "out", "--handout", target)
     assert (code, "for the operator alone" in said) == (0, True)
     assert stat.S_IMODE(target.stat().st_mode) == 0o600

@@ -8,8 +8,8 @@ from confide.audit.charging import COVERED, NAMED
 from people.all_kinds import KINDS, campaign_of
 
 LOCAL, JOINTLY = "privacy: one report, local", "privacy: everything that others see of a run, jointly"
-DECODED = "people with another share on their own device than in the run"
-CHECKED = "billboards of its runs that a verifier would call forged"
+DECODED = "number of people with another share on their own device than in the run"
+CHECKED = "number of billboards of its runs that a verifier would call forged"
 MESSAGE, LESS = "privacy: one message, towards the platform", "0.9 of the noise that the promise needs"
 PRIVATE = "privacy loss: everything that others see, jointly"
 TWIN = "privacy: MarginalFit on 40 records of four columns"
@@ -108,7 +108,7 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
             "it also tells that a record was beyond the range")},
         "a source with half the scale": ("law of the noise", "a source with 0.5 of the scale"),
         "a source that starts anew for every client":
-            ("law of the noise", "a source that starts anew for every stream"),
+            ("law of the noise", "a source that starts again with the same seed for every stream"),
         **{fault: ("privacy of the sum", fault) for fault in (
             "half of one person's noise, and nobody else's",
             "lattice noise under real weights: 594625 of 594625 sums tell all their summands")},
@@ -142,7 +142,8 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
             "coins drawn before the records are read", "the noise of one round used for the next one too")},
         "half of the noise of the path": ("privacy: the path of prices", "half of its noise"),
         "half of the noise of the audit": ("privacy: the audit of the load", "half of its noise"),
-        "one stream for all draws": ("law of the noise", "a source that starts anew for every stream"),
+        "one stream for all draws": ("law of the noise", "a source that starts again with the same seed for every "
+                                                         "stream"),
         "0.05 of the noise": ("privacy: at its own size, everything that others see, jointly",
                               "noise at 0.05 of its scale, at this size alone"),
         "everybody gets the neighbour's share": ("billboard", "everybody gets the neighbour's share"),
@@ -173,7 +174,7 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
     "regression": {
         "no noise at all": (PRIVATE, "no noise"),
         "noise multiplied by 0.33": (PRIVATE, LESS),
-        "the same noise in both payment estimates": (PRIVATE, "the noise of one draw used again"),
+        "the same noise in both payment estimates": (PRIVATE, "the noise of one draw used twice"),
         **{fault: (PRIVATE, fault) for fault in (
             "answers beyond the bound count sixteen times", "a ball ten times as wide")},
         "half of the noise of the payments": ("privacy loss: payment estimates", "half of its noise"),

@@ -15,8 +15,10 @@ from confide.contract import Section, Table
 from confide.evidence import claims, study_names
 
 REPORT = AuditReport((
-    AuditRow.at_most("privacy: everything that others see, jointly", 1.5, 1.4683982674798346, "its own run on 12 pairs "
-                     "of neighbours: published alike on equal noise, loss exact there", concern="privacy", unit="nats"),
+    AuditRow.at_most("privacy: everything that others see, jointly", 1.5, 1.4683982674798346,
+                     "the mechanism's own run on 12 pairs of neighbours: equal publications on equal noise, loss "
+                     "exact on these pairs",
+                     concern="privacy", unit="nats"),
     AuditRow.at_most("probability of guessing the state wrongly before anybody reports", 0.0042242712547296375, 0.004,
                      "all counts of reports gone through, paid by the mechanism's own rule", concern="accuracy",
                      unit="(probability)"),

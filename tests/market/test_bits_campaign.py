@@ -111,7 +111,8 @@ def test_the_same_bit_is_asked_again_only_by_those_who_say_so(tmp_path: Path) ->
 
 def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     it = campaign(tmp_path)
-    for record, match in (({"answer": "maybe"}, "not on the list"), ({"report": "yes"}, "'report' is not asked for")):
+    for record, match in (({"answer": "maybe"}, "not on the list"), ({"report": "yes"}, "'report' is not a requested "
+                                                                                        "field")):
         with pytest.raises(InvalidInput, match=match):
             it.submit(1, record)
     with pytest.raises(InvalidInput, match="not on the public list"):

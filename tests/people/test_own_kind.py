@@ -223,9 +223,9 @@ def test_a_promise_that_nobody_measures_is_reported_and_counted(
     assert report.passed
     assert (row.holds, row.verdict, row.measured, row.concern) == (
         (promise.sentence(),), "not measured", None, "accuracy")
-    assert "its kind does where its `measured` gives a row" in row.note
-    said = ("Passed, as far as it was measured: 6 of 7 promises were measured (6 kept), 0 are vacuous, 1 was not "
-            "measured; nothing is promised about 2 of 5 concerns.")
+    assert "the kind of the campaign can, with a row from its `measured`" in row.note
+    said = ("Passed, for the measured promises: 6 of 7 promises were measured (6 kept), 0 are vacuous, 1 was not "
+            "measured; there is no promise about 2 of 5 concerns.")
     assert report.to_section().blocks[-1].to_dict()["text"] == [said]
     code, shown = run("audit", path)
     assert code == 0

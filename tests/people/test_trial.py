@@ -80,7 +80,7 @@ RUNS: dict[str, tuple[Break, str]] = {
     "a row missing": (altered(lambda it: {"shares": pa.table({"same_answer": np.zeros(it.people - 1, np.int64)})}),
                       "have 499 rows; must have one for each of 500 slots"),
     "empty shares": (altered(lambda it: {"shares": pa.table({"same_answer": [None] * it.people})}),
-                     "same_answer is empty somewhere"),
+                     "same_answer has empty cells"),
     "shares as a list": (altered(lambda it: {"shares": [0] * it.people}), "list is no table"),
     "other shares than decodes": (altered(lambda it: {"shares": pa.table({
         "same_answer": np.full(it.people, 10**6)})}), "is not the one that `decode` gives"),
@@ -236,7 +236,7 @@ def test_a_run_that_fails_after_the_charge_says_how_it_goes_on(
 
     with monkeypatch.context() as broken:
         broken.setattr(histogram_module().NoisyHistogram, "run", run)
-        with pytest.raises(RunFailed, match="same campaign goes on under the same debit") as caught:
+        with pytest.raises(RunFailed, match="another run of this campaign uses the same debit") as caught:
             Campaign.load(path).settle()
         assert "NoisyHistogram" in str(caught.value)
         assert "at no further cost" in str(caught.value)

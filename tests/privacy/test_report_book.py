@@ -59,7 +59,7 @@ def test_a_break_between_agreement_and_report_costs_the_level(book: ReportBook) 
 def test_a_book_that_others_can_read_or_that_is_none_is_refused(book: ReportBook) -> None:
     ask(book)
     book.path.chmod(0o644)
-    with pytest.raises(InvalidInput, match="may be read by others"):
+    with pytest.raises(InvalidInput, match="other users may read"):
         ask(book)
     book.path.chmod(0o600)
     book.path.write_text(json.dumps({"format": 2, "answers": []}))

@@ -142,7 +142,7 @@ def test_a_plan_says_what_is_left_and_whose_word_that_is(tmp_path: Path, confide
                       "left": "epsilon 3 of 3, delta 3e-06 of 3e-06", "source": "file", "charged": False,
                       "another": None}
     for option in ([], ["--store", f"sqlite:///{tmp_path}/deep/later.db"]):  # the run will make it
-        assert "no ledger here knows" in confide("plan", path, *option)[1]
+        assert "this ledger does not know" in confide("plan", path, *option)[1]
     assert not (tmp_path / "deep").exists()
     assert confide("plan", path, "--store", "mysql://a/b")[0] == 2
     assert confide("run", path)[0] == 0
@@ -330,7 +330,7 @@ def test_a_study_lists_no_shares_where_nobody_has_any(tmp_path: Path, confide: R
     path = campaign(tmp_path, method="gaussian").file.path
     code, out, _ = confide("run", path, "--noise", "simulated", "--seed", 1)
     assert code == 0
-    files = [line.split()[0] for line in out.partition("Files of the outcome")[2].splitlines() if line]
+    files = [line.split()[0] for line in out.partition("The files of the outcome")[2].splitlines() if line]
     assert "answers.csv" in files
     assert "shares" not in files
 
@@ -426,12 +426,12 @@ def test_rows_and_answers_by_the_command_line(tmp_path: Path, confide: Reported)
            (("answer", pack, "smoker", "owner, no"), 2, "queries[2]: 'no' is unknown"),
            (("answer", pack, ""), 2, "queries[1]: has no literal"),
            (("answer", pack, "job = none and job = full"), 2, "queries[1]"),
-           (("answer", pack, listed, "smoker"), 2, "a file stands beside"),
+           (("answer", pack, listed, "smoker"), 2, "a file and other queries together"),
            (("answer", pack, tmp_path / "no.toml"), 2, "does not exist"),
            (("answer", tmp_path, "smoker"), 2, "campaign.json is missing"),
            (("rows", pack, "--count", 3, "--out", target), 2, "exists"),
            (("rows", pack, "--count", 3, "--out", tmp_path / "more.txt"), 2, "must be .parquet or .csv"),
-           (("rows", pack, "--count", 3, "--out", pack / "more.csv"), 2, "would lie in a pack"),
+           (("rows", pack, "--count", 3, "--out", pack / "more.csv"), 2, "would be in a pack"),
            (("answer", pack, "smoker", "--key", "0" * 40), 3, "signature is broken")]
     for arguments, code, says in bad:
         found_code, _, err = confide(*arguments)

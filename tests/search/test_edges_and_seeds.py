@@ -68,8 +68,8 @@ def test_arrays_are_checked_as_ever() -> None:
 
 @pytest.mark.parametrize(("edges", "said"), [
     (None, "are missing|no list of pairs"), (3, "int is no list of pairs; must be pairs of ids"),
-    ([1, 2], "row 0 (from 0) is no pair"), ([("ann", "bob"), ("ann",)], "row 1 (from 0) is no pair"),
-    ([("ann", "bob", 3.0)], "row 0 (from 0) is no pair"), (["ab"], "row 0 (from 0) is no pair"),
+    ([1, 2], "row 0 (from 0) is not a pair"), ([("ann", "bob"), ("ann",)], "row 1 (from 0) is not a pair"),
+    ([("ann", "bob", 3.0)], "row 0 (from 0) is not a pair"), (["ab"], "row 0 (from 0) is not a pair"),
     (np.zeros((2, 3), int), "an array of shape (2, 3); must be (m, 2)"), (np.arange(4), "an array of shape (4,)"),
     (pd.DataFrame({"a": [1], "b": [2], "w": [3]}), "has 3 columns, a, b, w; must be two"),
     ({"ann": ["bob"]}, "has 1 columns, ann; must be two"),

@@ -67,11 +67,11 @@ def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
     second[there] = others
     same = second[slots] == ranks
     records: list[Any] = [*known, None]  # which is that of rank -1
-    said = f"a crowd of {len(slots):,}: " + (", ".join(
+    said = f"a population of {len(slots):,}: " + (", ".join(
         f"{record_words(records[rank], roles)} against {record_words(records[second[slot]], roles)}"
         + (f" in slot {slot}" if same.any() else "")
         for slot, rank in zip(slots[~same].tolist(), ranks[~same].tolist(), strict=True))
-        or "the same twice, in another order")
+        or "the same record twice, in another order")
     kinds, at, counts = np.unique(ranks[same], return_index=True, return_counts=True)
     if 0 < len(kinds) <= _KINDS:
         said += ", beside " + " and ".join(f"{counts[k]:,} with {record_words(records[kinds[k]], roles)}"

@@ -79,7 +79,8 @@ class Field:
     def __post_init__(self) -> None:
         one_of("form", self.form, ("choice", "number", "text"))
         if (self.form == "choice") is not bool(self.choices):
-            raise InvalidInput("choices", "do not fit the form", "a choice needs some, and nothing else has any")
+            raise InvalidInput("choices", "do not fit the form", "a field with the form choice needs choices, and no "
+                                                                 "other field has any")
 
     def problem(self, text: str | None) -> str:
         """Describe the fault in a typed text and the texts that are accepted, in public terms. The description is empty
@@ -116,7 +117,7 @@ class Field:
         if low or (self.highest is not None and value > self.highest):
             return worded("is out of bounds")
         if any(start < value < end for start, end in self.gaps):
-            return worded("lies where no number may be")
+            return worded("lies in a gap of the allowed numbers")
         return worded("is not whole") if self.whole and value != math.floor(value) else ""
 
     def limit(self) -> Worded:
@@ -182,7 +183,7 @@ def judge(asked: Sequence[Field], values: Mapping[str, str]) -> None:
     columns = [each.column for each in asked]
     for name in values:
         if name not in columns:
-            raise InvalidInput("record", f"{name!r} is not asked for",
+            raise InvalidInput("record", f"{name!r} is not a requested field",
                                did_you_mean(name, columns, f"give {', '.join(columns[:_SHOWN]) or 'nothing'}"))
     for column, (fault, limit) in faults(asked, values).items():
         raise InvalidInput(column, fault, limit)
@@ -239,7 +240,7 @@ class CustodiansKind:
         Raises:
             Refused: always.
         """
-        raise Refused("nobody is invited: a custodian holds the data", "the table comes with the campaign file")
+        raise Refused("nobody is invited: a custodian holds the data", "the campaign file names the table")
 
     def parse_record(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[None, int]:
         """No record and index 0, because no participant hands in a record."""

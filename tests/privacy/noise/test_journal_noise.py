@@ -86,7 +86,7 @@ def test_it_is_its_owners_alone(path):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     path.chmod(0o640)
-    with pytest.raises(InvalidInput, match="may be read by others"):
+    with pytest.raises(InvalidInput, match="other users may read"):
         JournalNoise(path, Noise.simulated(3))
 
 
