@@ -156,7 +156,7 @@ def test_a_device_acts_on_no_contract_beyond_the_plan() -> None:
     assert it.submit(0.3) == 0.3
     with pytest.raises(InvalidInput, match="another order or range"):
         it.submit(0.5, replace(hers, high=2.0), Noise.simulated(1))
-    with pytest.raises(InvalidInput, match="loses more than the plan"):
+    with pytest.raises(InvalidInput, match="has a larger loss than the plan"):
         it.submit(0.5, replace(hers, epsilon_local=2 * it.caps.local), Noise.simulated(1))
     with pytest.raises(NotGuaranteed):
         replace(hers, noise_std=hers.noise_std // 2)
@@ -268,10 +268,10 @@ def test_reports_and_messages_are_taken_from_files_and_tables(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("table", "problem"), [
-    ({"index": [1, 1], "message": [5, 6]}, "index: somebody's message stands twice"),
+    ({"index": [1, 1], "message": [5, 6]}, "index: a person's message occurs twice"),
     ({"index": [1], "message": ["a secret"]}, "message: the column holds text"),
-    ({"index": [1], "message": [0.5]}, "message: a cell is no whole number of 64 bits"),
-    ({"index": [1], "message": [None]}, "message: a cell is no whole number of 64 bits"),
+    ({"index": [1], "message": [0.5]}, "message: a cell is not a whole number of 64 bits"),
+    ({"index": [1], "message": [None]}, "message: a cell is not a whole number of 64 bits"),
     ({"index": [1], "note": [5]}, "messages: has the columns index, note"),
 ])
 def test_tables_of_messages_that_are_none_are_refused(table: dict[str, list[Any]], problem: str) -> None:

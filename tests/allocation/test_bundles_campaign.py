@@ -259,7 +259,7 @@ def test_orders_are_worth_one_together_ties_or_not() -> None:
     (("cap = 2", "most = 2"), "bundles.most", "is not a known key"),
     (('class = "capped-additive"', 'class = "caped-additive"'), "bundles.class", "did you mean 'capped-additive'"),
     (('class = "capped-additive"\n', ""), "bundles.class", "is missing"),
-    (("total = 16", "total = 9"), "values.total", "less than one good may be worth"),
+    (("total = 16", "total = 9"), "values.total", "below the largest value of one good"),
     (("total = 16", "totl = 9"), "values.totl", "did you mean 'total'"),
     (("increment = 0.05", "incremnt = 0.05"), "auction.incremnt", "did you mean 'increment'"),
     (("increment = 0.05", "bundle = 0"), "auction.bundle", "greater than or equal to 1"),

@@ -65,7 +65,7 @@ def test_a_plan_is_run_as_that_of_any_family() -> None:
 
 @pytest.mark.parametrize("letters", [[0, 1, 2], [0, 1, 2, 3], [-1, 0, 1, 2]])
 def test_a_billboard_of_another_channel_is_refused(letters: list[int]) -> None:
-    with pytest.raises(InvalidInput, match=r"^billboard.letters: are no outputs of the channel"):
+    with pytest.raises(InvalidInput, match=r"^billboard.letters: are not outputs of the channel"):
         RESPONSE.check(ReleasedLetters(letters=np.array(letters)))
 
 

@@ -157,7 +157,7 @@ def test_a_prior_that_rules_values_out_is_named() -> None:
     assert "identifiability is unlimited for every release" in " ".join(
         text for block in part.blocks if isinstance(block, Text) for text in block.paragraphs)
     assert not [step for step in answer.steps if step.bound == "at least"]
-    assert "rules some databases out" in answer.steps[0].needs
+    assert "excludes some databases" in answer.steps[0].needs
 
 
 def test_plain_lists_are_the_law_of_one_row() -> None:

@@ -112,14 +112,15 @@ def test_answers_that_cannot_be_reported_apart() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ({}, "give reports or counts"), ({"reports": [0], "counts": [1, 0]}, "and not both"),
+    ({}, "give either reports or counts"), ({"reports": [0], "counts": [1, 0]}, "and not both"),
     ({"reports": [2]}, "reports: an entry is no report of 2"), ({"reports": []}, "nothing can be estimated"),
     ({"counts": [0, 0]}, "counts: there are none"), ({"counts": [1, -1]}, "must be 2 whole numbers >= 0"),
     ({"counts": [1.0, 1.0]}, "must be 2 whole numbers"), ({"counts": [1, 1, 1]}, "must be 2 whole numbers"),
     ({"counts": [1, 1], "prior": [0.2, 0.3, 0.5]}, "prior: is over 3 letters; must be over 2"),
-    ({"counts": [1, 1], "table": [[1.0, 0.0], [1.0, 0.0]]}, "counts: hold a report that the table rules out"),
-    ({"counts": [1, 1], "table": RowProduct([FORCED, FORCED.T / FORCED.sum(axis=0)[:, None]])}, "through one table"),
-    ({"counts": [1, 1], "table": Channel(np.eye(4), 2, 2)}, "through one table"),
+    ({"counts": [1, 1], "table": [[1.0, 0.0], [1.0, 0.0]]}, "counts: have a report that the table excludes"),
+    ({"counts": [1, 1], "table": RowProduct([FORCED, FORCED.T / FORCED.sum(axis=0)[:, None]])},
+     "for each row separately"),
+    ({"counts": [1, 1], "table": Channel(np.eye(4), 2, 2)}, "for each row separately"),
 ])
 def test_what_cannot_be_estimated_from(arguments: dict, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
@@ -233,7 +234,7 @@ def test_what_a_report_says() -> None:
             "letters": ["yes", "no"], **design}}).answer()
         assert found.reports.posteriors[0, 0] == pytest.approx(float(exact))
         assert found.reports.factor == pytest.approx(np.exp(found.report.dp))
-        assert found.reports.words().startswith("The most telling report is yes: ")
+        assert found.reports.words().startswith("The report that discloses most is yes: ")
     more = read_channel({"format": 1, "channel": [[0.5, 0.3, 0.2], [0.0, 0.3, 0.7]], "outputs": ["a", "b", "c"]})
     section = more.answer().sections()[1]
     assert [row[0] for row in section.blocks[1].rows] == ["a", "b", "c"]
@@ -251,7 +252,7 @@ def test_randomised_response_stands_beside_a_design() -> None:
     assert "Randomised response is better" in str(forced.section().to_dict())
     # Also where outputs are no letters, and there are no changed rows.
     titles = {each.title: each for each in how_private(RowProduct([MORE]), LAWS[2]).sections()}
-    assert "changed rows mean nothing" in titles["How private it could be"].blocks[0].paragraphs[0]
+    assert "the number of changed rows has no meaning" in titles["How private it could be"].blocks[0].paragraphs[0]
     assert "Is there a better design?" in str(titles["How useful it is"].to_dict())
 
 

@@ -163,8 +163,8 @@ def test_a_contract_in_every_form() -> None:
     assert exact is not None
     assert exact.payment == 2**62 + 1
     for bad, said in ((records, "record: has 4 rows"),
-                      ({**row, "payment": "much"}, "payment: is missing, or no number"),
-                      ({"payment": 3}, "steps: is missing"), (3, "record: int is no contract")):
+                      ({**row, "payment": "much"}, "payment: is missing, or is not a number"),
+                      ({"payment": 3}, "steps: is missing"), (3, "record: int is not a contract")):
         with pytest.raises(InvalidInput, match=said):
             it.decode(bad, ranks[0], outcome.billboard)
 

@@ -87,7 +87,7 @@ def test_the_same_bit_is_asked_again_only_by_those_who_say_so(tmp_path: Path) ->
     for spelled in (" 17", "17 ", "\t17\n", 17):  # one person, however she writes her id
         assert first.submit(spelled, {"answer": "yes"})["id"] == "17"
         for other in (second, renamed):
-            with pytest.raises(Refused, match="agree to 2 in all"):
+            with pytest.raises(Refused, match="agree to a total of 2"):
                 other.submit(spelled, {"answer": "yes"})
     assert len(first.book().answers()) == 1
     hers = second.submit(17, {"answer": "yes"}, total=2.0)
@@ -111,8 +111,7 @@ def test_the_same_bit_is_asked_again_only_by_those_who_say_so(tmp_path: Path) ->
 
 def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     it = campaign(tmp_path)
-    for record, match in (({"answer": "maybe"}, "not on the list"), ({"report": "yes"}, "'report' is not a requested "
-                                                                                        "field")):
+    for record, match in (({"answer": "maybe"}, "not on the list"), ({"report": "yes"}, "'report' is not asked for")):
         with pytest.raises(InvalidInput, match=match):
             it.submit(1, record)
     with pytest.raises(InvalidInput, match="not on the public list"):

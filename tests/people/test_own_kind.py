@@ -72,7 +72,7 @@ def test_a_charge_below_the_promise_is_refused_before_anything_happens(
     monkeypatch.setattr(mechanism, "events", lambda it: tuple(replace(each, epsilon=1e-9) for each in true(it)))
     for verb in ("plan", "run", "audit"):
         assert run(verb, path)[0] == 2
-    with pytest.raises(InvalidInput, match="cost epsilon 1e-09, and epsilon = 50 is promised to the public"):
+    with pytest.raises(InvalidInput, match="cost epsilon 1e-09, but the promise towards the public is epsilon = 50"):
         _ = Campaign.load(path).plan
     assert Store.existing() is None  # nothing was charged, and no record was read
 

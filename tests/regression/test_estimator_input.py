@@ -136,7 +136,7 @@ def test_bounds_by_name() -> None:
     ([[1.0], [1.0, 2.0], [3.0], [4.0]], np.zeros(4), "^X: the rows have different lengths"),
     (pd.DataFrame(np.zeros((5, 2)), columns=["a", "a"]), np.zeros(5), "^X: two columns have the name 'a'"),
     (pd.DataFrame(np.zeros((5, 2)), columns=["a", "(intercept)"]), np.zeros(5), "^X: a column has the name"),
-    (pl.DataFrame({"a": [1.0] * 5}).lazy(), np.zeros(5), "^X: LazyFrame is no table in memory"),
+    (pl.DataFrame({"a": [1.0] * 5}).lazy(), np.zeros(5), "^X: LazyFrame is not a table in memory"),
 ])
 @pytest.mark.filterwarnings("ignore:Determining the column names")
 def test_shapes_and_types(X: Any, y: Any, said: str) -> None:

@@ -103,7 +103,7 @@ def test_doubts_stand_on_the_page_and_not_on_the_terminal(tmp_path: Path, confid
     path = campaign(tmp_path, twice, method="gaussian").file.path
     code, out, err = confide("plan", path)
     assert (code, err) == (0, "")
-    assert "Warning: 1 dropped of the queries: they stand twice." in out
+    assert "Warning: 1 queries are dropped: they stand twice." in out
 
 
 @pytest.mark.slow
@@ -195,7 +195,7 @@ def test_the_audit_holds_bars_at_the_probability_that_it_claims(
     assert row.false_alarm == 1e-9
     assert "fail with probability 1e-09" in row.evidence
     assert not any(row.flagged for row in rows)
-    assert [(control.mutant, control.flagged) for control in controls] == [("bars 50 times too narrow", True)]
+    assert [(control.mutant, control.flagged) for control in controls] == [("bars 50 times too small", True)]
 
 
 @pytest.mark.slow
@@ -388,7 +388,7 @@ def test_more_rows_are_the_same_for_everybody(method: str, tmp_path: Path) -> No
         answer = it.file.kind.more_answers(it.plan, outcome, ["smoker"])["answer"][0].as_py()  # type: ignore[arg-type]
         assert shares.mean() == pytest.approx(answer, abs=0.02)
     for count, says in ((0, "count"), (10**7, "too many"), *(((own + 1, "only repeat"),) if own != 3000 else ()),
-                        *(((own - 1, "no sample"),) if method == "reweighted" else ())):
+                        *(((own - 1, "are not a sample"),) if method == "reweighted" else ())):
         with pytest.raises(InvalidInput, match=says):
             it.file.kind.more_rows(it.plan, outcome, count)  # type: ignore[arg-type]
 

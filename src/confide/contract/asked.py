@@ -112,7 +112,7 @@ class Field:
     def _number_fault(self, text: str) -> str:
         value = float(text) if _NUMBER.fullmatch(text) else math.nan
         if not math.isfinite(value):
-            return worded("is no number")
+            return worded("is not a number")
         low = (self.lowest is not None and value < self.lowest) or (self.above is not None and value <= self.above)
         if low or (self.highest is not None and value > self.highest):
             return worded("is out of bounds")

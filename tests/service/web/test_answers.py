@@ -119,7 +119,7 @@ def test_a_change_begins_with_what_is_stored(app: FastAPI) -> None:
     hers.send("/mine/report", 422, **empty)
     assert parts.store.report_of(number, 0) == before
     assert 'role="alert"' in hers.text
-    assert "Your earlier record stands." in hers.text
+    assert "Your earlier record stays valid." in hers.text
     hers.send("/mine/report", nothing="yes", **empty)
     assert parts.participation.typed(who) == {}
     hers.send("/mine/report", **empty)  # nothing is lost any more, so that nothing is asked

@@ -432,6 +432,11 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "whom, and looks for the members of a group among them, such as the infected or those who took part in a fraud.",
      "You may be asked to let yourself be examined, at most once. A custodian knows the contacts among {1} people, and "
      "looks for the members of a group among them, such as infected people or people who took part in a fraud."),
+    # releases
+    ("the population misses its targets by {} in L1 on average: above {}",
+     "the population differs from its targets by {1} in L1 on average, which is above {2}"),
+    ("only {}% of the population's rows count: less than {}%",
+     "the weights are concentrated: the effective number of rows is {1}% of the population, which is less than {2}%"),
 )
 """Pairs of former and present words of pages."""
 
