@@ -13,7 +13,8 @@ DESIGN = TwoPartMechanism(people=20, prior=UniformPrior(), mse_price=1.0)
 
 
 @pytest.mark.parametrize(("design", "said"), [
-    (3, "design: int is not a mechanism; must be a TwoPartMechanism with"), (None, "design: NoneType is not a mechanism"),
+    (3, "design: int is not a mechanism; must be a TwoPartMechanism with"),
+    (None, "design: NoneType is not a mechanism"),
     (TwoPartMechanism, "design: the class TwoPartMechanism is not a mechanism"),
 ])
 def test_a_design_that_is_none(design: Any, said: str) -> None:

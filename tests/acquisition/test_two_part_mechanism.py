@@ -167,7 +167,7 @@ def test_a_run_takes_one_round_of_contracts_and_what_devices_send() -> None:
     made = it.contracts([0.1, 0.2, 0.3, 0.4])
     sent = it.play(made, np.full(4, 0.5), Noise.simulated(1))
     records = made.records(sent)
-    for data, match in (([records, records], "stands twice"),
+    for data, match in (([records, records], "a person's contract occurs twice"),
                         (replace(records, variance=0), "one round"),
                         (replace(records, message=records.message + 2**60), "beyond the range of a device"),
                         ([replace(records, index=records.index[:0], **{name: getattr(records, name)[:0] for name in (

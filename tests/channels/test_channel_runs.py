@@ -74,7 +74,7 @@ def test_outputs_that_are_no_letters_are_positions() -> None:
     it.check(ReleasedLetters(letters=np.array([2])))
     with pytest.raises(InvalidInput, match=r"must be 1 in 0\.\.2"):
         it.check(ReleasedLetters(letters=np.array([3])))
-    with pytest.raises(InvalidInput, match=r"^billboard.letters: are no list"):
+    with pytest.raises(InvalidInput, match=r"^billboard.letters: are not a list"):
         ReleasedLetters(letters=np.array([0.5]))
 
 

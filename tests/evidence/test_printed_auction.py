@@ -202,7 +202,7 @@ def test_realistic_sizes_are_refused(corrected):
     # with a reserve of one's own only the halting test is in the way, and the other way round
     with pytest.raises(Refused, match=r"^2E = "):
         PrintedPMatch(**public, epsilon=1.0, reserve=0)
-    with pytest.raises(Refused, match=r"^a reserve of [0-9.e+,]+ uses up all 400 copies \("):
+    with pytest.raises(Refused, match=r"^a reserve of [0-9.e+,]+ leaves nothing of 400 copies \("):
         PrintedPMatch(**public, epsilon=1.0, halt_below=1)
     with pytest.raises(Refused, match="a reserve of 400"):
         PrintedPMatch(**public, epsilon=1.0, reserve=400, halt_below=1)

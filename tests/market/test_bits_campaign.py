@@ -94,7 +94,7 @@ def test_the_same_bit_is_asked_again_only_by_those_who_say_so(tmp_path: Path) ->
     assert second.submit(17, {"answer": ""}) == hers  # a retry is no way to take it back
     with pytest.raises(InvalidInput, match="cannot be written"):
         first.rehearse(tmp_path / "no" / "folder.csv", total=3.0)
-    with pytest.raises(Refused, match="agree to 3 in all"):  # nothing was spent
+    with pytest.raises(Refused, match="agree to a total of 3"):  # nothing was spent
         first.rehearse(tmp_path / "reports.csv")
     assert not (tmp_path / "reports.csv").exists()
     assert first.rehearse(tmp_path / "reports.csv", total=3.0) == 190

@@ -170,7 +170,7 @@ def test_options_change_what_is_planned() -> None:
         plan(LARGE, epsilon=1.0, delta=1e-6, mode="TightenAndAudit", timed=False, audit_share=0.0002)
     stops = plan(LARGE, epsilon=1.0, delta=1e-6, mode="RoundDude", timed=False, truncate=True)
     assert stops.unused_share > 1.2 * plan(LARGE, epsilon=1.0, delta=1e-6, mode="RoundDude", timed=False).unused_share
-    assert any(one.startswith("no row is over, for sure") for one in stops.sentences())
+    assert any(one.startswith("no load exceeds its supply, for sure") for one in stops.sentences())
 
 
 def test_an_advised_mode_takes_its_own_options() -> None:

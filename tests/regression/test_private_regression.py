@@ -121,8 +121,8 @@ def test_a_dict_among_numbers_is_one_row(quiet: None) -> None:
     expected = model().fit(X, y).coef_.tolist()
     assert model().fit(objects, y.astype(object)).coef_.tolist() == expected
     objects[0, 0] = {"foo": "bar"}
-    with pytest.warns(UserWarning, match=r"^1 of 60 rows count as null records: .* \(x0: 1\)\. This message follows "
-                                         r"from"):
+    with pytest.warns(UserWarning, match=r"^1 of 60 rows count as null records, since .* \(x0: 1\)\. This message "
+                                         r"follows from"):
         model().fit(objects, y)
 
 

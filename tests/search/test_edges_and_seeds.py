@@ -105,7 +105,7 @@ def test_a_seed_that_is_none_is_refused() -> None:
     for seed in ("zoe", 3, ["ann", "zoe"]):
         with pytest.raises(SeedNotTargeted, match="belongs to nobody"):
             Investigation(PAIRS, seed, None)
-    with pytest.raises(InvalidInput, match=r"oracle: int has no statuses; a callable"):
+    with pytest.raises(InvalidInput, match=r"oracle: int has no statuses; must be a callable"):
         Investigation(PAIRS, "ann", 3)  # type: ignore[arg-type]
 
 

@@ -242,8 +242,8 @@ def test_half_of_the_noise_would_show_in_own_runs(stop: str, kind: str) -> None:
     epsilon = telling_epsilon(it)
     assert epsilon >= 1
     assert epsilon == pytest.approx(telling_epsilon(search(stop, kind, 2.0)), rel=1e-6)
-    assert f"at epsilon {epsilon:.3g} a call" in runs_row(it, runs=40).promise
-    assert "at epsilon 0.05 a call" in runs_row(it, runs=40, epsilon=0.05).promise
+    assert f"at epsilon {epsilon:.3g} for each call" in runs_row(it, runs=40).promise
+    assert "at epsilon 0.05 for each call" in runs_row(it, runs=40, epsilon=0.05).promise
 
 
 @pytest.mark.slow

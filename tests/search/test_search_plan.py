@@ -13,7 +13,7 @@ from confide.privacy.accounting import Accountant
 from confide.search import PTarget, plan
 
 SIZES = {"degree_bound": 100, "stopping_target": 50}
-BEFORE = "others examined before an undiscovered target"
+BEFORE = "others examined before a hidden target"
 
 
 @pytest.mark.parametrize("components", [2, 5, 8])

@@ -144,5 +144,5 @@ def test_a_target_of_the_component_that_counts_as_examined_is_named() -> None:
 
 @pytest.mark.parametrize("seed", [16, -1, "0", 0.0, [0, 99]])
 def test_a_seed_that_is_nobody_is_no_target(seed: Any) -> None:
-    with pytest.raises(SeedNotTargeted, match=r"^seed_vertex: .* is nobody's id; every seed must be"):
+    with pytest.raises(SeedNotTargeted, match=r"^seed_vertex: .* belongs to nobody; every seed must be"):
         Investigation(TOY, seed, TARGETS)

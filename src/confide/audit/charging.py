@@ -158,7 +158,7 @@ def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
         >>> paid = (PureEvent(epsilon=0.6, neighbours=Relation.BIT),)
         >>> row, injected = covered_rows([Lost("privacy", PureDP(1.0), 0.5, paid)])
         >>> row.verdict.value, round(row.measured, 3), [(control.mutant, control.flagged) for control in injected]
-        ('kept', 0.833, [('0.75 of it is charged', True)])
+        ('kept', 0.833, [('0.75 of the charge', True)])
         >>> covered_rows([Lost("privacy", PureDP(1.0), 1.0, paid)])[0].verdict.value
         'broken'
     """

@@ -82,7 +82,7 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
     Example:
         >>> forgotten = next(exhibit for exhibit in exhibits() if "forgotten" in exhibit.bug)
         >>> forgotten.report().passed, forgotten.audit(True).evidence
-        (True, 'the published values differ although all noisy answers are the same')
+        (True, 'the published values differ although all noisy answers are equal')
     """
     return (
         _through_the_door(

@@ -56,7 +56,7 @@ def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
         >>> crowd = SlotRows(np.array([0, 1]), np.array([[0.0], [0.0]]))
         >>> sides = [[crowd, SlotRows(np.array([4]), np.array([[end]]))] for end in (-1.0, 1.0)]
         >>> pair_words(Neighbours(*sides, repr), [Numeric(column="like", lower=0, upper=80)])
-        'a crowd of 3: like=0 against like=80 in slot 4, beside 2 with like=40'
+        'a population of 3: like=0 against like=80 in slot 4, beside 2 with like=40'
     """
     if not isinstance(pair.first, list):
         return f"{record_words(pair.first, roles)} against {record_words(pair.second, roles)}"

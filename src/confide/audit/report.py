@@ -445,7 +445,7 @@ class AuditReport:
     Example:
         >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
         >>> AuditReport((row,)).problems
-        ('no control: nothing shows that this audit could have said no',)
+        ('no control: nothing shows that this audit can find a broken promise',)
         >>> report = AuditReport((row,), (Control("privacy", "no noise", True),))
         >>> report.passed
         True

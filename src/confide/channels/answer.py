@@ -354,8 +354,9 @@ def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | N
 
     Example:
         >>> answer = how_private([[0.6, 0.4], [0.4, 0.6]], [0.9, 0.1])
-        >>> print(answer.sections()[0].blocks[0].paragraphs[1])
-        Somebody who knows all else guesses one row right with probability 0.931 at most; without the release, 0.9.
+        >>> print(answer.sections()[0].blocks[0].paragraphs[1])  # doctest: +NORMALIZE_WHITESPACE
+        A person who knows all other rows guesses one row right with probability at most 0.931; without the release,
+        the probability is 0.9.
     """
     it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
     if names and len(names) != it.letters:

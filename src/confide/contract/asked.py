@@ -178,7 +178,7 @@ def judge(asked: Sequence[Field], values: Mapping[str, str]) -> None:
     Example:
         >>> judge([Field(column="age", label="age", form="number")], {"age": "old"})
         Traceback (most recent call last):
-        confide.contract.errors.InvalidInput: age: is no number; must be a number
+        confide.contract.errors.InvalidInput: age: is not a number; must be a number
     """
     columns = [each.column for each in asked]
     for name in values:

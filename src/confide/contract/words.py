@@ -64,7 +64,7 @@ def cause(error: BaseException) -> str:
 
     Example:
         >>> cause(FileNotFoundError("/secret")), cause(ValueError("41.5"))
-        ('it does not exist', 'it is damaged, or of another form')
+        ('it does not exist', 'it is damaged, or it has another format')
     """
     if isinstance(error, OSError) and error.errno in _CODES:
         return _CODES[error.errno]

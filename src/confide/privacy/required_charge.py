@@ -66,8 +66,8 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
         ...                   source=Source(document="a", statement="b"))
         >>> check_covered([PureEvent(epsilon=1e-9, neighbours=Relation.REPLACE)], [promise])
         Traceback (most recent call last):
-        confide.contract.errors.InvalidInput: events: cost epsilon 1e-09, and epsilon = 50 is promised to the public; \
-the ledger must be charged for at least the promised loss
+        confide.contract.errors.InvalidInput: events: cost epsilon 1e-09, but the promise towards the \
+public is epsilon = 50; the ledger must be charged for at least the promised loss
     """
     spent = tuple(events)
     claimed = [promise for promise in promises if promise.claimable and not promise.loss.vacuous]

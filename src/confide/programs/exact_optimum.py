@@ -416,7 +416,7 @@ def exact(
         >>> found.value, found.gap
         (1.5, 0.0)
         >>> found
-        <ExactOptimum 1.5, not private: for studies, and for an operator's own eyes>
+        <ExactOptimum 1.5, not private: only for studies and for the operator>
     """
     whole("tries", tries, at_least=1)
     records = program.read(collected(program, data))

@@ -377,7 +377,7 @@ def of_pairs(edges: Any) -> tuple[Any, Any]:
     pairs = list(edges)
     for row, pair in enumerate(pairs):
         if not isinstance(pair, tuple | list | np.ndarray | set | frozenset) or len(pair) != 2:
-            raise InvalidInput("edges", f"row {row} (from 0) is no pair",
+            raise InvalidInput("edges", f"row {row} (from 0) is not a pair",
                                "each edge must have two ends; use Graph.from_table for weights")
     ends = [tuple(pair) for pair in pairs]
     return [one for one, _ in ends], [other for _, other in ends]

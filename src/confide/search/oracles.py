@@ -222,7 +222,7 @@ class Investigation:
         if isinstance(oracle, np.ndarray) and oracle.dtype == np.bool_:
             if oracle.shape != (people,):
                 raise InvalidInput("oracle", f"an array of shape {oracle.shape}",
-                                   f"must be ({people},): give one status for each person of graph.ids, in their order")
+                                   f"must be ({people},): one status for each of graph.ids, in their order")
             return oracle.astype(np.int8)
         if isinstance(oracle, Mapping):
             return self._by_id(list(oracle), list(oracle.values()))

@@ -170,7 +170,7 @@ RANDOM = 0.49
 good as the private search.
 """
 
-_BEFORE = "others examined before an undiscovered target"
+_BEFORE = "others examined before a hidden target"
 _KINDS: tuple[NoiseKind, ...] = ("laplace", "gumbel")
 
 

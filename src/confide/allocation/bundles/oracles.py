@@ -243,7 +243,7 @@ class UserOracle(BundleClass):
         ...     oracle.bidder(lambda bundle: float({0, 1} <= set(bundle)), goods=3)
         ... except InvalidInput as error:
         ...     print(error.problem)
-        has no gross substitutes: goods 0 and 1 are worth more together than apart, beside ()
+        does not have gross substitutes: goods 0 and 1 are worth more together than apart, beside ()
     """
 
     most: Annotated[int, Parameter("size of the largest bundle that is worth more than any smaller one", at_least=1)]
