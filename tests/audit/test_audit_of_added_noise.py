@@ -140,11 +140,11 @@ AGE = (Category(column="smokes", levels=("no", "yes")), Numeric(column="like", l
 def test_a_broken_row_says_on_whom() -> None:
     rows: list[AuditRow] = [privacy_row(report(Own(name=name))) for name in (
         "beside centred noise", "too little centred noise besides", "it fails on one of two")]
-    assert rows[0].evidence.endswith("the same: pair 2, a population of 1: a=yes against no record")
+    assert rows[0].evidence.endswith("equal: pair 2, a population of 1: a=yes against no record")
     assert rows[1].evidence.endswith("the largest of a population of 1: a=yes against no record")
     assert "pair 2, a population of 1: a=yes against no record" in rows[2].evidence
     found: AuditReport = report(Own(name="beside centred noise", promises=(COLLECTOR,)))
-    assert privacy_row(found, COLLECTOR).evidence.endswith("the same: pair 1, a=no against a=yes")
+    assert privacy_row(found, COLLECTOR).evidence.endswith("equal: pair 1, a=no against a=yes")
     assert "a=no against a=yes" in str(found.to_dict()["rows"])
 
 
