@@ -13,8 +13,9 @@ DESIGN = TwoPartMechanism(people=20, prior=UniformPrior(), mse_price=1.0)
 
 
 @pytest.mark.parametrize(("design", "said"), [
-    (3, "design: int is no mechanism; must be a TwoPartMechanism with"), (None, "design: NoneType is no mechanism"),
-    (TwoPartMechanism, "design: the class TwoPartMechanism is no mechanism"),
+    (3, "design: int is not a mechanism; must be a TwoPartMechanism with"),
+    (None, "design: NoneType is not a mechanism"),
+    (TwoPartMechanism, "design: the class TwoPartMechanism is not a mechanism"),
 ])
 def test_a_design_that_is_none(design: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
@@ -23,7 +24,7 @@ def test_a_design_that_is_none(design: Any, said: str) -> None:
 
 @pytest.mark.parametrize(("given", "said"), [
     ({}, r"budget: is missing \(or error\); give one of budget \(.* and error \("),
-    ({"budget": 1.0, "error": 0.1}, "budget: is given beside error; give exactly one"),
+    ({"budget": 1.0, "error": 0.1}, "budget: is given together with error; give exactly one"),
     ({"budget": "much"}, "budget: 'much' is not a number"), ({"budget": 0}, "budget: 0 is out of range"),
     ({"error": -1.0}, "error: -1.0 is out of range"),
 ])

@@ -197,7 +197,7 @@ def test_noise_takes_the_place_of_absentees() -> None:
     noise = float(draw.scale**2 + int(contracts.noise_std[1]) ** 2) / release.steps**2
     assert contracts.mse(0.25, present) == pytest.approx(0.25 + noise, rel=1e-9)
     assert contracts.mse(0.25, ~np.ones(3, dtype=bool)) == math.inf
-    with pytest.raises(Refused, match="noise for the missing place"):
+    with pytest.raises(Refused, match="give noise for the missing message"):
         aggregate(contracts, [1], messages)
     with pytest.raises(Refused, match="nobody"):
         aggregate(contracts, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), observed)

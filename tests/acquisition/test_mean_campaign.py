@@ -199,7 +199,8 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     (tmp_path / "records.csv").write_text(f"id,record\n1,7.5\n5,{2**62:016x}\n7,{12:016x}\n")
     assert it.check().rejected == {
         "1": "record: is no word of 64 bits; must be 16 hexadecimal digits, as a device writes them",
-        "5": "record: is beyond the range of a device on this contract", "7": "record: no record is asked of this id"}
+        "5": "record: is beyond the range of a device on this contract", "7": "record: this id is not asked for a "
+                                                                              "record"}
     board = it.settle().outcome.billboard
     assert (board.total, board.steps) == (0, 0)
 
@@ -224,7 +225,7 @@ def test_bad_files_are_reported_by_name(tmp_path: Path, edit: tuple[str, str], m
 
 
 def test_a_limit_that_equal_weights_exceed_is_declined_with_what_would_do(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="largest_local_loss: 1 is out of reach") as refused:
+    with pytest.raises(Refused, match="largest_local_loss: 1 is too small") as refused:
         _ = campaign(tmp_path, "few", (("largest_local_loss = 20.0", "largest_local_loss = 1.0"),)).plan
     assert refused.value.exit_code == 3
     assert {name for each in refused.value.remedies for name in each.settings} == {"count"}

@@ -283,9 +283,9 @@ def test_smooth_virtual_costs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert audit.regret <= incentive_bound(smooth, 1e-9, rent_width=found.rent_width)  # type: ignore[operator]
     monkeypatch.setattr(payments, "_CELLS", 64)
     vague = SmoothVirtualCost(lambda c: 1.5 * c, lambda a, b: (0.0, np.inf))
-    with pytest.raises(SolverFailed, match="enclosed_rents: rents are known to"):
+    with pytest.raises(SolverFailed, match="enclosed_rents: the error of the rents is up to"):
         PaymentRule(vague, *prices(400.0), rent_tolerance=1e-6).pay([0.1, 0.2])
-    with pytest.raises(InvalidInput, match="reports: one at least is outside"):
+    with pytest.raises(InvalidInput, match="reports: a report is outside"):
         rule.pay([0.1, 1.2])
 
 
@@ -355,7 +355,7 @@ def test_bound_of_a_sloppy_solver(prior: ConcernPrior) -> None:
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0, 2.0), "approximation: 2.0 is out of range"),
     (lambda: PaymentRule([UNIFORM] * 3, 1.0, 1.0).pay([0.5] * 2), "reports: are 2 for 3 virtual costs"),
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([]), "reports: are of shape"),
-    (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([0.5, np.nan]), "reports: one at least is outside"),
+    (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([0.5, np.nan]), "reports: a report is outside"),
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([0.5], present=[1]), "present: is not true or false"),
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([0.5], present=[False]), "virtual_costs: all are infinite"),
     (lambda: audit_ic(PaymentRule(UNIFORM, 1.0, 1.0), [0.5], 1, [0.5]), "person: 1 is not one of 1"),

@@ -156,7 +156,7 @@ def test_a_device_acts_on_no_contract_beyond_the_plan() -> None:
     assert it.submit(0.3) == 0.3
     with pytest.raises(InvalidInput, match="another order or range"):
         it.submit(0.5, replace(contract, high=2.0), Noise.simulated(1))
-    with pytest.raises(InvalidInput, match="loses more than the plan"):
+    with pytest.raises(InvalidInput, match="has a larger loss than the plan"):
         it.submit(0.5, replace(contract, epsilon_local=2 * it.caps.local), Noise.simulated(1))
     with pytest.raises(NotGuaranteed):
         replace(contract, noise_std=contract.noise_std // 2)
@@ -167,7 +167,7 @@ def test_a_run_takes_one_round_of_contracts_and_what_devices_send() -> None:
     made = it.contracts([0.1, 0.2, 0.3, 0.4])
     sent = it.play(made, np.full(4, 0.5), Noise.simulated(1))
     records = made.records(sent)
-    for data, match in (([records, records], "stands twice"),
+    for data, match in (([records, records], "a person's contract occurs twice"),
                         (replace(records, variance=0), "one round"),
                         (replace(records, message=records.message + 2**60), "beyond the range of a device"),
                         ([replace(records, index=records.index[:0], **{name: getattr(records, name)[:0] for name in (
@@ -268,10 +268,10 @@ def test_reports_and_messages_are_taken_from_files_and_tables(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("table", "problem"), [
-    ({"index": [1, 1], "message": [5, 6]}, "index: somebody's message stands twice"),
+    ({"index": [1, 1], "message": [5, 6]}, "index: a person's message occurs twice"),
     ({"index": [1], "message": ["a secret"]}, "message: the column holds text"),
-    ({"index": [1], "message": [0.5]}, "message: a cell is no whole number of 64 bits"),
-    ({"index": [1], "message": [None]}, "message: a cell is no whole number of 64 bits"),
+    ({"index": [1], "message": [0.5]}, "message: a cell is not a whole number of 64 bits"),
+    ({"index": [1], "message": [None]}, "message: a cell is not a whole number of 64 bits"),
     ({"index": [1], "note": [5]}, "messages: has the columns index, note"),
 ])
 def test_tables_of_messages_that_are_none_are_refused(table: dict[str, list[Any]], problem: str) -> None:

@@ -147,7 +147,7 @@ def test_what_all_priors_have(prior: ConcernPrior) -> None:
     assert cost.support == (low, high)
     if prior is not RISING:  # in a Bayesian mind, the mean virtual cost is the highest report: all are paid as she is
         assert psi.mean() == pytest.approx(high, abs=2e-3)
-    with pytest.raises(InvalidInput, match="reports: one at least is outside"):
+    with pytest.raises(InvalidInput, match="reports: a report is outside"):
         cost([low, np.nan])
     if low > 0:
         with pytest.raises(InvalidInput, match="must be in"):
@@ -177,7 +177,7 @@ def test_smooth_priors() -> None:
     assert gap([0.1, 0.9]) == pytest.approx([0.2, 1.8], abs=1e-3)
     with pytest.raises(Unsupported, match="slope_bounds"):
         RISING.smooth_virtual_cost()
-    with pytest.raises(InvalidInput, match="density: makes the virtual cost fall"):
+    with pytest.raises(InvalidInput, match="density: gives a falling virtual cost"):
         SmoothPrior(TWO_HUMPS.distribution, TWO_HUMPS.density, slope_bounds=lambda a, b: (0, 1)).smooth_virtual_cost()
 
 
@@ -202,23 +202,24 @@ def test_floor_and_pieces() -> None:
     (lambda: UniformPrior(-0.1), "low: -0.1 is out of range"),
     (lambda: UniformPrior(0.0, 1.5), "high: 1.5 is out of range"),
     (lambda: PowerPrior(0.0), "exponent: 0.0 is out of range"),
-    (lambda: HistogramPrior((0, 0.5, 0.5, 1), (0.3, 0.3, 0.4)), "edges: are no rising reports"),
-    (lambda: HistogramPrior((0, 1.1), (1.0,)), "edges: are no rising reports"),
+    (lambda: HistogramPrior((0, 0.5, 0.5, 1), (0.3, 0.3, 0.4)), "edges: are not rising reports"),
+    (lambda: HistogramPrior((0, 1.1), (1.0,)), "edges: are not rising reports"),
     (lambda: HistogramPrior((0, 0.5, 1), (0.5, 0.4)), "masses: sum to 0.9; must sum to 1"),
     (lambda: HistogramPrior((0, 0.5, 1), (1.5, -0.5)), "masses: are no probabilities"),
-    (lambda: HistogramPrior((0, np.nan), (1.0,)), "edges: are no row of finite numbers"),
-    (lambda: DiscretePrior((), ()), "points: are no rising reports"),
+    (lambda: HistogramPrior((0, np.nan), (1.0,)), "edges: are not a row of finite numbers"),
+    (lambda: DiscretePrior((), ()), "points: are not rising reports"),
     (lambda: DiscretePrior((0.1, 0.2), (1.0, 0.0)), "masses: are 0 for some points"),
-    (lambda: EmpiricalPrior(()), "sample: are no answers"),
-    (lambda: EmpiricalPrior((0.2, 1.2)), "sample: are no answers"),
+    (lambda: EmpiricalPrior(()), "sample: are not possible reports"),
+    (lambda: EmpiricalPrior((0.2, 1.2)), "sample: are not possible reports"),
     (lambda: SmoothPrior(lambda c: c / 2, lambda c: 0.5), "distribution: goes from 0 to 0.5"),
-    (lambda: SmoothPrior(lambda c: c, lambda c: 1 - 3 * c * c), "density: is negative or no number at report 0.5"),
+    (lambda: SmoothPrior(lambda c: c, lambda c: 1 - 3 * c * c), "density: is negative or is not a number at report "
+                                                                "0.5"),
     (lambda: SmoothPrior(lambda c: c, lambda c: 0.9), "density: is not the slope of the distribution"),
     (lambda: SmoothPrior(lambda c: np.sin(6 * c), lambda c: 1.0), "distribution: does not rise at report 0.26"),
     (lambda: VirtualCost([0, 1], [0], [0, 0], []), "bounds: are 2 for 1 values"),
     (lambda: VirtualCost([0, 0.5, 1], [1, 0.5], [0, 0], []), "lows: fall from one piece to the next"),
-    (lambda: VirtualCost([0, 2], [1], [0], []), "bounds: are no rising reports"),
-    (lambda: VirtualCost([0, 1], [np.inf], [2], []), "lows: are no virtual costs"),
+    (lambda: VirtualCost([0, 2], [1], [0], []), "bounds: are not rising reports"),
+    (lambda: VirtualCost([0, 1], [np.inf], [2], []), "lows: are not virtual costs"),
     (lambda: UniformPrior().virtual_cost().floored(-1), "psi_floor: -1 is out of range"),
 ])
 def test_bad_input(make: object, problem: str) -> None:

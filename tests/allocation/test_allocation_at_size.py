@@ -35,7 +35,7 @@ def test_a_sound_market_is_kept_and_too_little_noise_among_many_is_flagged(name:
     it = MARKETS[name]
     (row,), (control,) = full_size(it).measured()
     assert row.verdict == "kept"
-    assert f"{it.people:,} made-up bidders" in row.evidence
+    assert f"{it.people:,} synthetic bidders" in row.evidence
     assert 0.05 * it.epsilon < row.measured <= it.epsilon
     assert (row.holds, row.among) == (tuple(each.sentence() for each in it.guarantees().privacy), "")
     assert "of its scale" in row.note
@@ -70,4 +70,4 @@ def test_a_long_record_is_observed_with_fewer_goods_or_not_at_all() -> None:
     assert row.among == "10 of the goods"
     endless = replace(LONG, people=20_000, batch=1, rounds=30)
     assert full_size_row(endless).verdict == "vacuous"
-    assert "not listened to" in full_size_row(endless).evidence
+    assert "side channels were not checked" in full_size_row(endless).evidence

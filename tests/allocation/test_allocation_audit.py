@@ -116,7 +116,7 @@ def test_the_crafted_pair_attains_epsilon_exactly() -> None:
     row = crafted_row(CRAFTED)
     assert row.measured == 20.0
     assert not row.flagged
-    assert "8 apart" in row.evidence
+    assert "differ by 8 in l1" in row.evidence
     assert crafted_row(inject_fault(CRAFTED, QuarterOfTheScale)).measured == 80.0
     natural = crafted_row(inject_fault(CRAFTED, NaturalLevels))
     assert natural.measured == pytest.approx(8 / (2 * math.log(8) / 20), rel=1e-12)
@@ -409,7 +409,7 @@ def test_what_the_ledger_is_charged_is_what_is_named(name: str) -> None:
     rows, controls = releases(plan).measured()
     assert [(row.verdict, row.side, row.concern) for row in rows] == [("kept", "exactly", "budget")]
     assert [(control.mutant, control.flagged) for control in controls] == [
-        ("everything has twice the budget", True),
+        ("every release with twice the budget", True),
         ("the final count made twice" if name == "scaled" else "a quarter of the scale", True)]
     for code in (CountsTwice if name == "scaled" else QuarterOfTheScale, TwiceTheBudget):
         (row,) = releases(inject_fault(plan, code)).measured()[0]

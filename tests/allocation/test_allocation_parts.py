@@ -95,7 +95,7 @@ def test_half_of_the_noise_of_each_part_is_injected_and_flagged(name: str) -> No
     parts = set(charges(own)) - {""}
     unreleased = unreleased_parts(own).keys() & parts
     assert {each.name for each in injected} == {f"privacy: {part}" for part in parts - unreleased} | {
-        f"privacy: {part}, by the noise that it asks for" for part in unreleased}
+        f"privacy: {part}, by the requested noise" for part in unreleased}
     assert all(each.flagged for each in injected)
 
 

@@ -224,7 +224,7 @@ def test_parameters_out_of_range_are_named(changed: dict[str, Any], named: str) 
 
 def test_a_reserve_that_leaves_nothing_is_refused_with_the_supply_that_would_do() -> None:
     sizes: dict[str, Any] = {"people": 6000, "batch": 700, "epsilon": 0.1, "reclear": 0.0}
-    with pytest.raises(Refused, match="leaves nothing of 12 copies") as error:
+    with pytest.raises(Refused, match="uses up all 12 copies") as error:
         _auction(**sizes)
     least = int(str(error.value).split("at least ")[1].split(" copies")[0].replace(",", ""))
     assert _auction(supply=least, **sizes).effective_supply == (1, 1, 1)
@@ -278,10 +278,10 @@ def test_prices_alone_are_released_to_everybody() -> None:
 
 
 @pytest.mark.parametrize(("named", "starts", "says"), [
-    ([0, 100_000_000, 1], [0, 1, 2, 3], "names a good that there is not"),
-    ([0, 3, 1], [0, 1, 2, 3], "that there is not"),
-    ([0, -1, 1], [0, 1, 2, 3], "that there is not"), ([1, 1, 0], [0, 2, 3, 3], "names a good twice"),
-    ([0, 1, 1], [0, 2, 1, 3], "do not follow each other"),
+    ([0, 100_000_000, 1], [0, 1, 2, 3], "names a good that does not exist"),
+    ([0, 3, 1], [0, 1, 2, 3], "that does not exist"),
+    ([0, -1, 1], [0, 1, 2, 3], "that does not exist"), ([1, 1, 0], [0, 2, 3, 3], "names a good twice"),
+    ([0, 1, 1], [0, 2, 1, 3], "are not in order"),
 ])
 def test_sparse_arrays_that_are_none_are_refused(named: list[int], starts: list[int], says: str) -> None:
     """Whatever their flags say: a kernel would read beyond its arrays."""

@@ -128,7 +128,7 @@ def test_lines_of_one_person_may_stand_anywhere() -> None:
         pytest.approx([0.1, 0, 0]), [1.0, 0.5, 0.0], [0, 0, 0], [0, 0, 0]]
     assert rejected == {
         "2 (row 5)": "a later row of the same id and good", "row 6": "no id of the public list",
-        "row 10": "no id of the public list", "3": "good: is no good; goods: art, law, math",
+        "row 10": "no id of the public list", "3": "good: is not a good; goods: art, law, math",
         "4": "art: is out of bounds; must be in [0, 100]"}
 
 
@@ -206,7 +206,7 @@ def test_orders_become_places_for_as_many_as_gave_them(tmp_path: Path) -> None:
     third, two = np.float32(1 / 3), np.float32(2 / 3)
     assert values.values.reshape(6, 3).tolist() == [  # art, law, math
         [two, third, 1], [two, third, 1], [0, 1, 1], [1, two, two], [0, 0, 0], [0, 0, 0]]
-    assert rejected == {"5": "is no order of the alternatives"}
+    assert rejected == {"5": "is not an order of the alternatives"}
 
 
 def test_broken_lines_cost_their_own_people(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_alternatives_may_be_left_out_or_named_by_number(tmp_path: Path) -> None
     values, _ = _preflib(tmp_path, HEAD + "1: 1,3,2\n", people=1, goods=("3", "1", "2"))
     assert values.values.tolist() == [np.float32(2 / 3), 1.0, np.float32(1 / 3)]
     for options, says in (({"goods": ("law", "art")}, "leave out alternative 1"), ({"goods": ("chess",)}, "'chess'"),
-                          ({"goods": ("4",), "unlisted": "ignore"}, "'4' is no alternative")):
+                          ({"goods": ("4",), "unlisted": "ignore"}, "'4' is not an alternative")):
         with pytest.raises(InvalidInput, match=says):
             _preflib(tmp_path, HEAD + "1: 1\n", **options)
     with pytest.raises(InvalidInput, match="NUMBER ALTERNATIVES"):
@@ -236,9 +236,9 @@ def test_categories_are_worth_their_points(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "voters", "lines", "says"), [
-    ("x.toi", "5", "2: 1,2,3\n1: {3,1}\n", r"lines of x\.toi are of 3 people, and its head says NUMBER VOTERS: 5"),
-    ("x.toi", "2", "2: 1,2,3\n1: {3,1}\n", "of 3 people, .* NUMBER VOTERS: 2"),
-    ("x.toi", "some", "2: 1,2,3\n", "of 2 people, .* NUMBER VOTERS: some"),
+    ("x.toi", "5", "2: 1,2,3\n1: {3,1}\n", r"lines of x\.toi have 3 people, but its head has NUMBER VOTERS: 5"),
+    ("x.toi", "2", "2: 1,2,3\n1: {3,1}\n", "have 3 people, .* NUMBER VOTERS: 2"),
+    ("x.toi", "some", "2: 1,2,3\n", "have 2 people, .* NUMBER VOTERS: some"),
     ("x.soi", "3", "2: 1,2\n1: {3,1}\n", r"line 8 of x\.soi has ties"),
     ("x.soc", "3", "2: 1,2,3\n1: {3,1},2\n", r"line 8 of x\.soc has ties"),
     ("x.soc", "3", "2: 1,2,3\n1: 3,1\n", r"line 8 of x\.soc ranks 2 of 3 alternatives"),

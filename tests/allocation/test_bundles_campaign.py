@@ -259,7 +259,7 @@ def test_orders_are_worth_one_together_ties_or_not() -> None:
     (("cap = 2", "most = 2"), "bundles.most", "is not a known key"),
     (('class = "capped-additive"', 'class = "caped-additive"'), "bundles.class", "did you mean 'capped-additive'"),
     (('class = "capped-additive"\n', ""), "bundles.class", "is missing"),
-    (("total = 16", "total = 9"), "values.total", "less than one good may be worth"),
+    (("total = 16", "total = 9"), "values.total", "below the largest value of one good"),
     (("total = 16", "totl = 9"), "values.totl", "did you mean 'total'"),
     (("increment = 0.05", "incremnt = 0.05"), "auction.incremnt", "did you mean 'increment'"),
     (("increment = 0.05", "bundle = 0"), "auction.bundle", "greater than or equal to 1"),
@@ -337,7 +337,7 @@ def test_the_operators_list_says_who_gets_what(tmp_path: Path, capsys: pytest.Ca
         code, said = confide("run", path, "--out", tmp_path / "out", "--handout", place)
         assert (code, why in said) == (2, True)
         assert not (tmp_path / "out").exists()  # nothing was charged
-    assert "hands out nothing" in confide("run", path, "--noise", "simulated", "--seed", 1, "--handout", target)[1]
+    assert "assigns no goods" in confide("run", path, "--noise", "simulated", "--seed", 1, "--handout", target)[1]
     code, said = confide("run", path, "--out", tmp_path / "out", "--handout", target)
     assert (code, "for the operator alone" in said) == (0, True)
     assert stat.S_IMODE(target.stat().st_mode) == 0o600

@@ -82,7 +82,7 @@ def test_a_bound_on_lies_is_stated_where_it_says_something(tmp_path: Path) -> No
     (("increment = 0.25", "incremnt = 0.25"), "auction.incremnt", "did you mean 'increment'"),
     (("[privacy]", "[foo]"), "foo", "is not a known table; the nearest is 'goods' (known: auction, budget, data, "),
     (("[privacy]", "[privcy]"), "privcy", "is not a known table; did you mean 'privacy'?"),
-    (("arity = 4", "reclear = 0.99"), "auction.reclear", "leaves nothing"),
+    (("arity = 4", "reclear = 0.99"), "auction.reclear", "leaves no epsilon"),
 ], ids=lambda value: value[1] if isinstance(value, tuple) else "")
 def test_bad_input_is_named(edit: tuple[str, str], field: str, says: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as caught:
@@ -93,10 +93,10 @@ def test_bad_input_is_named(edit: tuple[str, str], field: str, says: str, tmp_pa
 
 @pytest.mark.parametrize(("edits", "says"), [
     ([("supply = [25, 30, 30]", "supply = 120")], "give everybody their favourite good"),
-    ([("epsilon = 60.0", "epsilon = 1.0")], "goods handed out without asking anybody"),
+    ([("epsilon = 60.0", "epsilon = 1.0")], "goods assigned without any reports"),
     ([("failure_probability = 0.01", 'failure_probability = 0.01\non_overflow = "truncate"')], "costs a delta"),
     ([("arity = 4", 'law = "gaussian"')], "needs a delta"),
-    ([("arity = 4", "reclear = 0.0\nreserve = 25")], "leaves nothing"),
+    ([("arity = 4", "reclear = 0.0\nreserve = 25")], "uses up all"),
 ])
 def test_hopeless_plans_are_refused(edits: list[tuple[str, str]], says: str, tmp_path: Path) -> None:
     with pytest.raises(Refused) as caught:
@@ -196,7 +196,7 @@ def test_refusals_name_what_would_do(tmp_path: Path) -> None:
     it = campaign(tmp_path, ("epsilon = 60.0", "epsilon = 5.0"), SCALING)
     with pytest.raises(Refused) as whole:
         it.plan  # noqa: B018
-    assert "at epsilon = 5 and 25 copies of a good SinkhornMatch does no better than goods handed out" in str(
+    assert "at epsilon = 5 and 25 copies of a good SinkhornMatch is not better than goods assigned" in str(
         whole.value)
     assert "another [privacy] epsilon alone it would do only at a loss of over epsilon = 10" in str(whole.value)
     assert "[privacy] epsilon = " not in str(whole.value)

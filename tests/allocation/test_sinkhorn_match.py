@@ -406,15 +406,17 @@ def test_what_is_no_billboard_is_reported_so():
     market = SinkhornMatch.for_budget(people=300, goods=3, supply=60, epsilon=8.0)
     outcome = market.run(instance_a(300, 3, seed=1), Noise.simulated(1))
     for given_, name in ((None, "None"), (outcome, "SimulatedOutcome"), ("x", "str")):
-        with pytest.raises(InvalidInput, match=f"{name} is no billboard; give the published billboard of the run"):
+        with pytest.raises(InvalidInput, match=f"{name} is not a billboard; give the published billboard of the run"):
             market.decode([1.0, 0.5, 0.0], 0, given_)
-    with pytest.raises(InvalidInput, match="is no billboard"):
+    with pytest.raises(InvalidInput, match="is not a billboard"):
         decode([1.0, 0.5, 0.0], 0, outcome)
     other = replace(market, people=301)
-    with pytest.raises(InvalidInput, match="another market: 300 people and 3 goods; this one has 301 and 3"):
+    with pytest.raises(InvalidInput, match="another market, with 300 people and 3 goods; this market has 301 people "
+                                           "and 3 goods"):
         other.decode([1.0, 0.5, 0.0], 0, outcome.billboard)
     for nothing in ("x", None, outcome):
-        with pytest.raises(InvalidInput, match=r"auction: .* is no matching; give one with its public parameters"):
+        with pytest.raises(InvalidInput, match=r"auction: .* is not a matching; give a matching with its public "
+                                               r"parameters"):
             release_prices(nothing, [[1.0]], Noise.simulated(1))
 
 

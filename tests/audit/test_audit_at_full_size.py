@@ -61,7 +61,7 @@ def test_a_full_size_run_shows_what_is_published_of_many(unit: Relation) -> None
 def test_where_a_run_of_many_begins_to_do_another_thing_is_found() -> None:
     found = list(stepping(Counts().run, TEN, MANY, Relation.REPLACE, 1))
     assert len(found) == 3  # the other paths are of more than a thousand people from the beginning
-    assert pair_words(found[0], TEN).startswith("a crowd of 1,001: q0=yes, q1=yes")
+    assert pair_words(found[0], TEN).startswith("a population of 1,001: q0=yes, q1=yes")
     ran: list[int] = []
 
     def run(data: Any, noise: Any) -> Any:
@@ -75,7 +75,7 @@ def test_where_a_run_of_many_begins_to_do_another_thing_is_found() -> None:
 
 def test_a_pair_of_many_is_reported_in_words() -> None:
     pair = next(whole_pairs(TEN[:1], 1_500_000, Relation.REPLACE))
-    assert pair_words(pair, TEN[:1]) == ("a crowd of 1,500,000: q0=yes against no record in slot 1499999, beside "
+    assert pair_words(pair, TEN[:1]) == ("a population of 1,500,000: q0=yes against no record in slot 1499999, beside "
                                          "750,000 with q0=no and 749,999 with q0=yes")
 
 
@@ -120,11 +120,11 @@ def test_what_is_measured_among_fewer_holds_no_promise(monkeypatch: pytest.Monke
     found = report(Few(), monkeypatch, cells=59)
     (row,) = (row for row in found.rows if row.among)
     assert (row.verdict, row.holds) == (Verdict.KEPT, ())
-    assert "among at most 201 made-up people, which is smaller than the campaign" in row.reading
+    assert "among at most 201 synthetic people, which is smaller than the campaign" in row.reading
     assert found.counts["smaller"] == 1
     fewer, around = (each.note for each in found.unmeasured)  # by concern
-    assert "1 of 1 draws are made around the meter" in around
-    assert fewer == "an audit does not make up so many people: it compared fewer"
+    assert "the meter does not see 1 of 1 draws" in around
+    assert fewer == "an audit does not simulate so many people, so it compared fewer"
     assert found.problems == ("promises of privacy that were measured: promised 1.0, measured 0.0",)
 
 
@@ -147,4 +147,4 @@ def test_the_audit_of_many_tells_exact_counts_of_many() -> None:
     assert (row.verdict, row.measured) == (Verdict.BROKEN, np.inf)
     sound = audit_mechanism(Counts(many=MANY), TEN, MANY, seed=5, tries=0)
     assert privacy_row(sound).verdict is Verdict.KEPT
-    assert "few of these many people are compared" in privacy_row(sound).note
+    assert "only some of these people are compared" in privacy_row(sound).note

@@ -176,7 +176,7 @@ def test_what_was_not_measured_passes_with_a_reason_alone() -> None:
         assert nothing.unmeasured == ()
     words = AuditReport((row("privacy"), AuditRow.unmeasured(promise, "r")), (TEETH,)).to_section().blocks[2]
     assert words.to_dict()["text"] == [
-        "Passed, as far as it was measured: 1 of 2 promises were measured (1 kept), 0 are vacuous, 1 was not measured."]
+        "Passed, for the measured promises: 1 of 2 promises were measured (1 kept), 0 are vacuous, 1 was not measured."]
 
 
 def test_unmeasured_rows_name_the_promised_number() -> None:
@@ -219,7 +219,7 @@ def test_the_ledgers_charge_is_what_is_promised(events, loss) -> None:
 
 def test_a_charge_below_the_promise_is_flagged_in_every_part() -> None:
     small = charge_rows((PureEvent(epsilon=1e-9, neighbours=Relation.BIT),), PureDP(50.0))[0]
-    assert (small.verdict, small.note) == ("broken", "less is charged than is promised")
+    assert (small.verdict, small.note) == ("broken", "the ledger is charged less than the promised loss")
     assert small.measured == pytest.approx(2e-11)
     event = ApproxEvent(epsilon=0.1, delta=1e-6, neighbours=Relation.BIT)  # its delta is right
     assert charge_rows((event,), ApproxDP(0.5, 1e-6))[0].flagged

@@ -140,18 +140,19 @@ AGE = (Category(column="smokes", levels=("no", "yes")), Numeric(column="like", l
 def test_a_broken_row_names_its_audience() -> None:
     rows: list[AuditRow] = [privacy_row(report(Own(name=name))) for name in (
         "beside centred noise", "too little centred noise besides", "it fails on one of two")]
-    assert rows[0].evidence.endswith("the same: pair 2, a crowd of 1: a=yes against no record")
-    assert rows[1].evidence.endswith("the largest of a crowd of 1: a=yes against no record")
-    assert "pair 2, a crowd of 1: a=yes against no record" in rows[2].evidence
+    assert rows[0].evidence.endswith("equal: pair 2, a population of 1: a=yes against no record")
+    assert rows[1].evidence.endswith("the largest of a population of 1: a=yes against no record")
+    assert "pair 2, a population of 1: a=yes against no record" in rows[2].evidence
     found: AuditReport = report(Own(name="beside centred noise", promises=(COLLECTOR,)))
-    assert privacy_row(found, COLLECTOR).evidence.endswith("the same: pair 1, a=no against a=yes")
+    assert privacy_row(found, COLLECTOR).evidence.endswith("equal: pair 1, a=no against a=yes")
     assert "a=no against a=yes" in str(found.to_dict()["rows"])
 
 
 def test_a_failure_for_both_names_the_audiences(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RUNS, "always", (lambda true, noise: 1 // 0, Verdict.BROKEN))
     assert privacy_row(report(Own(name="always"))).evidence == (
-        "the run fails on made-up neighbours (ZeroDivisionError), on both alike: a crowd of 1: a=no against no record")
+        "the run fails in the same way on both synthetic neighbours (ZeroDivisionError): a population of 1: a=no "
+        "against no record")
 
 
 def test_pairs_in_words() -> None:
@@ -161,12 +162,13 @@ def test_pairs_in_words() -> None:
     crowd = SlotRows(np.array([0, 2, 3]), np.array([[0.0, 0.0, 0.0]] * 2 + [[1.0, 0.0, 0.0]]))
     pair = Neighbours([crowd, SlotRows(np.array([9]), cells[:1])], [crowd, SlotRows(np.array([9]), cells[1:])], repr)
     assert pair_words(pair, AGE) == (
-        "a crowd of 4: smokes=yes, like=0, worth=2.5 against smokes=no, like=80, worth=0 in slot 9, beside 2 with "
+        "a population of 4: smokes=yes, like=0, worth=2.5 against smokes=no, like=80, worth=0 in slot 9, beside 2 with "
         "smokes=no, like=40, worth=0 and 1 with smokes=yes, like=40, worth=0")
     many = SlotRows(np.arange(5), np.arange(5.0)[:, None])
     ages = [Measured(column="worth", lower=0.0, upper=9.0)]
     assert pair_words(Neighbours([many], [SlotRows(np.arange(4), np.arange(4.0)[:, None])], repr), ages) == (
-        "a crowd of 5: worth=4 against no record in slot 4")
-    assert pair_words(Neighbours([many], [many], repr), ages) == "a crowd of 5: the same twice, in another order"
+        "a population of 5: worth=4 against no record in slot 4")
+    assert pair_words(Neighbours([many], [many], repr), ages) == ("a population of 5: the same record twice, in "
+                                                                  "another order")
 
 

@@ -130,7 +130,8 @@ def test_what_is_rare_is_met_by_chance_as_often_as_the_row_says() -> None:
     assert found.problems[0].endswith("measured inf")
     assert 1 - (1 - met(3000)) ** 3000 == pytest.approx(0.99)
     (row,) = (row for row in report(tries=100).rows if row.holds)
-    assert "100 of them random, each with noise of its own: a fault that shows in 0.045 of such is met" in row.note
+    assert ("100 of them random, each with its own noise. The audit finds a fault that shows in 0.045 of random "
+            "pairs") in row.note
     assert "no proof" in row.note
     assert "files, network" in row.note
 
@@ -157,7 +158,7 @@ def warning(cells: np.ndarray) -> None:
 SAID: dict[str, tuple[Callable[[np.ndarray], Any], str, float]] = {
     "an exception on one of two": (failing, "fails on one of two neighbours (ValueError)", np.inf),
     "an exception from six people on": (failing_on_many, "fails on one of two neighbours (KeyError)", np.inf),
-    "an exception on both": (always_failing, "fails on made-up neighbours (KeyError), on both alike", np.nan),
+    "an exception on both": (always_failing, "fails in the same way on both synthetic neighbours (KeyError)", np.nan),
     "a warning": (warning, "warnings, prints or logs of the run differ", np.inf),
     "standard output": (lambda cells: print(np.nansum(cells)), "warnings, prints or logs of the run differ", np.inf),
     "standard error": (lambda cells: print(np.nansum(cells), file=sys.stderr), "prints or logs of the run differ",
@@ -186,7 +187,7 @@ def test_what_is_said_alike_breaks_nothing_and_is_reported(capsys: pytest.Captur
     found = report(says="the same")
     assert found.passed, found.problems
     (row,) = (row for row in found.rows if row.holds)
-    assert "it warned, printed or logged, the same of two neighbours" in row.note
+    assert "the run warned, printed or logged, with equal texts for both neighbours" in row.note
     assert capsys.readouterr().out == ""
 
 

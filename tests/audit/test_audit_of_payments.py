@@ -194,19 +194,19 @@ def few_left_out_of_gaussian(slots: np.ndarray, cells: np.ndarray, noise: Any) -
 
 
 MISTAKES: dict[str, tuple[tuple[Line, ...], Rule, str]] = {
-    "a public door": (ONE, as_public, "'count' cost epsilon 1, and they were declared to be public"),
-    "sensitivity 0": (ONE, without_sensitivity, "'count' cost epsilon 1, and they were declared to be public"),
+    "a public door": (ONE, as_public, "'count' cost epsilon 1, and these draws were declared public"),
+    "sensitivity 0": (ONE, without_sensitivity, "'count' cost epsilon 1, and these draws were declared public"),
     "half of the sensitivity": (ONE, half_of_the_sensitivity, "'count' cost epsilon 2, and epsilon 1 was paid"),
-    "one of a family": (ONE, second_of_a_family, "'counts/1' cost epsilon 2, and epsilon 1 is charged for them and all "
-                                                 "others: they are drawn around the meter"),
+    "one of a family": (ONE, second_of_a_family, "'counts/1' cost epsilon 2, and epsilon 1 is charged for these and "
+                                                 "all other draws, since the meter does not see these draws"),
     "groups that overlap": ((Parallel(name="it", event=pure(), groups=("low", "high")),), overlapping_groups,
                             "'it' cost epsilon 2, and epsilon 1 is charged for each of its groups"),
     "a session of one": ((Session(name="it", event=pure()),), session_of_one,
                          "'session' cost epsilon 2, and epsilon 1 was paid"),
-    "odds of nothing": (ONE, odds_of_nothing, "'answers' cost epsilon 1.09861, and they were declared to be public"),
+    "odds of nothing": (ONE, odds_of_nothing, "'answers' cost epsilon 1.09861, and these draws were declared public"),
     "one answer of two": (ONE, one_answer_of_two, "'answers' cost epsilon 1.38629, and epsilon 0.693147 was paid"),
     "Gaussian sensitivity 0": (lines_of((rho(0.5),)), gaussian_without_sensitivity,
-                               "'count' cost rho 0.5, and they were declared to be public"),
+                               "'count' cost rho 0.5, and these draws were declared public"),
     "half of a Gaussian sensitivity": (lines_of((rho(0.5),)), half_of_the_gaussian,
                                        "'count' cost rho 1, and rho 0.5 was paid"),
     "few are left out": (ONE, few_left_out, "'count' cost epsilon 10, and epsilon 1 was paid"),
@@ -384,9 +384,9 @@ def test_what_costs_more_than_was_paid_is_found(name: str) -> None:
 def test_a_record_that_moves_others_is_reported_from_a_sensitivity_too_small(name: str) -> None:
     found = row(report(name))
     assert found.evidence.endswith(
-        "; this record moves the value under the noise by 10 there (declared: 1), and by 0 alone. So its effect "
-        "depends on other records, as with a bound, a selection or a standard that follows from the data: see the "
-        "tutorial 'A mechanism of your own'")
+        "; this record moves the protected value by 10 among these people (declared: 1), and by 0 without other "
+        "people. So the record's effect depends on other records, as with a bound, a selection or a standardisation "
+        "from the data: see the tutorial 'A mechanism of your own'")
 
 
 @pytest.mark.parametrize("name", fast(1, ["half of the sensitivity", "half of a Gaussian sensitivity", "a public door",
@@ -399,14 +399,14 @@ def test_a_sensitivity_too_small_is_not_called_otherwise(name: str) -> None:
 def test_where_a_public_draw_begins_to_move_is_looked_for() -> None:
     found = row(audit_mechanism(Paying(name="a public mark", people=500), ROLES, 500, seed=5, tries=0))
     assert found.flagged
-    assert found.evidence.startswith("the draws of 'mark' cost epsilon 1e-09, and they were declared to be public")
+    assert found.evidence.startswith("the draws of 'mark' cost epsilon 1e-09, and these draws were declared public")
 
 
 @pytest.mark.parametrize("name", fast(1, PAST))
 def test_what_the_meter_never_observed_is_found(name: str) -> None:
     found = row(report(name))
     assert found.flagged
-    assert found.evidence.startswith(f"the run's meter never heard of the draws of {PAST[name][2]}")
+    assert found.evidence.startswith(f"the run's meter has no record of the draws of {PAST[name][2]}")
 
 
 @pytest.mark.slow
@@ -414,7 +414,7 @@ def test_what_the_meter_never_observed_is_found(name: str) -> None:
 def test_what_is_paid_for_is_left_alone(name: str) -> None:
     found = report(name)
     assert row(found).verdict is Verdict.KEPT, row(found)
-    assert "none cost more than was paid for it" in row(found).evidence
+    assert "no draw cost more than its charge" in row(found).evidence
     assert not [each for each in found.rows if each.flagged]
 
 
@@ -423,7 +423,7 @@ def test_what_is_not_published_is_not_called_underpaid() -> None:
     """All noisy scores cost more than was paid, and which of them is the largest does not."""
     found = row(report("a winner that is not named"))
     assert found.verdict is Verdict.NOT_MEASURED
-    assert "'winner' cost epsilon 1.5, and epsilon 1 was paid for them, if they are published" in found.note
+    assert "'winner' cost epsilon 1.5, and epsilon 1 was charged for these draws, if they are published" in found.note
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -443,7 +443,8 @@ def test_devices_pay_for_what_they_draw() -> None:
         found = row(audit_mechanism(Understated(people=PEOPLE, epsilon=1.1, stated=stated), ROLES[:1], PEOPLE, seed=5,
                                     tries=20))
         assert found.verdict is verdict
-    assert found.evidence.startswith("the draws of 'report' cost epsilon 1.09861, and epsilon 0.5 was paid for them")
+    assert found.evidence.startswith("the draws of 'report' cost epsilon 1.09861, and epsilon 0.5 was charged for "
+                                     "these draws")
 
 
 # ---- confide's own mechanisms, which are audited by their families

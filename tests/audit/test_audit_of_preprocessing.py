@@ -439,7 +439,7 @@ def test_rules_that_follow_from_the_data_are_found(name: str) -> None:
     found = report(name)
     (row,) = (row for row in found.rows if row.flagged and row.holds)
     assert MISTAKES[name][2] <= row.measured * ROOM < math.inf
-    assert "the largest of a crowd of" in row.evidence
+    assert "the largest of a population of" in row.evidence
 
 
 @pytest.mark.parametrize("name", fast(1, SOUND))

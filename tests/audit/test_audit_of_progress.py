@@ -22,7 +22,7 @@ from confide.privacy.noise import Noise
 from people.own_packages import installed_histogram
 
 WAYS = ("bus", "bicycle", "car", "on foot")
-TELLS = "the progress messages of the run differ although all noisy answers are the same"
+TELLS = "the progress messages of the run differ although all noisy answers are equal"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ def test_progress_that_follows_from_what_is_public_passes(how: str) -> None:
 
 
 @pytest.mark.parametrize(("how", "why"), [
-    ("raw where somebody listens", "the published values differ although all noisy answers are the same"),
+    ("raw where somebody listens", "the published values differ although all noisy answers are equal"),
     ("how many", TELLS), ("of how many", TELLS),
 ])
 def test_progress_that_tells_of_records_is_broken(how: str, why: str) -> None:

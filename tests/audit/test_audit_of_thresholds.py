@@ -66,8 +66,8 @@ def test_where_a_run_begins_to_do_another_thing_is_found(name: str) -> None:
 def test_the_pair_is_the_one_at_which_it_begins() -> None:
     it = Mean(name="a mean above .777")
     (pair, *_) = stepping(it.run, LIKE, 1000, Relation.REPLACE, 1)
-    assert pair_words(pair, LIKE) == ("a crowd of 778: like=80, age=60 against no record in slot 777, beside 777 with "
-                                      "like=80, age=60")
+    assert pair_words(pair, LIKE) == ("a population of 778: like=80, age=60 against no record in slot 777, beside 777 "
+                                      "with like=80, age=60")
 
 
 def looked_at(unit: Relation) -> int:
@@ -152,8 +152,8 @@ def test_halving_stops_at_the_heaviest_record() -> None:
 
     pairs = list(stepping(run, LIKE[:1], 1000, Relation.REPLACE, 1))
     assert pairs
-    assert pair_words(pairs[0], LIKE[:1]) == ("a crowd of 300: like=80 against no record in slot 299, beside 299 with "
-                                              "like=80")
+    assert pair_words(pairs[0], LIKE[:1]) == ("a population of 300: like=80 against no record in slot 299, beside 299 "
+                                              "with like=80")
 
 
 @pytest.mark.parametrize("unit", [Relation.REPLACE, Relation.ADD_OR_REMOVE])
@@ -213,7 +213,8 @@ def test_paths_have_histories_of_their_own_where_some_of_each_fail() -> None:
             2.0, 4, stream="it", center=there.astype(float).tolist())), shares=pa.table({"it": np.zeros(1000)}))
 
     reported = [pair_words(pair, roles) for pair in stepping(run, roles, 1000, Relation.REPLACE, 1)]
-    assert "a crowd of 1,000: town=c against town=b in slot 980, beside 980 with town=c and 19 with town=b" in reported
+    assert ("a population of 1,000: town=c against town=b in slot 980, beside 980 with town=c and 19 with "
+            "town=b") in reported
 
 
 @pytest.mark.parametrize("unit", [Relation.REPLACE, Relation.ADD_OR_REMOVE])

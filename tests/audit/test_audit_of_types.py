@@ -61,7 +61,7 @@ def test_what_an_audit_made_is_not_saved(tmp_path: Path) -> None:
     for found in (Sound().run(data, given(RecordingNoise(Noise.simulated(7)))),
                   Sound()._outcome(given(ForcedNoise(())), **bare)):
         assert found.release_safe
-        with pytest.raises(Refused, match="made with an audit's noise"):
+        with pytest.raises(Refused, match="made with the noise of an audit"):
             found.save(tmp_path / "out")
     assert not (tmp_path / "out").exists()
     Sound().run(data, Noise.secure()).save(tmp_path / "out")

@@ -164,7 +164,7 @@ def test_what_changes_its_module_is_not_measured_where_that_is_not_imported_anew
     assert not found.passed
     sound = report(Sound())
     assert sound.passed, sound.problems
-    assert "could not be imported anew" in privacy_row(sound).note
+    assert "could not import the mechanism's modules again" in privacy_row(sound).note
 
 
 def failing_again() -> None:
@@ -176,7 +176,7 @@ def test_modules_that_fail_the_second_time_break_nothing(monkeypatch: pytest.Mon
     monkeypatch.setattr(mechanism_audit, "first_run", lambda *_: failing_again)
     found = report(Sound())
     assert found.passed, found.problems
-    assert "could not be imported anew" in privacy_row(found).note
+    assert "could not import the mechanism's modules again" in privacy_row(found).note
 
 
 def test_modules_are_as_they_were(capsys: pytest.CaptureFixture[str]) -> None:
@@ -206,7 +206,7 @@ def test_threads_that_go_on_are_not_measured(monkeypatch: pytest.MonkeyPatch) ->
     assert not found.passed
     row = privacy_row(found)
     assert row.verdict is Verdict.NOT_MEASURED
-    assert "leaves threads behind" in row.note
+    assert "threads of the run continue after it" in row.note
 
 
 def test_others_log_as_they_did(caplog: pytest.LogCaptureFixture) -> None:
@@ -386,7 +386,8 @@ def test_a_published_part_is_not_made_unreleased_by_its_name(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", ["nothing that is known", None])
 def test_unknown_rules_are_refused(rule: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"unreleased_streams.* is no rule; must be 'noisy max', 'sparse vector' or"):
+    with pytest.raises(InvalidInput, match=r"unreleased_streams.* is not a rule; must be 'noisy max', "
+                                           r"'sparse vector' or"):
         report(Misnamed(rule=rule))
 
 

@@ -116,7 +116,7 @@ def test_the_order_is_unreleased_too(it: Counts) -> None:
     row = privacy_row(found)
     assert row.verdict is Verdict.BROKEN
     assert row.measured == np.inf
-    assert row.evidence.startswith("noisy answers that should stay hidden reach the public")
+    assert row.evidence.startswith("the public sees noisy answers that must stay private")
     assert not found.passed
 
 
@@ -125,7 +125,7 @@ def test_the_order_is_unreleased_too(it: Counts) -> None:
 def test_an_unreleased_stream_is_measured(it: Counts) -> None:
     found = report(it)
     assert found.passed, found.problems
-    assert "equal noise, loss exact there" in privacy_row(found).evidence
+    assert "equal noise, loss exact on these pairs" in privacy_row(found).evidence
     assert 0.1 < float(privacy_row(found).measured or 0) <= 1.0
 
 
@@ -167,7 +167,8 @@ def test_published_answers_are_not_made_unreleased_by_ones_own_rule(rule: str, l
     found = report(Counts(shown="all", rule=rule))
     row = privacy_row(found)
     assert row.verdict is (Verdict.BROKEN if leak else Verdict.NOT_MEASURED)
-    assert row.measured == np.inf if leak else row.note.startswith("the other answers of 'it' keep some")
+    assert row.measured == np.inf if leak else row.note.startswith("`other_answers` leaves some noisy answers of "
+                                                                   "'it' unchanged")
     assert not found.passed
 
 
@@ -175,7 +176,7 @@ def test_published_answers_are_not_made_unreleased_by_ones_own_rule(rule: str, l
 def test_other_answers_that_keep_all_show_nothing() -> None:
     found = report(Counts(rule="keeps all"))
     assert privacy_row(found).verdict is Verdict.NOT_MEASURED
-    assert "nothing shows that these are hidden" in privacy_row(found).note
+    assert "the audit cannot see whether these answers stay private" in privacy_row(found).note
     assert found.problems == ("promises of privacy that were measured: promised 1.0, measured 0.0",)
 
 
@@ -184,7 +185,7 @@ def test_a_formula_of_ones_own_is_named() -> None:
     """Of differences alone, which stay where all are moved."""
     row = privacy_row(report(Counts(shown="differences", rule="moves all")))
     assert row.verdict is Verdict.KEPT
-    assert row.evidence.endswith("equal noise, loss there by the mechanism's own formula for it")
+    assert row.evidence.endswith("equal noise, loss on these pairs by the mechanism's own formula for it")
 
 
 @pytest.mark.slow

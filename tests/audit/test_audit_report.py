@@ -143,11 +143,11 @@ def test_a_table_says_what_its_verdicts_mean_and_how_many_there_are():
     report = AuditReport((KEPT, endless, absent), (TEETH,))
     table, _, words = report.to_section().blocks
     assert "vacuous: the promise says nothing at these sizes" in table.note
-    assert "no promise: nothing is promised about it, so that there is nothing to measure" in table.note
+    assert "no promise: the campaign promises nothing about this concern, so there is nothing to measure" in table.note
     assert "not measured" not in table.note
-    assert "not measured: for the reason in its row" in AuditReport((OPEN,), (TEETH,)).to_section().blocks[0].note
+    assert "not measured: its row has the reason" in AuditReport((OPEN,), (TEETH,)).to_section().blocks[0].note
     assert words.paragraphs == ("Passed: 1 of 2 promises were measured (1 kept), 1 is vacuous, 0 were not measured; "
-                                "nothing is promised about 1 of 5 concerns.",)
+                                "there is no promise about 1 of 5 concerns.",)
     assert "vacuous" not in AuditReport((KEPT,), (TEETH,)).to_section().blocks[0].note
 
 
@@ -161,8 +161,8 @@ def test_what_was_measured_on_something_smaller_is_counted_apart_and_says_so():
         1, 2, 2, 1)
     assert not report.passed  # a promise that is broken among few is broken
     assert AuditReport((KEPT, small), (TEETH,)).to_section().blocks[2].paragraphs == (
-        "Passed: 1 of 2 promises were measured at the campaign's own size and 1 on something smaller (2 kept), "
-        "0 are vacuous, 0 were not measured.",)
+        "Passed: 1 of 2 promises were measured at the campaign's own size and 1 on smaller data (2 kept), 0 are "
+        "vacuous, 0 were not measured.",)
 
 
 def test_a_gallery_of_injected_bugs():

@@ -74,7 +74,7 @@ def audited(*measured: Any, epsilon: float = 1.0) -> Audited:
 
 
 INJECTED = ["no noise", "the records beside the published values", "0.9 of the noise that the promise needs",
-            "everything released twice", "the noise of one draw used again"]
+            "everything released twice", "the noise of one draw used twice"]
 
 
 def test_a_sound_run_is_kept_and_each_injected_fault_is_flagged() -> None:
@@ -99,7 +99,7 @@ def test_an_audit_that_looks_away_does_not_pass() -> None:
     report = audit(audited(replayed(published=lambda outcome: b"")))
     assert not report.passed
     assert {control.mutant for control in report.controls if not control.flagged} >= {
-        "the records beside the published values", "the noise of one draw used again"}
+        "the records beside the published values", "the noise of one draw used twice"}
 
 
 @pytest.mark.parametrize("factor", [0.5, 0.99])
@@ -156,12 +156,12 @@ def test_laws_are_tested_on_secure_draws_and_wrong_sources() -> None:
     assert [row.verdict for row in rows] == ["kept"]
     assert [(control.mutant, control.flagged) for control in controls] == [
         ("a source with 0.5 of the scale", True), ("a source that adds nothing", True),
-        ("a source that starts anew for every stream", True)]
+        ("a source that starts again with the same seed for every stream", True)]
 
 
 @pytest.mark.parametrize(("center", "controls"), [
-    ([2.0, 0.0, 0.0], ["a source with 0.5 of the scale", "a source that selects evenly"]),
-    ([30.0, 0.0, 0.0], ["a source that selects evenly"]),
+    ([2.0, 0.0, 0.0], ["a source with 0.5 of the scale", "a source that selects uniformly"]),
+    ([30.0, 0.0, 0.0], ["a source that selects uniformly"]),
     ([0.0, 0.0, 0.0], []), ([0.02, 0.0], [])])
 def test_a_selection_has_controls_where_samples_show_them(center: list[float], controls: list[str]) -> None:
     """Of a selection that is nearly sure half of the scale shows nothing; of one that is nearly even, nothing does."""
@@ -170,7 +170,7 @@ def test_a_selection_has_controls_where_samples_show_them(center: list[float], c
 
     rows, found = Laws(draws=lambda: observed(chosen, center, 1), samples=2000, false_alarm=1e-9, seed=1).measured()
     assert [(row.verdict, row.note) for row in rows] == [
-        ("kept", "" if controls else "no control: 2000 draws of this law would not show a wrong source")]
+        ("kept", "" if controls else "no control: 2000 draws of this law are too few to show a wrong source")]
     assert [(control.mutant, control.flagged) for control in found] == [(each, True) for each in controls]
 
 
@@ -235,9 +235,10 @@ def test_a_charge_below_what_was_measured_is_flagged_whatever_the_parameters_nam
 def test_only_controls_of_rows_that_stand_in_the_report_are_named() -> None:
     report = audit(charged_for_less(1.0))
     assert {control.name for control in report.controls} == {"privacy", "the price of a promise", NAMED, COVERED}
-    assert {control.name for control in report.controls if control.mutant.endswith("is charged")} == {NAMED, COVERED}
+    assert {control.name for control in report.controls if control.mutant.endswith(
+        ("is charged", "of the charge"))} == {NAMED, COVERED}
     (row,) = (row for row in report.rows if row.promise == COVERED)
-    assert (row.measured, row.note) == (1.0, "a charge of 0.9 of it is flagged here")
+    assert (row.measured, row.note) == (1.0, "the audit flags 0.9 of the charge")
 
 
 def test_a_loss_among_fewer_is_held_against_the_charge_of_that_run_alone() -> None:
@@ -259,7 +260,7 @@ def at_size(shown: float, **more: Any) -> FullSize:
 def test_a_row_of_the_whole_size_that_would_not_show_less_noise_holds_nothing() -> None:
     (row,), controls = at_size(0.01).measured()
     assert (row.verdict, row.holds, controls) == (Verdict.VACUOUS, (), [])
-    assert "would not show, down to 0.05 of its scale" in row.note
+    assert "the audit does not flag less noise, down to 0.05 of its scale" in row.note
     (row,), (control,) = at_size(0.1).measured()
     assert (row.verdict, row.holds, control.flagged) == (Verdict.KEPT, (promise(1.0).sentence(),), True)
 

@@ -143,7 +143,7 @@ def test_bad_input_is_refused():
         exact_audit({0: [0.5, 0.5], 1: [1.0]}, PureDP(1.0))
     with pytest.raises(InvalidInput, match="claim"):
         exact_audit(laws, 1.0)
-    with pytest.raises(InvalidInput, match="laws: list is no mapping"):
+    with pytest.raises(InvalidInput, match="laws: list is not a mapping"):
         exact_audit([[0.5, 0.5], [0.4, 0.6]], PureDP(1.0))
     with pytest.raises(InvalidInput, match="claims: PureDP"):
         fixed_transcript_audit(lambda data, noise: None, [], PureDP(1.0), Noise.simulated)

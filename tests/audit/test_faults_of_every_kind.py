@@ -8,8 +8,8 @@ from confide.audit.charging import COVERED, NAMED
 from people.all_kinds import KINDS, campaign_of
 
 LOCAL, JOINTLY = "privacy: one report, local", "privacy: everything that others see of a run, jointly"
-DECODED = "people with another share on their own device than in the run"
-CHECKED = "billboards of its runs that a verifier would call forged"
+DECODED = "number of people with another share on their own device than in the run"
+CHECKED = "number of billboards of its runs that a verifier would call forged"
 MESSAGE, LESS = "privacy: one message, towards the platform", "0.9 of the noise that the promise needs"
 PRIVATE = "privacy loss: everything that others see, jointly"
 TWIN = "privacy: MarginalFit on 40 records of four columns"
@@ -19,16 +19,17 @@ PRICE = {**PRICED, **{name: ("the price of a promise", name) for name in (
     "half of the promised loss is charged", "everything released twice")}}
 """Where the charge is what is promised; where it is what the parameters name, `CHARGED` has the last two."""
 BITS = {
-    "clients at 1.1 times the level": (LOCAL, "clients at 1.1 times the level"),
+    "devices at 1.1 times the level": (LOCAL, "devices at 1.1 times the level"),
     "clients that report the bit itself": (LOCAL, "no noise"),
     "devices that add no noise": (JOINTLY, "no noise"),
-    "a coin more for a person after somebody who reported 1":
-        (DECODED, "a coin more for a person after somebody who reported 1"),
-    "a coin more for each 1 than the counts pay": (CHECKED, "a coin more for each 1 than the counts pay"),
+    "one coin more for a person who follows a person with the report 1":
+        (DECODED, "one coin more for a person who follows a person with the report 1"),
+    "one coin more for each report 1 than the counts give": (
+        CHECKED, "one coin more for each report 1 than the counts give"),
     **PRICE,
 }
 SEEN = "privacy: everything that others see, jointly"
-PARTS = "the cost of all releases of a run equals the cost by the parameters, as a share of it"
+PARTS = "the cost of all releases of a run, as a share of the cost that follows from the parameters"
 CHARGED = {
     "everything released twice, by the parameters": (NAMED, "everything released twice"),
     "half of what the parameters name is charged": (NAMED, "half of the promised loss is charged"),
@@ -42,19 +43,22 @@ GOODS = {
                                                          "everybody gets their favourite, without a market"),
     "the certificate states four times the welfare": ("runs with a certificate that states too much",
                                                       "the certificate states four times the welfare"),
-    "everything has twice the budget": (PARTS, "everything has twice the budget"),
+    "every release with twice the budget": (PARTS, "every release with twice the budget"),
     "a thousandth of the noise": (SEEN, "no noise"),
     "noise multiplied by 0.2": (SEEN, LESS),
     **{fault: (SEEN, fault) for fault in (
-        "the number of those who want anything, told beside the billboard", "the same in the certificate",
-        "the same as an attribute of the billboard", "the same in the shares' metadata")},
+        "the number of bidders who want a good, published beside the billboard",
+                                          "the number of bidders who want a good, in the certificate",
+        "the number of bidders who want a good, as an attribute of the billboard",
+        "the number of bidders who want a good, in the shares' metadata")},
     "half of the noise of the certificate": ("privacy: certificate", "half of its noise"),
     "0.05 of the noise": ("privacy: at its own size, the disclosure of a run to others about single bidders",
                           "noise at 0.05 of its scale, at this size alone"),
     "everybody gets the neighbour's share": ("billboard", "everybody gets the neighbour's share"),
     "an auction without a reserve or a final clearing": ("supply", "an auction without a reserve or a final clearing"),
-    "the gain of bidders left out of the bound": ("certificate", "the gain of bidders left out of the bound"),
-    "the exact optimum, sold as epsilon = 0.05": ("joint privacy", "the exact optimum, sold as epsilon = 0.05"),
+    "the gain of bidders that the bound leaves out": ("certificate", "the gain of bidders that the bound leaves out"),
+    "the exact optimum, presented as epsilon = 0.05": (
+        "joint privacy", "the exact optimum, presented as epsilon = 0.05"),
     **CHARGED, **PRICED,
 }
 FAULTS: dict[str, dict[str, tuple[str, str]]] = {
@@ -62,40 +66,40 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         **BITS,
         "a source that draws at level 4": ("law of the noise", "a source with 0.25 of the scale"),
         "payments as if infinitely many took part (planted at 5 people)":
-            ("truth", "payments as if infinitely many took part (in a market of 5 people)"),
+            ("truth", "payments for infinitely many participants (in a market of 5 people)"),
         "payments for one person too few (planted at 5 people)":
-            ("truth", "payments for one person too few (in a market of 5 people)"),
+            ("truth", "payments for one person less than take part (in a market of 5 people)"),
     },
     "bits-pair": {
         **BITS,
         "a source that draws at level 0.5": ("law of the noise", "a source with 3 of the scale"),
-        "payments by true bits: the noise of the peers forgotten":
-            ("truth", "payments by true bits: the noise of the peers forgotten"),
-        "both reports paid alike": ("truth", "both reports paid alike"),
+        "payments by true bits, without the noise of the peers":
+            ("truth", "payments by true bits, without the noise of the peers"),
+        "equal payments for both reports": ("truth", "equal payments for both reports"),
     },
     "bits-unknown-costs": {
         **BITS,
         "a source that draws at level 0.5": ("law of the noise", "a source with 6 of the scale"),
         "payments for people who all report at epsilon (planted at 3 people)":
-            ("truth", "payments for people who all report at epsilon (in a market of 3 people)"),
+            ("truth", "payments for people who all report at the level epsilon (in a market of 3 people)"),
         "payments as if somebody were always there (planted at 3 people)":
-            ("truth", "payments as if somebody were always there (in a market of 3 people)"),
+            ("truth", "payments for a market that always has a peer (in a market of 3 people)"),
     },
     "bundles": {
         **GOODS,
         "a quarter of the scale": (PARTS, "a quarter of the scale"),
         **{fault: (SEEN, fault) for fault in (
-            "counters tick only when somebody bids", "noise as if a bidder bids once",
-            "the final clearing without noise", "surplus and welfare at the full budget each")},
+            "counters advance only when somebody bids", "noise for bidders who bid only once",
+            "the final clearing without noise", "surplus and welfare, each with the full budget")},
         "half of the noise of the clearing": ("privacy: clearing", "half of its noise"),
         "half of the noise of the counts": ("privacy: counts", "half of its noise"),
         **{fault: ("privacy, an auction of eight", fault) for fault in (
-            "a quarter of the scale", "levels by the natural logarithm")},
+            "a quarter of the scale", "number of levels by the natural logarithm")},
     },
     "matching": {
         **GOODS,
         "the final count made twice": (PARTS, "the final count made twice"),
-        "every round takes the budget of all": (SEEN, "every round takes the budget of all"),
+        "every round spends the budget of all rounds": (SEEN, "every round spends the budget of all rounds"),
         "half of the noise of the demand": ("privacy: demand", "half of its noise"),
         "half of the noise of what is asked": ("privacy: asked", "half of its noise"),
     },
@@ -103,28 +107,28 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "no noise at all": (MESSAGE, "no noise"),
         "noise of half the scale": (MESSAGE, LESS),
         **{fault: (MESSAGE, fault) for fault in (
-            "noise from a seed of its own, the same each time", "records beyond the range count as they are",
-            "records beyond the range count as they are up to a sixteenth of it",
-            "records count as they are where they are a hundred ranges beyond",
-            "it also tells that a record was beyond the range")},
+            "noise from a fixed seed, equal in each run", "records beyond the range count with their full value",
+            "records beyond the range count with their full value, up to a sixteenth of the range beyond it",
+            "records count with their full value if they are a hundred ranges beyond the range",
+            "the message also shows whether a record was beyond the range")},
         "a source with half the scale": ("law of the noise", "a source with 0.5 of the scale"),
         "a source that starts anew for every client":
-            ("law of the noise", "a source that starts anew for every stream"),
+            ("law of the noise", "a source that starts again with the same seed for every stream"),
         **{fault: ("privacy of the sum", fault) for fault in (
-            "half of one person's noise, and nobody else's",
-            "lattice noise under real weights: 594625 of 594625 sums tell all their summands")},
+            "half of one person's noise, and no noise of others",
+            "lattice noise under real weights: 594625 of 594625 sums disclose all their summands")},
         "noise of half the scale: local": ("levels, local", "noise of half the scale"),
         "noise of half the scale: central": ("levels, central", "noise of half the scale"),
-        "nothing in the place of absentees": ("levels", "nothing in the place of absentees"),
-        "a fellow's own noise, counted as if it hid others from them too":
-            ("fellows", "a fellow's own noise, counted as if it hid others from them too"),
-        "the sum forgets the largest message": ("accuracy", "the sum forgets the largest message"),
+        "no noise for absent people": ("levels", "no noise for absent people"),
+        "a fellow participant's own noise, counted as protection from this participant":
+            ("fellows", "a fellow participant's own noise, counted as protection from this participant"),
+        "a sum without the largest message": ("accuracy", "a sum without the largest message"),
         "payments cover the cost of the reports, without a rent":
             ("truth and participation", "payments cover the cost of the reports, without a rent"),
-        "the person of the lowest type is just willing":
-            ("truth and participation", "the person of the lowest type is just willing"),
-        "a coin more than the contract says": (DECODED, "a coin more than the contract says"),
-        "more steps than there are": (CHECKED, "more steps than there are"),
+        "the person of the lowest type is indifferent":
+            ("truth and participation", "the person of the lowest type is indifferent"),
+        "one coin more than the amount in the contract": (DECODED, "one coin more than the amount in the contract"),
+        "more steps than the lattice has": (CHECKED, "more steps than the lattice has"),
         "devices that add no noise": (JOINTLY, "no noise"),
         **PRICE,
     },
@@ -135,20 +139,22 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "a tenth of the noise": (SEEN, "no noise"),
         **{fault: (SEEN, fault) for fault in (
             "the true load beside the billboard", "the welfare in the certificate",
-            "sensitivity of the records that there are", "contributions beyond their bounds counted",
-            "noise of a round as if it were the only one", "a step that depends on the records",
-            "a path that stops where nobody asks for anything",
-            "sensitivity of one contribution, not of two", "an audit that looks at the true load")},
+            "a sensitivity computed from the actual records", "contributions beyond their bounds counted",
+            "noise of a round with the budget of all rounds", "a step that depends on the records",
+            "a path that stops when nobody asks for anything",
+            "sensitivity of one contribution instead of two", "an audit that uses the true load")},
         **{fault: ("privacy, order and scale of draws", fault) for fault in (
-            "coins drawn before the records are read", "the noise of one round used for the next one too")},
+            "public randomness drawn before the records are read",
+            "the noise of one round used for the next round, too")},
         "half of the noise of the path": ("privacy: the path of prices", "half of its noise"),
         "half of the noise of the audit": ("privacy: the audit of the load", "half of its noise"),
-        "one stream for all draws": ("law of the noise", "a source that starts anew for every stream"),
+        "one stream for all draws": ("law of the noise", "a source that starts again with the same seed for every "
+                                                         "stream"),
         "0.05 of the noise": ("privacy: at its own size, everything that others see, jointly",
                               "noise at 0.05 of its scale, at this size alone"),
         "everybody gets the neighbour's share": ("billboard", "everybody gets the neighbour's share"),
         "averages over the burn-in": ("billboard", "averages over the burn-in"),
-        "no term for the noise's deviation": ("certificate", "no term for the noise's deviation"),
+        "no term for the deviation of the noise": ("certificate", "no term for the deviation of the noise"),
         "an audit that accepts anything": ("supply", "an audit that accepts anything"),
         "the run gives each part to the next person": ("people with another part by their own device than by the run",
                                                 "the run gives each part to the next person"),
@@ -157,10 +163,10 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         **CHARGED, **PRICED,
     },
     "queries": {
-        "four times the spend that is stated": ("privacy, summed again", "four times the spend that is stated"),
+        "four times the stated spend": ("privacy, summed again", "four times the stated spend"),
         "no noise at all": (TWIN, "no noise"),
         "noise multiplied by 0.2": (TWIN, LESS),
-        "as much noise as the data asks for": (TWIN, "as much noise as the data asks for"),
+        "noise with a scale that depends on the data": (TWIN, "noise with a scale that depends on the data"),
         "a true answer on the billboard": (TWIN, "the records beside the published values"),
         "half of the noise of one-way tables": (f"{TWIN}, one-way", "half of its noise"),
         "0.05 of the noise, in parts": (
@@ -168,13 +174,13 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
             "noise at 0.05 of its scale, at this size alone"),
         "0.05 of the noise, in all": ("privacy: at its own size, everything that is published",
                                       "noise at 0.05 of its scale, at this size alone"),
-        "bars 50 times too narrow": ("accuracy: an error against its own bar", "bars 50 times too narrow"),
+        "bars 50 times too small": ("accuracy: an error as a share of its own bound", "bars 50 times too small"),
         **CHARGED, **PRICED,
     },
     "regression": {
         "no noise at all": (PRIVATE, "no noise"),
         "noise multiplied by 0.33": (PRIVATE, LESS),
-        "the same noise in both payment estimates": (PRIVATE, "the noise of one draw used again"),
+        "the same noise in both payment estimates": (PRIVATE, "the noise of one draw used twice"),
         **{fault: (PRIVATE, fault) for fault in (
             "answers beyond the bound count sixteen times", "a ball ten times as wide")},
         "half of the noise of the payments": ("privacy loss: payment estimates", "half of its noise"),
@@ -183,31 +189,32 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
             ("privacy loss", "the printed sensitivity without the ball (n = 10,000, gamma = 10)"),
         "a source that adds nothing": ("law of the noise", "a source that adds nothing"),
         "a source with half the scale": ("law of the noise", "a source with 0.5 of the scale"),
-        "paid by the estimate of the person's own group": ("incentives",
-                                                           "paid by the estimate of the person's own group"),
+        "payments by the estimate of the person's own group": ("incentives",
+                                                           "payments by the estimate of the person's own group"),
         "peers with predictions of the wrong sign": ("incentives", "peers with predictions of the wrong sign"),
         "predictions that are not clipped": ("range of payments", "predictions that are not clipped"),
         **CHARGED, **PRICED,
     },
     "search": {
         **{fault: ("a selection", fault) for fault in (
-            "noise at half of its scale", "one vertex examined at most", "a fake target without noise")},
+            "noise at half of its scale", "at most one examined vertex", "a fake target without noise")},
         **{fault: ("the threshold", fault) for fault in (
             "no noise", "the sensitivity of one count", "the unexamined counted")},
         **{fault: ("own runs", fault) for fault in (
             "half of the noise is drawn", "a query cap", "the same noise in every call")},
-        "a threshold that is drawn without looking":
-            ("the threshold's error", "a threshold that is drawn without looking"),
-        "a list that is sold as if it told nothing of anybody":
-            ("the delta of a list", "a list that is sold as if it told nothing of anybody"),
+        "a threshold that is drawn without the data":
+            ("the threshold's error", "a threshold that is drawn without the data"),
+        "a list that is charged as if it disclosed nothing":
+            ("the delta of a list", "a list that is charged as if it disclosed nothing"),
         "ties broken by the number of contacts": ("inside a component", "ties broken by the number of contacts"),
         "noise at 0.8 of its scale, at this size alone": (
-            "privacy: at its own size, calls that its noise does not explain",
+            "privacy: at its own size, number of calls that the noise does not explain",
             "noise at 0.8 of its scale, at this size alone"),
-        "lists that leave out a search that was made":
-            ("lists of its runs that a verifier would call forged", "lists that leave out a search that was made"),
+        "lists without one of the searches":
+            ("number of lists of its runs that a verifier would call forged",
+             "lists without one of the searches"),
         "everything released twice, by the plan":
-            ("the charge to the ledger equals the planned cost, as a share of it", "everything released twice"),
+            ("the charge to the ledger, as a share of the planned cost", "everything released twice"),
         "half of what the parameters name is charged": (NAMED, "half of the promised loss is charged"),
         **PRICED,
     },

@@ -83,11 +83,12 @@ def test_parts_are_distinguished_by_their_streams() -> None:
 
 LEAKS: dict[str, tuple[Mechanism, str]] = {
     "past the noise": (lambda values, noise: np.concatenate([_mean(values, noise), [values[0] > 0.5]]), "published"),
-    "in the scale": (lambda values, noise: noise.laplace(1.0 + values[0], 1, stream="x", center=[0.0]), "asked for"),
+    "in the scale": (lambda values, noise: noise.laplace(1.0 + values[0], 1, stream="x", center=[0.0]),
+                     "the requested noise"),
     "in the number of draws": (
         lambda values, noise: [noise.laplace(1.0, 1, stream=("x", k)) for k in range(int(sum(values)))][:1],
-        "asked for"),
-    "in a size": (lambda values, noise: noise.laplace(1.0, 1 + int(sum(values)), stream="x"), "asked for"),
+        "the requested noise"),
+    "in a size": (lambda values, noise: noise.laplace(1.0, 1 + int(sum(values)), stream="x"), "the requested noise"),
     "no noise": (lambda values, noise: np.array(values), "no noise"),
     "a second reading": (lambda values, noise: _mean(values, noise) + 1e-12 * values[0], "published"),
 }
@@ -217,8 +218,8 @@ def test_unreleased_intermediates_bring_their_own_loss() -> None:
     assert [two[part].measured for part in ("", "sparse", "count")] == [0.25, 0.25, 0.0]
     assert not any(each.flagged for each in two.values())
     ends = {part: each.row().evidence.rpartition(", ")[2] for part, each in two.items()}
-    own = "loss there by the mechanism's own formula for sparse"
-    assert ends == {"": own, "sparse": own, "count": "loss exact there"}
+    own = "loss on these pairs by the mechanism's own formula for sparse"
+    assert ends == {"": own, "sparse": own, "count": "loss exact on these pairs"}
 
 
 @pytest.mark.parametrize("kept", [list, _but_the_first, lambda draws: _farther(draws)[1:]],
@@ -228,7 +229,7 @@ def test_other_answers_that_keep_one_show_nothing(kept: Any) -> None:
                                    unreleased={"sparse": UnreleasedIntermediate(lambda draws: 0.0, kept)})[""]
     assert found.flagged
     assert found.measured == 0.0
-    assert "nothing shows that these are hidden" in found.doubts[0]
+    assert "the audit cannot see whether these answers stay private" in found.doubts[0]
     assert found.row().verdict is Verdict.BROKEN
     assert found.leaks or found.row().evidence == found.doubts[0]
 
@@ -332,7 +333,7 @@ def test_more_histories_meet_what_is_rare() -> None:
     one = fixed_transcript_audit(cut, [PAIR], {"": PureDP(1.0)}, Noise.simulated)[""]
     many = fixed_transcript_audit(cut, [PAIR], {"": PureDP(1.0)}, Noise.simulated, histories=200)[""]
     assert not one.flagged
-    assert many.leaks == ("the published values differ although all noisy answers are the same",)
+    assert many.leaks == ("the published values differ although all noisy answers are equal",)
 
 
 @pytest.mark.parametrize("law", ["discrete_laplace", "discrete_gaussian"])
@@ -377,7 +378,7 @@ def test_a_split_is_no_noise() -> None:
 def test_a_misspelt_part_is_no_clean_bill() -> None:
     found = fixed_transcript_audit(_mean, [PAIR], {"Mean": PureDP(1.0)}, Noise.simulated)["Mean"]
     assert found.flagged
-    assert found.leaks == ("no noise was asked for by the name 'Mean'; names are mean",)
+    assert found.leaks == ("the run draws no noise with the name 'Mean'; its names are mean",)
 
 
 def test_the_largest_of_noisy_answers() -> None:
@@ -411,7 +412,7 @@ def test_more_than_the_largest_of_noisy_answers_is_no_winner(of: Callable[[np.nd
     pairs = [Neighbours([5] * 10, [4] * 9 + [6], lambda out: repr(out).encode())]
     found = fixed_transcript_audit(shown, pairs, {"": PureDP(1.0)}, Noise.simulated,
                                    unreleased={"winner": NOISY_MAX}, histories=4)[""]
-    assert found.leaks == ("noisy answers that should stay hidden reach the public",)
+    assert found.leaks == ("the public sees noisy answers that must stay private",)
 
 
 @pytest.mark.parametrize("safe", [lambda noise: noise.release_safe, lambda noise: noise.kind == "secure"])

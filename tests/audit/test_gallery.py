@@ -16,9 +16,9 @@ from false_alarms import alpha
 LEVEL = alpha("audit.gallery", cases=3)
 EXHIBITS = exhibits(LEVEL)
 # what the auditor must catch (design section 7, and the noiseless fake)
-BUGS = ("randomised response off by one", "divided by the dimension", "missing noise", "biased sampler",
+BUGS = ("randomised response with an error by one", "divided by the dimension", "missing noise", "biased sampler",
         "bounds taken from the data", "stop that depends on the data", "seed", "forgotten", "used twice",
-        "natural logarithm", "clock", "goes on", "threshold taken", "tenth of its noise", "shown beside")
+        "natural logarithm", "clock", "continues after", "threshold taken", "tenth of its noise", "shown beside")
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda exhibit: exhibit.bug)

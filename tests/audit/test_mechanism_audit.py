@@ -116,7 +116,7 @@ def test_a_charge_beside_the_promise_is_found() -> None:
         assert (together.promised, together.measured) == (charged, pytest.approx(1.0))
         assert (refused.measured, beside.measured) == (1.0, pytest.approx(charged))
         assert "must be charged for at least the promised loss" in refused.evidence  # as settlement says
-        assert beside.note == "less is charged than is promised"
+        assert beside.note == "the ledger is charged less than the promised loss"
     (more,) = (row for row in report(charged=1.01).rows if row.flagged)
     assert more.measured == pytest.approx(1.01)
 
@@ -138,7 +138,7 @@ def test_a_promise_to_the_collector_is_held_against_the_device() -> None:
 ]))
 def test_what_cannot_be_measured_says_so(promise: Privacy, why: str) -> None:
     row, around = report(promise=promise).unmeasured  # by concern
-    assert "made around the meter" in around.note
+    assert "the meter does not see" in around.note
     assert row.holds == (promise.sentence(),)
     assert why in row.note
 
@@ -233,7 +233,7 @@ def test_an_audit_says_whether_all_draws_are_paid_for() -> None:
     assert (row.verdict, row.measured) == (Verdict.KEPT, 0.0)
     around = paid(Counts())
     assert around.verdict is Verdict.NOT_MEASURED
-    assert "1 of 1 draws are made around the meter, such as 'yes'" in around.note
+    assert "the meter does not see 1 of 1 draws, such as 'yes'" in around.note
     beyond = paid(Paying(moved=2 * len(ROLES)))
     assert beyond.flagged
     assert "a draw would spend epsilon 2; epsilon 1 was charged" in beyond.evidence

@@ -32,7 +32,7 @@ def replay(changed: Callable[[Noise], Noise], *, law: str = "laplace") -> dict[s
 def test_noise_is_flagged_below_the_share_that_is_said(law: str) -> None:
     sound = replay(lambda noise: noise, law=law)
     assert [sound[part].shown for part in ("sum/0", "sum/1")] == [1.0, 0.25]
-    assert sound["sum/1"].row().note == "noise would be flagged below 0.25 of its scale"
+    assert sound["sum/1"].row().note == "the audit would flag noise below 0.25 of its scale"
     for factor, flagged in ((0.26, False), (0.24, True)):
         found = replay(lambda noise, at=factor: DampedNoise(noise, at, "sum/1"), law=law)
         assert found["sum/1"].flagged is flagged

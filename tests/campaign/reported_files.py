@@ -125,7 +125,7 @@ def _rows(name: str, cell: str) -> Callable[[Path], Path]:
 
 
 UNREADABLE: dict[str, tuple[Callable[[Path], Path], str]] = {
-    "dates": (_visits, "visit: 1,000 cells are dates, and no role reads dates, such as '2024-01-01'"),
+    "dates": (_visits, "visit: 1,000 cells are dates, and dates are not supported, such as '2024-01-01'"),
     "decimal commas": (_rows("commas", "{},5"), "1,000 rows have 3 cells, the header 2: a comma at the end of a row, or"
                                                 " a decimal comma; nothing"),
     "quoted decimal commas": (_rows("quoted", '"{},5"'), "income: 1,000 cells have a comma, for decimals or thousands, "
@@ -136,6 +136,6 @@ UNREADABLE: dict[str, tuple[Callable[[Path], Path], str]] = {
                                                      "'0,000.00'"),
     "trailing commas": (_rows("trailing", "{},"), "1,000 rows have 3 cells, the header 2: a comma at the end of a row, "
                                                   "or a decimal comma; nothing"),
-    "words": (_rows("words", "n/a"), "income: 1,000 cells are no numbers, such as 'n/a'"),
+    "words": (_rows("words", "n/a"), "income: 1,000 cells are not numbers, such as 'n/a'"),
 }
 """Files of which no row can be read, and what the operator is told."""

@@ -72,16 +72,16 @@ def test_a_missing_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_what_is_no_path(tmp_path: Path) -> None:
     frame = pandas.DataFrame({"age": [40]})
     for given in (frame, polars.DataFrame({"age": [40]}), None, 3):
-        with pytest.raises(InvalidInput, match=r"^campaign: .* is no path; pass a path"):
+        with pytest.raises(InvalidInput, match=r"^campaign: .* is not a path; pass a path"):
             Campaign.load(given)  # type: ignore[arg-type]
     campaign = Campaign.load(str(write(tmp_path)))
     record = {"age": "40", "sex": "male", "pay": "41.5"}
     for call in (campaign.settle, lambda folder: campaign.study(3, folder),
                  lambda folder: campaign.share("7", folder, record=record),
                  lambda folder: campaign.own_file("7", folder, record=record)):
-        with pytest.raises(InvalidInput, match=r"^folder: pandas.*DataFrame is no path"):
+        with pytest.raises(InvalidInput, match=r"^folder: pandas.*DataFrame is not a path"):
             call(frame)
-    with pytest.raises(InvalidInput, match=r"^write: pandas.*DataFrame is no path"):
+    with pytest.raises(InvalidInput, match=r"^write: pandas.*DataFrame is not a path"):
         campaign.list_rejected(campaign.check(), frame)
     with pytest.raises(InvalidInput, match=r"^record: DataFrame is not a record; pass a mapping of column to value"):
         campaign.share("7", record=frame)

@@ -173,7 +173,7 @@ def test_scopes_do_not_mix(store: Store) -> None:
         store.charge(campaign(store, f"scope {k}"), ask(account=scope, events=(event,)))
         assert spent(store, "ann", scope) == PureDP(1.0)
     assert len(store.ledger()) == 3
-    with pytest.raises(InvalidInput, match="only by proved rules"):
+    with pytest.raises(InvalidInput, match="a loss for other neighbours needs a proved rule"):
         ask(events=(PureEvent(epsilon=0.1, neighbours=Relation.ADD_OR_REMOVE),))
 
 

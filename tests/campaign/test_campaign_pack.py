@@ -56,7 +56,7 @@ def test_what_is_not_of_a_pack_is_named(tmp_path: Path) -> None:
     """All that lies in its folder is public: a private file is neither written there nor passed over."""
     pack = tmp_path / "out"
     write_pack(pack, FILES)
-    with pytest.raises(InvalidInput, match=r"out is a pack, which is public, and the file is private"):
+    with pytest.raises(InvalidInput, match=r"the file is private, and the folder .*out is a pack, which is public"):
         write_new("write", pack / "columns" / "due.csv", "17,5.11", private=True)
     write_pack(pack, FILES)
     (pack / "due.csv").write_text("17,5.11")

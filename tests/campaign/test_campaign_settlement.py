@@ -71,7 +71,7 @@ def test_the_charge_comes_before_the_run(campaign: Campaign, tmp_path: Path, mon
         raise RuntimeError("it ran")
 
     monkeypatch.setattr(PrivateTruthfulRegression, "run", runs)
-    with pytest.raises(RunFailed, match="goes on under the same debit") as caught:
+    with pytest.raises(RunFailed, match="another run of this campaign uses the same debit") as caught:
         campaign.settle(tmp_path / "out")
     assert str(caught.value.__cause__) == "it ran"
     asked = [event.to_dict() for event in campaign.plan.mechanism.events()]

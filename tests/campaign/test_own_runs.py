@@ -156,7 +156,7 @@ def test_a_journal_that_is_gone_ends_the_campaign(path: Path, monkeypatch: pytes
         failed(path, broken)
     with Store() as store:
         shutil.rmtree(store.home.folder / "noise")
-    with pytest.raises(InvalidInput, match="noise must not be drawn anew"):
+    with pytest.raises(InvalidInput, match="the run must not draw its noise a second time"):
         Campaign.load(path).settle()
 
 

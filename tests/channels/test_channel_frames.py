@@ -62,5 +62,5 @@ def test_a_file_of_text_or_truths_is_refused_by_its_column(tmp_path: Path) -> No
 
 
 def test_letters_of_different_shapes_are_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"^rows: are not in one row"):
+    with pytest.raises(InvalidInput, match=r"^rows: are not one-dimensional"):
         RESPONSE.release([*ROWS[1:], [1, 2]], Noise.simulated(3))

@@ -65,7 +65,7 @@ def test_a_plan_is_run_as_that_of_any_family() -> None:
 
 @pytest.mark.parametrize("letters", [[0, 1, 2], [0, 1, 2, 3], [-1, 0, 1, 2]])
 def test_a_billboard_of_another_channel_is_refused(letters: list[int]) -> None:
-    with pytest.raises(InvalidInput, match=r"^billboard.letters: are no outputs of the channel"):
+    with pytest.raises(InvalidInput, match=r"^billboard.letters: are not outputs of the channel"):
         RESPONSE.check(ReleasedLetters(letters=np.array(letters)))
 
 
@@ -74,7 +74,7 @@ def test_outputs_that_are_no_letters_are_positions() -> None:
     it.check(ReleasedLetters(letters=np.array([2])))
     with pytest.raises(InvalidInput, match=r"must be 1 in 0\.\.2"):
         it.check(ReleasedLetters(letters=np.array([3])))
-    with pytest.raises(InvalidInput, match=r"^billboard.letters: are no list"):
+    with pytest.raises(InvalidInput, match=r"^billboard.letters: are not a list"):
         ReleasedLetters(letters=np.array([0.5]))
 
 

@@ -118,7 +118,7 @@ def test_why_only_bounds_are_known() -> None:
     assert (known.note, known.to_dict()["mechanism"]) == ("", "JointTypeMechanism")
     quick = privacy_distortion("dp", PAIR, 0.4, solve=False)
     assert quick.value is None
-    assert "only bounds are known: the formula ends at 0.2 changed rows, and nothing was solved" in quick.note
+    assert "only bounds are known: the formula ends at 0.2 changed rows, and no program was solved" in quick.note
     large = FullPrior(np.random.default_rng(0).dirichlet(np.ones(512)), 2, 9)
     for solve in (True, False):
         assert "512 x 512 pairs of databases (at most 256" in privacy_distortion("dp", large, 2.0, solve=solve).note
@@ -157,7 +157,7 @@ def test_a_prior_that_rules_values_out_is_named() -> None:
     assert "identifiability is unlimited for every release" in " ".join(
         text for block in part.blocks if isinstance(block, Text) for text in block.paragraphs)
     assert not [step for step in answer.steps if step.bound == "at least"]
-    assert "rules some databases out" in answer.steps[0].needs
+    assert "excludes some databases" in answer.steps[0].needs
 
 
 def test_plain_lists_are_the_law_of_one_row() -> None:

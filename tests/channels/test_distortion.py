@@ -156,7 +156,7 @@ def test_least_distortion_is_the_inverse() -> None:
 def test_impossible_databases() -> None:
     """Spec section 9: no identifiability; differential privacy and information as ever."""
     prior = FullPrior([0.5, 0.0, 0.0, 0.5], 2, 2)
-    with pytest.raises(Infeasible, match="rules some databases out"):
+    with pytest.raises(Infeasible, match="excludes some databases"):
         privacy_distortion("identifiability", prior, 0.5)
     assert privacy_distortion("identifiability", prior, 0).value == math.inf
     for notion in ("dp", "mutual-information"):

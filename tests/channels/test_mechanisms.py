@@ -240,7 +240,7 @@ def test_secure_noise_needs_to_know_where_the_prior_is_from() -> None:
     for make in (lambda **more: TopK(prior=prior, epsilon=1.0, **more),
                  lambda **more: KernelMechanism(prior=prior, epsilon=2.0, **more),
                  lambda **more: WaterFilling(prior=prior, distortion=0.5, **more)):
-        with pytest.raises(Refused, match="where it is from"):
+        with pytest.raises(Refused, match="the source of the prior"):
             make().release([0, 1], Noise.secure())
         assert make(prior_provenance="released privately").release([0, 1], Noise.secure()).shape == (2,)
         with pytest.raises(InvalidInput, match="prior_provenance"):
@@ -274,11 +274,11 @@ def test_bad_input() -> None:
     for wrong in ({"epsilon": -1.0}, {"epsilon": math.nan}, {"letters": 1}, {"records": 0}, {"letters": 1025}):
         with pytest.raises(InvalidInput):
             RandomizedResponse(**{"epsilon": 1.0, "letters": 3, "records": 2, **wrong})
-    with pytest.raises(InvalidInput, match="less than a guess"):
+    with pytest.raises(InvalidInput, match="less than the probability of a right guess"):
         RandomizedResponse.telling_the_truth(0.2, letters=3)
     with pytest.raises(Unsupported, match="depend on each other"):
         TopK(prior=PAIR, epsilon=1.0)
-    with pytest.raises(Infeasible, match="nothing reaches it, as the prior rules some databases out"):
+    with pytest.raises(Infeasible, match="no release reaches it, since the prior excludes some databases"):
         KernelMechanism(prior=IndependentRows([[1.0, 0.0]]), epsilon=5.0)
     with pytest.raises(InvalidInput, match="is not an array of numbers"):
         KernelMechanism(prior="uniform", epsilon=1.0)

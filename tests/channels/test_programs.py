@@ -184,7 +184,7 @@ def test_what_a_raw_solution_hides() -> None:
 
 def test_what_cannot_be_repaired_is_an_error() -> None:
     program, _ = full_program(PAIR, 0.5, "dp")
-    with pytest.raises(SolverFailed, match="rows are off"):
+    with pytest.raises(SolverFailed, match="the sums of rows are wrong"):
         repaired(program, np.full(16, 0.2), 0)
 
 

@@ -112,14 +112,15 @@ def test_answers_that_cannot_be_distinguished() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ({}, "give reports or counts"), ({"reports": [0], "counts": [1, 0]}, "and not both"),
+    ({}, "give either reports or counts"), ({"reports": [0], "counts": [1, 0]}, "not both"),
     ({"reports": [2]}, "reports: an entry is no report of 2"), ({"reports": []}, "nothing can be estimated"),
-    ({"counts": [0, 0]}, "counts: there are none"), ({"counts": [1, -1]}, "must be 2 whole numbers >= 0"),
+    ({"counts": [0, 0]}, "counts: there are no reports"), ({"counts": [1, -1]}, "must be 2 whole numbers >= 0"),
     ({"counts": [1.0, 1.0]}, "must be 2 whole numbers"), ({"counts": [1, 1, 1]}, "must be 2 whole numbers"),
     ({"counts": [1, 1], "prior": [0.2, 0.3, 0.5]}, "prior: is over 3 letters; must be over 2"),
-    ({"counts": [1, 1], "table": [[1.0, 0.0], [1.0, 0.0]]}, "counts: hold a report that the table rules out"),
-    ({"counts": [1, 1], "table": RowProduct([FORCED, FORCED.T / FORCED.sum(axis=0)[:, None]])}, "through one table"),
-    ({"counts": [1, 1], "table": Channel(np.eye(4), 2, 2)}, "through one table"),
+    ({"counts": [1, 1], "table": [[1.0, 0.0], [1.0, 0.0]]}, "counts: have a report that the table excludes"),
+    ({"counts": [1, 1], "table": RowProduct([FORCED, FORCED.T / FORCED.sum(axis=0)[:, None]])},
+     "for each row separately"),
+    ({"counts": [1, 1], "table": Channel(np.eye(4), 2, 2)}, "for each row separately"),
 ])
 def test_what_cannot_be_estimated_from(arguments: dict, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
@@ -233,11 +234,12 @@ def test_what_a_report_says() -> None:
             "letters": ["yes", "no"], **design}}).answer()
         assert found.reports.posteriors[0, 0] == pytest.approx(float(exact))
         assert found.reports.factor == pytest.approx(np.exp(found.report.dp))
-        assert found.reports.words().startswith("The most telling report is yes: ")
+        assert found.reports.words().startswith("The report that discloses most is yes: ")
     more = read_channel({"format": 1, "channel": [[0.5, 0.3, 0.2], [0.0, 0.3, 0.7]], "outputs": ["a", "b", "c"]})
     section = more.answer().sections()[1]
     assert [row[0] for row in section.blocks[1].rows] == ["a", "b", "c"]
-    assert "report is a: it can come from 0, and never from 1" in section.blocks[0].paragraphs[1]
+    assert ("The report that discloses most is a: it can come from 0, and never from 1"
+            in section.blocks[0].paragraphs[1])
     with pytest.raises(InvalidInput, match="outputs: 2 names; must be 3, one for each column"):
         read_channel({"format": 1, "channel": [[0.5, 0.3, 0.2]] * 2, "outputs": ["a", "b"]})
 
@@ -251,7 +253,7 @@ def test_randomised_response_stands_beside_a_design() -> None:
     assert "Randomised response is better" in str(forced.section().to_dict())
     # Also where outputs are no letters, and there are no changed rows.
     titles = {each.title: each for each in how_private(RowProduct([MORE]), LAWS[2]).sections()}
-    assert "changed rows mean nothing" in titles["How private it could be"].blocks[0].paragraphs[0]
+    assert "the number of changed rows has no meaning" in titles["How private it could be"].blocks[0].paragraphs[0]
     assert "Is there a better design?" in str(titles["How useful it is"].to_dict())
 
 
@@ -304,7 +306,8 @@ def test_counts_that_no_shares_explain() -> None:
 def test_a_design_that_tells_nothing_says_so_first() -> None:
     alike = "yes and no have the same probability of every report"
     for table, words in (([[0.4, 0.6], [0.4, 0.6]], f"{alike}: this design discloses nothing"),
-                         ([[0.5, 0.5], [0.5, 0.5], [0.2, 0.8]], f"{alike}: no number of reports distinguishes them")):
+                         ([[0.5, 0.5], [0.5, 0.5], [0.2, 0.8]],
+                          f"{alike}: no number of reports distinguishes these values")):
         names = ["yes", "no", "maybe"][: len(table)]
         text = " ".join(how_private(table, names=names).sections()[0].blocks[0].paragraphs)
         assert words in text
@@ -328,5 +331,5 @@ def test_files_in_old_words_mean_the_same() -> None:
     said = {"format": 1, "response": {"letters": 2, "truth": 0.75}, "prior": [0.9, 0.1]}
     old, new = read_channel({**said, "rows": 7}), read_channel({**said, "records": 7})
     assert old.channel.records == new.channel.records == 7
-    with pytest.raises(InvalidInput, match=r"^records: is given twice"):
+    with pytest.raises(InvalidInput, match=r"^records: is in the file twice"):
         read_channel({**said, "rows": 7, "records": 7})

@@ -208,7 +208,8 @@ def test_end_points_of_the_closed_forms() -> None:
 def test_the_page_is_for_every_channel() -> None:
     """Square or not, with or without a distortion, a prior, differential privacy; correlated rows."""
     titles = [section.title for section in how_private([[0.6, 0.4], [0.4, 0.6]]).sections()]
-    assert titles == ["How private it is", "What a report says", "What an attacker can do", "How private it could be",
+    assert titles == ["How private it is", "What a report says",
+                      "What an attacker can do", "How private it could be",
                       "From one notion to the others"]
     odd = how_private([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]], [0.9, 0.1])
     assert len(odd.sections()) == 4

@@ -24,11 +24,11 @@ def test_one_page(run: Run, tmp_path: Path) -> None:
     path = written(tmp_path, SURVEY)
     found = run("channel", path, "--html", tmp_path / "page.html")
     assert (found.code, found.err) == (0, "")
-    for words in ("Smoking", "4.667 at most", "probability 0.875 at most", "changes 300 of 1,000 rows"):
-        assert words in found.out
+    for words in ("Smoking", "at most 4.667", "probability at most 0.875", "changes 300 of 1,000 rows"):
+        assert words in " ".join(found.out.split())
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.count("<figure") == 2
-    assert "row by a factor of 4.667 at most" in page
+    assert "row by a factor of at most 4.667" in page
     again = run("channel", path, "--html", tmp_path / "page.html")
     assert again.code == 2
     assert "exists" in again.err
@@ -48,37 +48,39 @@ def test_json(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("document", "message"), [
     ('{"format": 1,\n "channel": [[0.5 0.5]]}', "channel.json cannot be read: line 2, column 19: no JSON"),
-    ([1], "is no JSON object"),
+    ([1], "is not a JSON object"),
     ({}, "format: is missing; must be 1"),
     ({"format": 2}, "format: is not known"),
     ({"format": True}, "format: is not known; must be 1"),
-    ({"format": 1}, "channel: is missing, and so is response; give one of them"),
-    ({**SURVEY, "channel": [[1, 0], [0, 1]]}, "channel: stands beside response; give one of them, and not both"),
+    ({"format": 1}, "channel: is missing, and response is missing, too; give either channel or response"),
+    ({**SURVEY, "channel": [[1, 0], [0, 1]]}, "channel: stands beside response; give either channel or response, not "
+                                              "both"),
     ({**SURVEY, "record": 3}, "record: is not a known key; did you mean 'records'?"),
     ({**SURVEY, "response": {"letters": 3, "thruth": 0.7}}, "did you mean 'truth'?"),
     ({**SURVEY, "response": {"letters": 3}}, "response.truth: is missing"),
     ({**SURVEY, "response": {"letters": 1, "truth": 0.7}}, "response.letters: 1 is too small; must be at least 2"),
     ({**SURVEY, "response": {"letters": ["a", "a"], "truth": 0.7}}, "must be different texts"),
-    ({**SURVEY, "response": {"letters": 3, "truth": 1.2}}, "response.truth: 1.2 is no probability; must be in [0, 1]"),
+    ({**SURVEY, "response": {"letters": 3, "truth": 1.2}}, "response.truth: 1.2 is not a probability; must be in [0, "
+                                                           "1]"),
     ({**SURVEY, "response": {"letters": 3, "truth": 0.7, "otherwise": "no"}}, "must be one of another, any"),
     ({**SURVEY, "records": 0}, "records: 0 is too small"),
     ({**SURVEY, "records": 10**9}, "records: 1,000,000,000 is too large"),
     ({**SURVEY, "title": 3}, "title: is no text"),
     ({**SURVEY, "prior": [0.6, 0.3, 0.2]}, "prior: sums to 1.1; must sum to 1 within 1e-09"),
     ({**SURVEY, "prior": [0.6, -0.1, 0.5]}, "prior: holds a number that is negative"),
-    ({**SURVEY, "prior": ["a", "b"]}, "prior: is no list of numbers"),
+    ({**SURVEY, "prior": ["a", "b"]}, "prior: is not a list of numbers"),
     ({**SURVEY, "prior": [0.5, 0.5]}, "prior: 2 entries; must be 3 (the law of each row)"),
     ({"format": 1, "channel": [[0.6, 0.5], [0.4, 0.6]]}, "channel: row 1 sums to 1.1; each must sum to 1"),
     ({"format": 1, "channel": [[0.333, 0.333, 0.333], [0.2, 0.3, 0.5]]},
      "row 1 sums to 0.999; each must sum to 1 within 1e-09; write more digits"),
     ({"format": 1, "channel": [[0.6, 0.4], [0.4, 0.6]], "letters": ["a", "b", "c"]},
-     "letters: 3 letters, and a table of 2 rows; its rows must be 3"),
+     "letters: there are 3 letters, but the table has 2 rows; its rows must be 3"),
     ({"format": 1, "channel": [[0.6, 0.4], [1.0]]}, "channel: its rows have different lengths"),
-    ({"format": 1, "channel": [[0.6, True], [0.4, 0.6]]}, "channel: is no list of numbers"),
+    ({"format": 1, "channel": [[0.6, True], [0.4, 0.6]]}, "channel: is not a list of numbers"),
     ({"format": 1, "channel": [[1.0, 0.0]] * 4, "letters": 2, "records": 3},
      "must be 2 (each row of the database goes"),
-    ({"format": 1, "channel": [[[0.6]]]}, "channel: is no list of numbers"),
-    ({"format": 1, "channel": [[0.6, 0.4], [0.4, 0.6]], "prior": 0.5}, "prior: is no list of numbers"),
+    ({"format": 1, "channel": [[[0.6]]]}, "channel: is not a list of numbers"),
+    ({"format": 1, "channel": [[0.6, 0.4], [0.4, 0.6]], "prior": 0.5}, "prior: is not a list of numbers"),
     ({**SURVEY, "response": {"design": "dice", "letters": 2}}, "must be one of truth, warner, forced, unrelated"),
     ({**SURVEY, "response": {"design": "forced", "letters": 3}}, "response.forced: is missing"),
     ({**SURVEY, "response": {"design": "forced", "letters": 3, "truth": 0.7}}, "response.truth: is not a known key"),
@@ -92,12 +94,12 @@ def test_json(run: Run, tmp_path: Path) -> None:
     ({**SURVEY, "response": {"design": "unrelated", "letters": 3, "sensitive": 0.7, "unrelated": [0.5, 0.6, 0]}},
      "response.unrelated: sums to 1.1"),
     ({**SURVEY, "prior": {"mix": {}}}, "prior.mix: is not a known key"),
-    ({**SURVEY, "prior": {}}, "prior: give a mixture or counts"),
+    ({**SURVEY, "prior": {}}, "prior: give either a mixture or counts"),
     ({**SURVEY, "prior": {"counts": [0.5, 0.5]}}, "prior.counts: 2 probabilities for 1000 rows over 3 letters"),
     ({**SURVEY, "prior": {"mixture": {"weights": [0.5, 0.5]}}}, "prior.mixture.laws: is missing"),
     ({**SURVEY, "prior": {"mixture": {"weights": [0.5, 0.6], "laws": []}}}, "prior.mixture.weights: sums to 1.1"),
     ({**SURVEY, "prior": {"mixture": {"weights": [0.5, 0.5], "laws": [[0.5, 0.5]] * 2}}},
-     "prior.mixture.laws: shape (2, 2); must be (2, 3)"),
+     "prior.mixture.laws: shape (2, 2); must have shape (2, 3)"),
     ('{"format": 1, "channel": [[1e999, 1], [0, 1]]}', "negative or not finite"),
     ('{"format": 1, "channel": [[NaN, 1], [0, 1]]}', "NaN is not JSON"),
 ])

@@ -39,7 +39,7 @@ def test_one_claim_and_its_evidence(run: Run) -> None:
     assert (found.code, found.err) == (0, "")
     for words in ("Cummings et al. 2015, Lemma 6, line 466", "(4B + 2M)/gamma", "false",
                   "confide.evidence.cummings_2015.claims.sensitivity_of_plain_ridge",
-                  "The evidence finds 32.04 where 6 is claimed", "every verdict agrees with its evidence"):
+                  "The evidence finds 32.04, while the source claims 6", "every verdict agrees with its evidence"):
         assert words in found.out
     object_ = run("claims", "regression/lemma-6", "--verify", "--json").json
     row, = object_["claims"]
@@ -60,7 +60,7 @@ def test_what_is_asked_wrongly(run: Run) -> None:
         assert hint in run("claims", asked).err
     nothing = run("claims", "--search", "zzzz", "--verify")
     assert (nothing.code, nothing.out) == (2, "")
-    assert "search: fits no claim, so that nothing is recomputed" in nothing.err
+    assert "search: matches no claim, so the command recomputes nothing" in nothing.err
     assert "No claim fits." in run("claims", "--search", "zzzz").out
     slow = run("claims", "regression/lemma-6", "--slow")
     assert (slow.code, "give --verify too" in slow.err) == (2, True)
@@ -118,10 +118,10 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("changed")
 def test_long_evidence_is_cited(run: Run) -> None:
     shown = run("claims", "zoo/long")
-    assert "0.97 where 1 is claimed, as measured on 2026-02-03 in 1,234 s" in " ".join(shown.out.split())
+    assert "0.97, while the source claims 1; measured on 2026-02-03 in 1,234 s" in " ".join(shown.out.split())
     found = run("claims", "--verify")
     assert found.code == 0
-    for words in ("their stored figures are cited", "confide claims zoo/long --verify --slow", "0 recomputed"):
+    for words in ("the list shows their stored figures", "confide claims zoo/long --verify --slow", "0 recomputed"):
         assert words in found.out
     row, = run("claims", "--verify", "--json").json["claims"]
     assert (row["cost"], row["verified"]["recomputed"], row["measured"]["day"]) == ("slow", False, "2026-02-03")

@@ -45,7 +45,7 @@ def test_terms_are_drawn_up_shown_accepted_and_acted_on(run: Run, study: Path) -
     assert run("contracts", "mean.toml", "--id", "3", "--write", "contract").code == 0
     again = run("submit", "mean.toml", "--id", "3", "--contract", "contract", "--record", "record=30")
     assert again.out == first.out
-    assert "the answers of this call were not used" in again.err
+    assert "The command did not use the answers of this call" in again.err
     assert "nearer end" not in again.err
     assert run("submit", "mean.toml", "--id", "3", "--contract", "contract", "--record", "record=30",
                "--json").json["drawn_before"] is True

@@ -22,8 +22,8 @@ def test_a_restored_campaign_runs_once_its_original_is_known_not_to_have(
     assert run("restored").out == "nothing is held\n"
     restored = run("restore", tmp_path / "copy.tar", "--home", tmp_path / "new")
     assert restored.code == 0
-    for said in ("repeat withdrawals", "All sessions and codes have ended", "confide operators list",
-                 "1 campaign; see `confide restored`"):
+    for said in ("repeat later withdrawals", "All sessions and codes have ended", "confide operators list",
+                 "On hold: 1 campaign. Use `confide restored`"):
         assert said in restored.out
     monkeypatch.setenv("CONFIDE_HOME", str(tmp_path / "new"))
     shown = run("payouts", campaign)
@@ -32,9 +32,9 @@ def test_a_restored_campaign_runs_once_its_original_is_known_not_to_have(
     refused = run("payouts", campaign, "--approve", code)
     assert refused.code != 0
     assert "confide restored --confirm 1" in " ".join(refused.err.split())
-    assert run("restored").out == f"1  {title()}  (settled): held\n"
+    assert run("restored").out == f"1  {title()}  (settled): on hold\n"
     assert run("restored", "--confirm", 2).code != 0
-    assert run("restored", "--confirm", 1).out == f"{title()}: goes on here\nnothing is held\n"
+    assert run("restored", "--confirm", 1).out == f"{title()}: continues in this installation\nnothing is held\n"
     assert run("payouts", campaign, "--approve", code).code == 0
 
 

@@ -75,7 +75,7 @@ def test_the_digest_is_that_of_the_words_that_were_first(old: Path) -> None:
     (('"bus", "bicycle",   # options\n  \'car\', "on foot",', '"bus"'), "answer.options: 1 given; needs at least two"),
     (('gamma = "gamma"', "gamma = 3"), "notes[1].gamma: input should be a valid string"),
     (("gamma   =   0.05", "gamma = 0.1\nfailure_probability = 0.1"),
-     "privacy.failure_probability: is given twice, as 'gamma' and as 'failure_probability'"),
+     "privacy.failure_probability: is in the file twice, as 'gamma' and as 'failure_probability'"),
     (("gamma   =   0.05", "gama = 0.05"), "privacy.gama: is not a known key"),
     (("'substitution'#", "'substitutions'#"), "privacy.neighbours: input should be 'replace'"),
 ])
@@ -94,7 +94,7 @@ def test_errors_name_keys_as_the_file_does(run: Run, old: Path, change: tuple[st
 def test_check_says_what_would_be_rewritten(run: Run, old: Path, reworded: Any) -> None:
     found = run("migrate", "--check", old)
     assert (found.code, found.err) == (0, "")
-    assert found.out.splitlines() == [f"{old}: 6 words of before would be rewritten:",
+    assert found.out.splitlines() == [f"{old}: 6 old words would be rewritten:",
                                       *(f"  line {n}: {place}: {a} -> {b}" for n, place, a, b in CHANGES)]
     assert old.read_text() == reworded.OLD
     assert sorted(each.name for each in old.parent.iterdir()) == ["answers.csv", "old.toml"]
@@ -105,7 +105,8 @@ def test_words_alone_are_rewritten_and_a_copy_stays(run: Run, old: Path, reworde
     found = run("migrate", old)
     copy = old.with_name("old.toml.before")
     assert (found.code, found.err) == (0, "")
-    assert found.out.startswith(f"{old}: 6 words of before rewritten; as it was, the file is {copy}:\n  line 11: ")
+    assert found.out.startswith(f"{old}: 6 old words rewritten; the file before the change is "
+                                f"{copy}:\n  line 11: ")
     assert (old.read_text(), copy.read_text()) == (reworded.TODAY, reworded.OLD)
     assert [each.stat().st_mode & 0o777 for each in (old, copy)] == [0o640, 0o640]
     assert sorted(each.name for each in old.parent.iterdir()) == ["answers.csv", "old.toml", "old.toml.before"]
@@ -115,7 +116,7 @@ def test_a_second_run_changes_nothing(run: Run, old: Path, reworded: Any) -> Non
     run("migrate", old)
     times = {each: each.stat().st_mtime_ns for each in old.parent.iterdir()}
     found = run("migrate", old, old)
-    assert (found.code, found.out) == (0, f"{old} is in today's words: nothing to do.\n")
+    assert (found.code, found.out) == (0, f"{old} uses the present words: nothing to do.\n")
     assert {each: each.stat().st_mtime_ns for each in old.parent.iterdir()} == times
 
 
@@ -186,7 +187,7 @@ def test_a_settled_campaign_stays_settled(run: Run, old: Path, reworded: Any) ->
     assert run("migrate", old).code == 0
     again = run("run", old)
     assert (again.code, again.out.splitlines()[1]) == (
-        0, "settled before: this is the stored outcome; nothing was spent")
+        0, "this campaign was settled before: the command shows the stored outcome and spent no privacy")
     assert run("share", old, "--id", "4", "--record", "way=bicycle").code == 0
     assert (pack / "campaign.toml").read_text() == reworded.OLD
     assert run("verify", pack).code == 0
@@ -200,7 +201,7 @@ def test_what_new_campaigns_may_not_say_is_reported(run: Run, old: Path) -> None
     old.write_text(old.read_text().replace("0.05", "0.2"))
     said = "privacy.failure_probability: is too large; must be at most 0.1"
     assert run("migrate", old, "--check").out.endswith(
-        f"\n  A campaign that was begun goes on. A new one of this file is refused: {said}\n")
+        f"\n  A campaign that has begun with this file continues. A new campaign with this file is refused: {said}\n")
     (one,) = run("migrate", old, "--check", "--json").json["files"]
     assert (one["refused"], len(one["changes"])) == (said, 6)
 
@@ -269,7 +270,7 @@ def test_a_file_that_cannot_be_written_is_reported(run: Run, old: Path, monkeypa
     monkeypatch.setattr(migrating, "replace_whole", full)
     found = run("migrate", old)
     assert (found.code, found.out) == (2, "")
-    assert found.err == f"confide: file: {old} cannot be written: no space is left there\n"
+    assert found.err == f"confide: file: {old} cannot be written: no space is left on the device\n"
 
 
 # ---- the tables of the house

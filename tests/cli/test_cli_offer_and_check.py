@@ -80,7 +80,7 @@ def test_check_shows_the_first_and_lists_all(run: Run, tmp_path: Path) -> None:
         assert tree(tmp_path) == kept
     nowhere = run("check", path, "--write", "-")
     assert (nowhere.code, nowhere.out) == (2, "")
-    assert "write: - is no file; name one: nothing is written to the standard output" in nowhere.err
+    assert "write: - is not a file; name a file: this command writes nothing to the standard output" in nowhere.err
     assert not Path("-").exists()
     assert run("check", path, "--write", tmp_path / "again.csv", "--json").json["written"] == f"{tmp_path}/again.csv"
     assert run("run", path, "--accept-unusable", "--json").json["stored"] is False  # a check's list is in nobody's way

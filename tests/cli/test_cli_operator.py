@@ -131,7 +131,7 @@ def test_payouts_from_the_queue_to_the_bank_and_back(run: Run, path: Path, tmp_p
     approved = run("payouts", path, "--approve", code)
     assert approved.out.startswith("approved 2,000 payouts\n")
     assert _queue(approved.out)["approved"] == (2000, total)
-    assert run("payouts", path, "--approve", code).out.startswith("nothing was queued to approve\n")
+    assert run("payouts", path, "--approve", code).out.startswith("no payout waits for approval\n")
 
     assert run("payouts", path, "--export", tmp_path / "due.xls").code == 2
     exported = run("payouts", path, "--export", tmp_path / "due.csv", "--json").json
@@ -160,10 +160,10 @@ def test_payouts_from_the_queue_to_the_bank_and_back(run: Run, path: Path, tmp_p
     first, rest = answer.read_text().split("\n", 3)[:3], tmp_path / "first.csv"
     rest.write_text("\n".join(first) + "\n")
     some = run("payouts", path, "--import", rest)
-    assert some.out.startswith("2 paid, 0 returned\n0 known before, 1,998 still without an answer\n")
+    assert some.out.startswith("2 paid, 0 returned\n0 known before, 1,998 still without an answer of the bank\n")
     taken = run("payouts", path, "--import", answer)
     assert taken.out.startswith("1,997 paid, 1 returned: --reopen queues it again\n"
-                                "2 known before, 0 still without an answer\n")
+                                "2 known before, 0 still without an answer of the bank\n")
     assert "To queue failed payouts again, use --reopen." in taken.out
     assert run("payouts", path, "--import", answer).out.startswith("0 paid, 0 returned\n2,000 known before, 0 still ")
     assert run("payouts", path, "--export", tmp_path / "again.csv", "--batch", 1).code == 3  # it was answered
@@ -186,7 +186,7 @@ def test_payouts_from_the_queue_to_the_bank_and_back(run: Run, path: Path, tmp_p
         (own,) = csv.DictReader(file)
     assert (own["id"], own["amount"]) == ("17", listed[16]["amount"])
     late = run("payouts", path, "--import", answer)  # of the attempt that failed: no word on this one
-    assert late.out.startswith("0 paid, 0 returned\n2,000 known before, 1 still without an answer\n")
+    assert late.out.startswith("0 paid, 0 returned\n2,000 known before, 1 still without an answer of the bank\n")
     answer.write_text(f"reference,status\n{own['reference']},paid\n")
     done = run("payouts", path, "--import", answer)
     assert _queue(done.out)["paid"] == (2000, total)

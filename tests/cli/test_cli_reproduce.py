@@ -42,8 +42,8 @@ def test_one_study_is_computed_and_written(run: Run, tmp_path: Path, monkeypatch
     assert "4,472" in found.out
     assert "computed in" in found.out
     said = " ".join(found.out.split())
-    assert "sizes are smaller and repetitions fewer than in the full one" in said
-    assert re.search("leave out --quick for the full one, in about [0-9.]+ s of processor time", said)
+    assert "a quick run has smaller sizes and fewer repetitions than a full run" in said
+    assert re.search("leave out --quick for a full run, in about [0-9.]+ s of processor time", said)
     assert (tmp_path / "out" / "studies" / "regression-threshold-quick" / "figure-1.svg").exists()
     object_ = run("reproduce", "regression-threshold", "--quick", "--out", "mine", "--json").json
     assert (object_["quick"], object_["cached"]) == (True, True)
@@ -109,7 +109,7 @@ def test_without_plots_the_data_of_pictures_are_written(names: list[str], tmp_pa
 
     found = call()
     assert (found.returncode, found.stderr) == (0, "")
-    assert "no picture was drawn: pip install 'confide[plots]' installs the drawing of pictures" in found.stdout
+    assert "no picture was drawn: pip install 'confide[plots]' installs the missing package" in found.stdout
     assert "4,472" in found.stdout
     for folder in [tmp_path / "out"] if len(names) == 1 else [tmp_path / "out" / f"{name}-quick" for name in names]:
         assert {"numbers.csv", "figure-1.csv", "figure-1.vl.json"} <= {path.name for path in folder.iterdir()}
@@ -176,9 +176,9 @@ def test_two_bars_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     (("regression",), "studies of that family: regression-"), (("no-such-study",), "`confide reproduce` lists them"),
     (("regression-treshold",), "did you mean 'regression-threshold'"),
     (("regression-threshold", "regression-treshold"), "did you mean 'regression-threshold'"),
-    (("regression-threshold", "--all"), "all studies are asked for"),
-    (("--gallery", "g"), "no study is asked for"), (("--times", "t"), "no study is asked for"),
-    (("--out", "o"), "no study is asked for"), (("--quick",), "no study is asked for"),
+    (("regression-threshold", "--all"), "the command has names and --all together"),
+    (("--gallery", "g"), "the command names no study"), (("--times", "t"), "the command names no study"),
+    (("--out", "o"), "the command names no study"), (("--quick",), "the command names no study"),
     (("--all", "--quick", "--times", "t"), "only full runs are timed"),
     (("--all", "--gallery", "g", "--out", "o"), "a gallery has its own folder"),
 ])

@@ -42,7 +42,7 @@ def test_operators_are_named(run: Run, password: Path) -> None:
     assert run("operators", "list").out == "ada  admin\nvera  viewer  (not active)\n"
     last = run("operators", "change", "ada", "--role", "viewer")
     assert last.code == 3
-    assert "no admin would be left" in last.err
+    assert "without this admin, nobody could manage operators" in last.err
     assert run("operators", "change", "nobody", "--active").code == 2
 
 
@@ -74,7 +74,7 @@ def test_operators_of_a_provider_are_named(run: Run, password: Path) -> None:
         assert found.code == 2, wrong
         assert re.search("issuer:|subject:", found.err)
     no_password = run("operators", "change", "eve", "--password-file", password)
-    assert (no_password.code, "has no password here" in no_password.err) == (3, True)
+    assert (no_password.code, "has no password in this service" in no_password.err) == (3, True)
     assert run("operators", "change", "eve", "--role", "operator").out == "eve: operator\n"
 
 
@@ -198,10 +198,10 @@ def test_a_port_that_is_taken_is_one_plain_error(run: Run, password: Path) -> No
         for workers in ("1", "2"):
             found = run("serve", "--port", port, "--workers", workers)
             assert (found.code, found.out) == (3, "")
-            assert found.err == (f"confide: port {port} of 127.0.0.1 is in use (end the process that listens there, or "
-                                 "choose another one with --port)\n")
+            assert found.err == (f"confide: port {port} of 127.0.0.1 is in use (end the process that uses this port, "
+                                 "or choose another port with --port)\n")
     nowhere = run("serve", "--host", "192.0.2.7", "--port", port)
-    assert (nowhere.code, "'192.0.2.7' is no address of this machine" in nowhere.err) == (2, True)
+    assert (nowhere.code, "'192.0.2.7' is not an address of this machine" in nowhere.err) == (2, True)
     assert "serves" not in nowhere.err
 
 
@@ -217,7 +217,7 @@ def test_every_address_of_a_host_is_listened_on() -> None:
     finally:
         for each in sockets:
             each.close()
-    with pytest.raises(InvalidInput, match="is no address"):
+    with pytest.raises(InvalidInput, match="is not an address"):
         listen("no such host", 8000)
 
 

@@ -114,7 +114,8 @@ def test_a_record_from_the_input(
      "must be one of female, male; change the value: such a record counts as empty, and is paid nothing"),
     ("age=40,sex=male,pay=lots", "'lots' is not a number"),
     ("age=40,age=41,sex=male,pay=41.5", "'age' stands twice"),
-    ("40", "'40' is no column=value"), ("=40", "no column=value"), ("", "age, sex, pay missing"),
+    ("40", "'40' does not have the form column=value"), ("=40", "does not have the form column=value"),
+    ("", "age, sex, pay missing"),
 ])
 def test_a_record_that_will_not_do(record: str, says: str, run: Run, settled: tuple[Path, Path]) -> None:
     found = run("share", settled[0], "--id", 7, "--out", settled[1], "--record", record)

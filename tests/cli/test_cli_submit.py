@@ -11,7 +11,7 @@ from cli.commands import Run
 from confide.contract import kind
 from confide.privacy.device_odds import LARGEST_LEVEL
 
-STANDS = "it stands: the answers of this call were not used"
+STANDS = "it stays valid. The command did not use the answers of this call"
 
 
 @pytest.fixture

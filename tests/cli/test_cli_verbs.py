@@ -68,12 +68,13 @@ def test_plan_reads_no_data_and_says_where_it_would_be(run: Run, path: Path) -> 
     there = path.with_name("answers.csv")
     there.unlink()
     found = run("plan", path)
-    assert (found.code, found.err) == (0, f"confide: warning: data.source: {there} is not there yet; a run reads it\n")
+    assert (found.code, found.err) == (0, f"confide: warning: data.source: {there} does not exist yet; a run needs "
+                                          "this file\n")
 
 
 def test_plan_of_a_charged_campaign_says_so(run: Run, path: Path, settled: tuple[Path, Path]) -> None:
     elsewhere = run("plan", settled[0], "--store", f"sqlite:///{path.parent / 'none.db'}")
-    assert "no ledger here knows this data set" in elsewhere.out
+    assert "this ledger does not know the data set" in elsewhere.out
     assert "charged" not in elsewhere.out[elsewhere.out.index("Budget") :].split("\n\n")[0]
     found = run("plan", settled[0])
     assert (found.code, found.err) == (0, "")
@@ -122,7 +123,7 @@ def test_run_settles_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     first = run("run", "deep/pay.toml")
     assert (first.code, first.err) == (0, "")
     assert first.out.rstrip().endswith("wrote deep/out/pay; open deep/out/pay/report.html")
-    order = ("What was found", "(intercept)", "Promises and their audiences", "Files of the outcome",
+    order = ("What was found", "(intercept)", "Promises and their audiences", "The files of the outcome",
              "coefficients.csv")
     places = [first.out.index(words) for words in order]
     assert places == sorted(places)
@@ -132,7 +133,8 @@ def test_run_settles_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     before = tree(tmp_path)
     second = run("run", "deep/pay.toml")
     assert (second.code, second.err) == (0, "")
-    assert second.out.splitlines()[1] == "settled before: this is the stored outcome; nothing was spent"
+    assert second.out.splitlines()[1] == ("this campaign was settled before: the command shows the stored outcome and "
+                                          "spent no privacy")
     assert second.out.rstrip().endswith("found deep/out/pay; open deep/out/pay/report.html")
     stored = run("run", "deep/pay.toml", "--json").json
     assert stored["stored"] is True
@@ -155,7 +157,8 @@ def test_a_campaign_is_what_its_file_says(run: Run, tmp_path: Path) -> None:
     for arguments in ((path, "--out", tmp_path / "second"), (copy,)):
         again = run("run", *arguments)
         assert (again.code, again.err) == (0, "")
-        assert again.out.splitlines()[1] == "settled before: this is the stored outcome; nothing was spent"
+        assert again.out.splitlines()[1] == ("this campaign was settled before: the command shows the stored outcome "
+                                             "and spent no privacy")
     packs = [tree(folder) for folder in (tmp_path / "out" / "pay", tmp_path / "second", tmp_path / "copy/out/renamed")]
     assert packs[0] == packs[1] == packs[2]
     again = write(tmp_path / "other", ("What do", "Once more: what do"))
@@ -179,7 +182,7 @@ def test_a_cancelled_campaign_is_refused_when_it_is_planned(run: Run, tmp_path: 
     with Store() as store:
         store.cancel(store.open(Campaign.load(path).file, 1).number)
     found = run("plan", path)
-    assert (found.code, "refused the campaign, and nothing renews a budget" in found.err) == (3, True)
+    assert (found.code, "refused the campaign, and a spent budget stays spent" in found.err) == (3, True)
 
 
 def test_run_in_another_store(run: Run, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +239,7 @@ def test_a_study(run: Run, path: Path, tmp_path: Path) -> None:
     assert (found.code, found.err) == (0, "")
     titles = [line for line in found.out.splitlines() if "STUDY: simulated noise" in line]
     assert len(titles) == 5  # what a seed made is no release either
-    assert "public" not in found.out.partition("Files of the outcome")[2]
+    assert "public" not in found.out.partition("The files of the outcome")[2]
     first = run(*arguments, tmp_path / "study", "--json").json
     assert (first["noise"], first["release_safe"], first["stored"]) == ("simulated", False, False)
     assert all(part["study"] for part in first["sections"])
@@ -252,13 +255,13 @@ def test_a_study_has_a_folder_of_its_own(run: Run, tmp_path: Path, monkeypatch: 
     assert [each.name for each in (tmp_path / "deep" / "out").iterdir()] == ["pay-study"]
     assert [each.name for each in tmp_path.iterdir()] == ["deep"]
     for line in ("shares ", "operator/rejected.csv "):
-        assert line in found.out.partition("Files of the outcome")[2]
+        assert line in found.out.partition("The files of the outcome")[2]
     assert "Nothing has been charged" in run("ledger").out
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
-    (["--seed", "7"], "a secure run takes no seed"),
-    (["--noise", "secure", "--seed", "7"], "a secure run takes no seed"),
+    (["--seed", "7"], "a secure run has no seed"),
+    (["--noise", "secure", "--seed", "7"], "a secure run has no seed"),
     (["--noise", "simulated"], "a simulated run needs --seed"),
     (["--noise", "simulated", "--seed", "-1"], "seed"),
     (["--noise", "simulated", "--seed", "x"], "seed"),
@@ -457,7 +460,7 @@ def test_wrong_usage_is_bad_input(arguments: list[str], run: Run) -> None:
     (("count = 2000", "count = 3"), 2, "people.count"),
     (("count =", "conut ="), 2, "did you mean 'count'"),
     (("truth_radius = 0.4", "truth_radius = 0.01"), 3, "out of reach"),
-    pytest.param(("epsilon_release = 4.0", "epsilon_release = 1e-6"), 3, "better than knowing nothing",
+    pytest.param(("epsilon_release = 4.0", "epsilon_release = 1e-6"), 3, "below the error without any data",
                  marks=pytest.mark.slow),
     (("epsilon = 7.0", "epsilon = 1.0"), 3, "does not admit epsilon 6"),
     (('source = "answers.csv"', 'source = "nowhere.csv"'), 2, "is not a file"),

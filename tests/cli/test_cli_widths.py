@@ -15,13 +15,15 @@ from confide.contract import Section, Table
 from confide.evidence import claims, study_names
 
 REPORT = AuditReport((
-    AuditRow.at_most("privacy: everything that others see, jointly", 1.5, 1.4683982674798346, "its own run on 12 pairs "
-                     "of neighbours: published alike on equal noise, loss exact there", concern="privacy", unit="nats"),
+    AuditRow.at_most("privacy: everything that others see, jointly", 1.5, 1.4683982674798346,
+                     "the mechanism's own run on 12 pairs of neighbours: equal publications on equal noise, loss "
+                     "exact on these pairs",
+                     concern="privacy", unit="nats"),
     AuditRow.at_most("probability of guessing the state wrongly before anybody reports", 0.0042242712547296375, 0.004,
-                     "all counts of reports gone through, paid by the mechanism's own rule", concern="accuracy",
+                     "all counts of reports, paid by the mechanism's own rule", concern="accuracy",
                      unit="(probability)"),
     AuditRow.at_most("a single payment", 51.0140371011885, 6.42, "all counts", concern="budget", unit="EUR"),
-    AuditRow.unpromised("participation", "nobody is invited or paid, so that nobody has to be willing"),
+    AuditRow.unpromised("participation", "nobody is invited or paid, so nobody decides whether to take part"),
 ), (Control("law of the randomiser", "payments as if infinitely many took part (planted at 5 people)", True),))
 
 

@@ -27,13 +27,13 @@ def test_what_others_may_use_is_not_private(bits: int, tmp_path: Path) -> None:
     path.chmod(bits)
     with pytest.raises(InvalidInput) as caught:
         check_private("key", path)
-    assert str(caught.value) == f"key: {path} may be read by others; do `chmod 600 '{path}'`"
+    assert str(caught.value) == f"key: other users may read {path}; do `chmod 600 '{path}'`"
 
 
 def test_what_another_user_owns_is_not_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch(0o600)
     monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
-    with pytest.raises(InvalidInput, match="belongs to another user; run as its owner"):
+    with pytest.raises(InvalidInput, match="belongs to another user; run the command as the owner of the file"):
         check_private("key", tmp_path / "file")
 
 
@@ -94,7 +94,8 @@ def test_of_two_who_write_one_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_place_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(InvalidInput, match=r"key: .*key cannot be written: it is no folder, or lies in none"):
+    with pytest.raises(InvalidInput, match=r"key: .*key cannot be written: it is not a folder, or it is not in "
+                                           r"a folder"):
         write_once("key", tmp_path / "file" / "home" / "key", "secret\n")
 
 

@@ -235,7 +235,7 @@ def test_texts_that_point_outside_are_refused() -> None:
     at = data.find(offsets)
     assert at > 0
     data[at : at + 12] = np.array([0, 3, 2**30], np.int32).tobytes()
-    with pytest.raises(InvalidInput, match="no whole Arrow file"):
+    with pytest.raises(InvalidInput, match="is not a complete Arrow file"):
         table_from_bytes(bytes(data))
 
 
@@ -258,10 +258,10 @@ def test_wide_texts_are_refused() -> None:
 def test_only_paths_are_paths() -> None:
     assert as_path("folder", "a/b") == as_path("folder", Path("a/b")) == Path("a/b")
     for frame in (pa.table({"a": [1]}), [1], None, 3, io.BytesIO()):
-        with pytest.raises(InvalidInput, match="is no path; pass a path"):
+        with pytest.raises(InvalidInput, match="is not a path; pass a path"):
             as_path("folder", frame)  # type: ignore[arg-type]
     import pandas
-    with pytest.raises(InvalidInput, match="DataFrame is no path"):
+    with pytest.raises(InvalidInput, match="DataFrame is not a path"):
         Outcome.load(pandas.DataFrame({"a": [1]}))
 
 

@@ -119,9 +119,9 @@ def test_what_may_be_paid_in_all_can_be_counted() -> None:
 
 @pytest.mark.parametrize(("shares", "said"), [
     ([6, 50, None], r"^PayoutTerms\.highest: a share in 'payment' is 0\.50 EUR, and the plan promises at most 0\.06 E"),
-    ([1.0, 16.67], r"^payment: a share of 16\.67 is no whole number of coins; must be whole coins of 1/100 EUR"),
-    ([1.0, float("nan")], r"^payment: a share of nan is no whole number"),
-    ([1.0, float("inf")], r"^payment: a share of inf is no whole number"),
+    ([1.0, 16.67], r"^payment: a share of 16\.67 is not a whole number of coins; must be whole coins of 1/100 EUR"),
+    ([1.0, float("nan")], r"^payment: a share of nan is not a whole number"),
+    ([1.0, float("inf")], r"^payment: a share of inf is not a whole number"),
     (["1"], r"^payment: holds shares of type string; must be whole coins")])
 def test_shares_that_cannot_be_paid_are_refused(shares: list[Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
@@ -134,7 +134,7 @@ def test_shares_become_amounts() -> None:
         table = pa.table({"payment": shares})
         terms(deposit=3).check_shares(table)
         assert list(terms(deposit=3).amounts(table, np.array([0, 1]))) == [[(0, 9), (1, 3)]]
-    with pytest.raises(InvalidInput, match="no whole number of coins"):
+    with pytest.raises(InvalidInput, match="not a whole number of coins"):
         list(terms().amounts(pa.table({"payment": [1.0, 16.67]})))
     assert list(terms().amounts(pa.table({"payment": [50]}))) == [[(0, 50)]]  # a settlement has checked the bound
 

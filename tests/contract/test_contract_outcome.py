@@ -122,11 +122,11 @@ def test_the_wrong_type_is_refused(tmp_path: Path) -> None:
 def test_a_relabelled_outcome_is_refused(tmp_path: Path) -> None:
     _simulated().save(tmp_path / "study")
     _rewrite(tmp_path / "study", lambda manifest: {**manifest, "release_safe": True})
-    with pytest.raises(InvalidInput, match="wrong label"):
+    with pytest.raises(InvalidInput, match="the label does not fit the"):
         Outcome.load(tmp_path / "study")
     _settled().save(tmp_path / "settled")
     _rewrite(tmp_path / "settled", lambda manifest: {**manifest, "release_safe": False})
-    with pytest.raises(InvalidInput, match="wrong label"):
+    with pytest.raises(InvalidInput, match="the label does not fit the"):
         SimulatedOutcome.load(tmp_path / "settled")
 
 
@@ -220,7 +220,7 @@ def _rewrite(folder: Path, change: Any) -> None:
 @pytest.mark.parametrize(("change", "match"), [
     (lambda m: {**m, "format": 2}, "format"),
     (lambda m: {k: v for k, v in m.items() if k != "format"}, "format"),
-    (lambda m: {k: v for k, v in m.items() if k != "billboard"}, "billboard must be there"),
+    (lambda m: {k: v for k, v in m.items() if k != "billboard"}, "missing files: billboard"),
     (lambda m: {**m, "mechanism": 3}, "names no type"),
     (lambda m: {**m, "mechanism": {**m["mechanism"], "type": "Market"}}, "no installed kind"),
     (lambda m: {**m, "billboard": {**m["billboard"], "type": "Popen"}}, "not a type of this kind"),
@@ -295,7 +295,7 @@ def test_what_is_no_billboard_is_reported_so() -> None:
     outcome = _settled()
     assert as_billboard(outcome.billboard) is outcome.billboard
     for given, name in ((outcome, "Outcome"), (None, "None"), ({}, "dict")):
-        with pytest.raises(InvalidInput, match=f"{name} is no billboard; give the published billboard of the run"):
+        with pytest.raises(InvalidInput, match=f"{name} is not a billboard; give the published billboard of the run"):
             as_billboard(given)
 
 

@@ -45,10 +45,11 @@ def test_first_words_are_the_same_for_all_that_were_written() -> None:
 
 @pytest.mark.parametrize(("document", "problem"), [
     ({"privacy": {"gamma": 1, "failure_probability": 1}},
-     "privacy.failure_probability: is given twice, as 'gamma' and as 'failure_probability'; 'failure_probability' is "
-     "the name today: keep it alone"),
-    ({"privacy": {"beta": 1, "gamma": 1}}, "privacy.failure_probability: is given twice, as 'beta' and as 'gamma'"),
-    ({"question": {}, "answer": {}}, "question: is given twice, as 'question' and as 'answer'"),
+     "privacy.failure_probability: is in the file twice, as 'gamma' and as 'failure_probability'; "
+     "'failure_probability' is the present name: keep only this key"),
+    ({"privacy": {"beta": 1, "gamma": 1}}, "privacy.failure_probability: is in the file twice, as 'beta' and as "
+                                           "'gamma'"),
+    ({"question": {}, "answer": {}}, "question: is in the file twice, as 'question' and as 'answer'"),
 ])
 def test_a_key_under_two_of_its_names_is_refused(document: dict[str, Any], problem: str) -> None:
     with pytest.raises(InvalidInput) as caught:

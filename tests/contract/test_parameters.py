@@ -154,7 +154,8 @@ def test_a_name_for_type_checkers_alone_is_reported() -> None:
 
         size: Annotated[Nowhere, Parameter("size")]  # type: ignore[name-defined] # noqa: F821
 
-    with pytest.raises(TypeError, match=r"Unknown.size: name 'Nowhere' is not defined; import it where the program"):
+    with pytest.raises(TypeError, match=r"Unknown.size: name 'Nowhere' is not defined; import the name for the "
+                                        r"running program"):
         parameters(Unknown)
 
 

@@ -86,7 +86,8 @@ def test_an_old_keyword_warns_at_the_callers_line() -> None:
     assert (one.category, one.filename, one.lineno) == (ConfideDeprecationWarning, __file__, line)
     assert issubclass(ConfideDeprecationWarning, DeprecationWarning)
     assert str(one.message) == (
-        f"Planned: 'averaged' is called 'noise_std' now; the old name goes with confide {REMOVED_AT}")
+        f"Planned: 'averaged' is called 'noise_std' now; confide {REMOVED_AT} removes the "
+        "old name")
 
 
 CALLS: dict[str, tuple[Any, Any]] = {

@@ -50,7 +50,7 @@ def by_counts(market: MajorityMarket) -> PaymentRule:
     [Strategy.randomised(0.7).thinned(0.6)] * 5,
     [*PROFILE, Strategy.always("none")],
     [Strategy.always("1"), *[Strategy.randomised(2.0)] * 2, *[Strategy.randomised(0.3).thinned(0.5)] * 2],
-], ids=["common", "sometimes absent", "each her own", "groups"])
+], ids=["common", "too many for different strategies and absences", "each her own", "groups"])
 def test_the_checker_equals_enumeration(profile: Sequence[Strategy]) -> None:
     """Also under a signal model that the market was not designed for."""
     market = MajorityMarket(5, 0.75, 0.6, LinearCost(1.0), 1.0)

@@ -283,7 +283,7 @@ def test_a_proved_print_settles() -> None:
 def test_the_mode_of_earlier_versions_says_where_the_print_is() -> None:
     given = {each.name: getattr(literal(), each.name) for each in fields(PrintedTruthfulRegression)
              if each.name in {"setting", "payment", "behaviour"}}
-    with pytest.raises(InvalidInput, match=r"take confide\.evidence\.cummings_2015\.PrintedTruthfulRegression"):
+    with pytest.raises(InvalidInput, match=r"use confide\.evidence\.cummings_2015\.PrintedTruthfulRegression"):
         PrivateTruthfulRegression(**given, release=RidgeRelease(epsilon=1.0, ridge=10.0), mode="paper")  # type: ignore[arg-type]
 
 

@@ -84,7 +84,8 @@ def test_a_market_without_a_budget_says_why(kind: type) -> None:
 ])
 def test_payments_beyond_the_doubles_are_refused(make: Callable[[float], object]) -> None:
     """By name, and the level that is named will do."""
-    with pytest.raises(InvalidInput, match="epsilon: 700 makes payments that leave the doubles") as caught:
+    with pytest.raises(InvalidInput, match="epsilon: 700 needs payments that are too large for 64-bit "
+                                           "floats") as caught:
         make(700.0)
     least = float(str(caught.value).rsplit(" ", 1)[1])
     assert 600 < least < 700

@@ -127,7 +127,7 @@ def test_a_pair_of_a_regression_in_every_form(tmp_path: Path) -> None:
     for form in ("mapping", "pandas", "polars", "arrow", "csv", "parquet"):
         assert it.decode((in_form(form, whole, tmp_path), "answer"), RANK, outcome.billboard) == share, form
     for bad in (pd.DataFrame(whole, index=[0]), whole, 3.0, (1, 2, 3), "ab"):
-        with pytest.raises(InvalidInput, match=r"record: .* is no pair"):
+        with pytest.raises(InvalidInput, match=r"record: .* is not a pair"):
             it.decode(bad, RANK, outcome.billboard)
     with pytest.raises(InvalidInput, match="record: has 2 rows"):
         it.decode((X[:2], y[RANK]), RANK, outcome.billboard)
@@ -163,8 +163,8 @@ def test_a_contract_in_every_form() -> None:
     assert exact is not None
     assert exact.payment == 2**62 + 1
     for bad, said in ((records, "record: has 4 rows"),
-                      ({**row, "payment": "much"}, "payment: is missing, or no number"),
-                      ({"payment": 3}, "steps: is missing"), (3, "record: int is no contract")):
+                      ({**row, "payment": "much"}, "payment: is missing, or is not a number"),
+                      ({"payment": 3}, "steps: is missing"), (3, "record: int is not a contract")):
         with pytest.raises(InvalidInput, match=said):
             it.decode(bad, ranks[0], outcome.billboard)
 

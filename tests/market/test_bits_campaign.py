@@ -87,14 +87,14 @@ def test_the_same_bit_is_asked_again_only_by_those_who_say_so(tmp_path: Path) ->
     for spelled in (" 17", "17 ", "\t17\n", 17):  # one person, however she writes her id
         assert first.submit(spelled, {"answer": "yes"})["id"] == "17"
         for other in (second, renamed):
-            with pytest.raises(Refused, match="agree to 2 in all"):
+            with pytest.raises(Refused, match="agree to a total of 2"):
                 other.submit(spelled, {"answer": "yes"})
     assert len(first.book().answers()) == 1
     own = second.submit(17, {"answer": "yes"}, total=2.0)
     assert second.submit(17, {"answer": ""}) == own  # a retry is no way to take it back
     with pytest.raises(InvalidInput, match="cannot be written"):
         first.rehearse(tmp_path / "no" / "folder.csv", total=3.0)
-    with pytest.raises(Refused, match="agree to 3 in all"):  # nothing was spent
+    with pytest.raises(Refused, match="agree to a total of 3"):  # nothing was spent
         first.rehearse(tmp_path / "reports.csv")
     assert not (tmp_path / "reports.csv").exists()
     assert first.rehearse(tmp_path / "reports.csv", total=3.0) == 190

@@ -91,11 +91,11 @@ def test_bad_data_is_refused_without_saying_whose() -> None:
         ([1, 0], "shape"), ([1, 0, 1, 1, 5, 0, 0, 1, 1], "reports"), ([np.zeros(3)], "reports"),
         (iter([3]), "batch is int"),
         (iter([Reports(np.array([9]), np.array([1], np.uint8), np.array([0]))]), "index is out of range"),
-        (iter([Reports(np.array([1]), np.array([3], np.uint8), np.array([0]))]), "report is none"),
+        (iter([Reports(np.array([1]), np.array([3], np.uint8), np.array([0]))]), "a value is not a report"),
         (iter([Reports(np.array([1]), np.array([1], np.uint8), np.array([1]))]), "group"),
         (iter([Reports(np.array([1]), np.array([1, 0], np.uint8), np.array([0]))]), "different lengths"),
-        (iter([Reports(np.array([1]), np.array([-1]), np.array([0]))]), "report is none"),
-        (iter([Reports(np.array([1, 1]), np.array([1, 0]), np.array([0, 0]))]), "stands twice"),
+        (iter([Reports(np.array([1]), np.array([-1]), np.array([0]))]), "a value is not a report"),
+        (iter([Reports(np.array([1, 1]), np.array([1, 0]), np.array([0, 0]))]), "a person's report occurs twice"),
     ):
         with pytest.raises(InvalidInput, match=match):
             COLLECTION.run(data, Noise.secure())

@@ -255,7 +255,8 @@ def test_the_largest_level() -> None:
 ])
 def test_payments_beyond_the_doubles_are_refused(make: Callable[[float], object]) -> None:
     """By name, and the level that is named will do."""
-    with pytest.raises(InvalidInput, match="epsilon: 700 makes payments that leave the doubles") as caught:
+    with pytest.raises(InvalidInput, match="epsilon: 700 needs payments that are too large for 64-bit "
+                                           "floats") as caught:
         make(700.0)
     least = float(str(caught.value).rsplit(" ", 1)[1])
     assert 600 < least < 700
@@ -265,7 +266,8 @@ def test_payments_beyond_the_doubles_are_refused(make: Callable[[float], object]
 
 
 def test_levels_too_small_to_pay_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="epsilon: 1e-308 makes payments that leave the doubles") as caught:
+    with pytest.raises(InvalidInput, match="epsilon: 1e-308 needs payments that are too large for 64-bit "
+                                           "floats") as caught:
         market(10, epsilon=1e-308)
     assert market(10, epsilon=float(str(caught.value).rsplit(" ", 1)[1])).worst_payment()[0] < math.inf
 

@@ -60,7 +60,7 @@ def test_groups_of_peers_have_a_column(frame: Callable[[Any], Any]) -> None:
     assert found.billboard.ones.tolist() == [2, 1]
     with pytest.raises(InvalidInput, match=r"^group: is out of range"):
         collection.run(frame({"report": CELLS, "group": [0, 1, 1, 0, 0, 2]}), Noise.simulated(1))
-    with pytest.raises(InvalidInput, match=r"^group: is missing, or no whole number"):
+    with pytest.raises(InvalidInput, match=r"^group: is missing, or is not a whole number"):
         collection.run(frame({"report": CELLS, "group": [0, 1, 1, 0, 0, None]}), Noise.simulated(1))
 
 

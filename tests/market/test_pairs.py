@@ -274,7 +274,7 @@ def test_other_strategies_and_other_beliefs() -> None:
             assert interim_matrix(market, others, law) == pytest.approx(expected, rel=1e-9)
     believed = PairPrior.two_state(10, 0.75, 0.6)
     assert market.interim_matrix(prior=believed) == pytest.approx(interim_matrix(market, market.strategy, other))
-    with pytest.raises(InvalidInput, match="depending on their bits"):
+    with pytest.raises(InvalidInput, match="with probabilities that depend on the bit"):
         market.interim_matrix(Strategy(np.array([[0.5, 0.1], [0.2, 0.7], [0.3, 0.2]])))
     with pytest.raises(InvalidInput, match="signal_model"):
         market.interim_matrix(prior=PairPrior.two_state(9, 0.8, 0.7))

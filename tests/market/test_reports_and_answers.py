@@ -169,8 +169,8 @@ def test_nobody_and_a_strange_billboard() -> None:
 
 
 @pytest.mark.parametrize(("given", "says"), [
-    (3, "int is no market"), (None, "NoneType is no market"), ("majority", "str is no market"),
-    (MajorityMarket, "the class MajorityMarket"),
+    (3, "int is not a market"), (None, "NoneType is not a market"), ("majority", "str is not a market"),
+    (MajorityMarket, "the value is the class MajorityMarket"),
 ])
 def test_what_is_no_market_is_refused_by_name(given: Any, says: str) -> None:
     with pytest.raises(InvalidInput, match=f"market: {says}.*must be a MajorityMarket, ThresholdMarket or PairMarket"):
@@ -179,6 +179,6 @@ def test_what_is_no_market_is_refused_by_name(given: Any, says: str) -> None:
 
 def test_a_plan_is_refused_with_what_to_pass() -> None:
     plan = markets.plan(people=300, epsilon=1.0, signal_accuracy=0.8, prior_one=0.7, cost=COST)
-    with pytest.raises(InvalidInput, match="market: MarketPlan is a plan, and no market; pass the plan's `market`"):
+    with pytest.raises(InvalidInput, match="market: MarketPlan is a plan, not a market; pass the plan's `market`"):
         BitCollection(market=plan)
     assert BitCollection(market=plan.market) == plan.mechanism

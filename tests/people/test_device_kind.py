@@ -141,20 +141,21 @@ def test_its_audit_measures_the_device(path: Path) -> None:
 
 
 SUBMITS: dict[str, tuple[Any, str]] = {
-    "the identity": (lambda it, private, offer=None, noise=None: private, "asks for no noise at all"),
+    "the identity": (lambda it, private, offer=None, noise=None: private, "the run draws no noise"),
     "a code of the answer": (lambda it, private, offer=None, noise=None: None if private is None else
-                             int(1 - private[0]), "asks for no noise at all"),
+                             int(1 - private[0]), "the run draws no noise"),
     "both": (lambda it, private, offer=None, noise=None: None if private is None else
              (int(private[0]), int(noise.discrete_laplace(2.0, 1, stream="a", center=private.astype(int))[0])),
-             "the published values differ although all noisy answers are the same"),
+             "the published values differ although all noisy answers are equal"),
     "noise that depends on the answer": (
         lambda it, private, offer=None, noise=None: None if private is None else int(
             noise.discrete_laplace(2.0 + float(private[0]), 1, stream="a", center=private.astype(int))[0]),
-        "the noise that is asked for .law, scale, size, order. depends on the data"),
+        "the requested noise .law, scale, size, order. depends on the data"),
     "noise on the side": (lambda it, private, offer=None, noise=None: None if private is None else
                           (noise.discrete_laplace(2.0, 1, stream="a"), private[0])[1],
-                          "the published values differ although all noisy answers are the same"),
-    "a fault": (lambda it, private, offer=None, noise=None: private.nothing, "`submit` fails on made-up records: Attr"),
+                          "the published values differ although all noisy answers are equal"),
+    "a fault": (lambda it, private, offer=None, noise=None: private.nothing, "`submit` fails on synthetic records: "
+                                                                             "Attr"),
 }
 
 
@@ -217,7 +218,7 @@ def test_records_that_are_handed_in_as_they_are_keep_no_promise_to_the_collector
         "name": "on-devices", "summary": "", "template": "", "config": module().Tables, "types": {}, "plan": plan,
         "columns": columns})()
     it = Campaign(replace(Campaign.load(path).file, kind=central))
-    with pytest.raises(InvalidInput, match="handed in as they are: no device calls its `submit`"):
+    with pytest.raises(InvalidInput, match="since no device calls its `submit`"):
         _ = it.plan
     monkeypatch.setattr(module().OnDevices, "submit", SUBMITS["the identity"][0])
     with pytest.raises(InvalidInput, match="lets the collector distinguish two records"):

@@ -72,7 +72,7 @@ def test_a_charge_below_the_promise_is_refused_before_anything_happens(
     monkeypatch.setattr(mechanism, "events", lambda it: tuple(replace(each, epsilon=1e-9) for each in true(it)))
     for verb in ("plan", "run", "audit"):
         assert run(verb, path)[0] == 2
-    with pytest.raises(InvalidInput, match="cost epsilon 1e-09, and epsilon = 50 is promised to the public"):
+    with pytest.raises(InvalidInput, match="cost epsilon 1e-09, but the promise towards the public is epsilon = 50"):
         _ = Campaign.load(path).plan
     assert Store.existing() is None  # nothing was charged, and no record was read
 
@@ -224,9 +224,9 @@ def test_a_promise_that_nobody_measures_is_reported_and_counted(
     assert report.passed
     assert (row.holds, row.verdict, row.measured, row.concern) == (
         (promise.sentence(),), "not measured", None, "accuracy")
-    assert "its kind does where its `measured` gives a row" in row.note
-    said = ("Passed, as far as it was measured: 6 of 7 promises were measured (6 kept), 0 are vacuous, 1 was not "
-            "measured; nothing is promised about 2 of 5 concerns.")
+    assert "the kind of the campaign can, with a row from its `measured`" in row.note
+    said = ("Passed, for the measured promises: 6 of 7 promises were measured (6 kept), 0 are vacuous, 1 was not "
+            "measured; there is no promise about 2 of 5 concerns.")
     assert report.to_section().blocks[-1].to_dict()["text"] == [said]
     code, shown = run("audit", path)
     assert code == 0

@@ -80,7 +80,7 @@ RUNS: dict[str, tuple[Break, str]] = {
     "a row missing": (altered(lambda it: {"shares": pa.table({"same_answer": np.zeros(it.people - 1, np.int64)})}),
                       "have 499 rows; must have one for each of 500 slots"),
     "empty shares": (altered(lambda it: {"shares": pa.table({"same_answer": [None] * it.people})}),
-                     "same_answer is empty somewhere"),
+                     "same_answer has empty cells"),
     "shares as a list": (altered(lambda it: {"shares": [0] * it.people}), "list is no table"),
     "other shares than decodes": (altered(lambda it: {"shares": pa.table({
         "same_answer": np.full(it.people, 10**6)})}), "differs from the share that `decode` gives"),
@@ -154,7 +154,7 @@ def paying(share: float, others: float = 0) -> Callable[[Any, Any, int, Any], di
 
 @pytest.mark.parametrize(("share", "said"), [
     (50, r"fails: PayoutTerms\.highest: a share in 'payment' is 0\.50 EUR, and the plan promises at most 0\.01 EUR"),
-    (16.67, r"fails: payment: a share of 16\.67 is no whole number of coins")])
+    (16.67, r"fails: payment: a share of 16\.67 is not a whole number of coins")])
 def test_shares_that_cannot_be_paid_are_refused_with_the_plan_and_with_real_records(
     share: float, said: str, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,7 +236,7 @@ def test_a_run_that_fails_after_the_charge_says_how_it_goes_on(
 
     with monkeypatch.context() as broken:
         broken.setattr(histogram_module().NoisyHistogram, "run", run)
-        with pytest.raises(RunFailed, match="same campaign goes on under the same debit") as caught:
+        with pytest.raises(RunFailed, match="another run of this campaign uses the same debit") as caught:
             Campaign.load(path).settle()
         assert "NoisyHistogram" in str(caught.value)
         assert "at no further cost" in str(caught.value)

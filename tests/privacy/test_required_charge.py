@@ -80,15 +80,15 @@ def test_a_charge_without_delta_rests_on_a_pure_promise(loss):
     """Beside one that the events cover, what else is promised may say less; one that is not covered is no such one."""
     check_covered([pure(1.0)], [promise(loss), promise(PureDP(1.0))])
     for others in ([], [promise(PureDP(1.0), audience=Audience.COLLECTOR)], [promise(PureDP(1.0), claimable=False)]):
-        with pytest.raises(InvalidInput, match="events: are charged without any delta"):
+        with pytest.raises(InvalidInput, match="events: are charged without a delta"):
             check_covered([pure(1.0)], [promise(loss), *others])
-    with pytest.raises(InvalidInput, match="epsilon = 2 is promised"):
+    with pytest.raises(InvalidInput, match="the promise towards the public is epsilon = 2"):
         check_covered([pure(1.0)], [promise(loss), promise(PureDP(2.0))])
     # Of a part alone, or to fewer eyes than the other one: that serves for what it is about, and for nothing else.
     part, public = promise(PureDP(1.0), part="the counts"), promise(PureDP(1.0))
     assert public.audience is Audience.PUBLIC
     for given in ([promise(loss), part], [promise(loss, audience=Audience.OTHERS), public]):
-        with pytest.raises(InvalidInput, match="events: are charged without any delta"):
+        with pytest.raises(InvalidInput, match="events: are charged without a delta"):
             check_covered([pure(1.0)], given)
     check_covered([pure(1.0)], [promise(loss, part="the counts"), part, public])
     check_covered([pure(1.0)], [promise(loss), promise(PureDP(1.0), audience=Audience.OTHERS)])
@@ -122,9 +122,9 @@ def test_what_is_covered_is_charged_with_both_numbers(events, epsilon, delta):
 
 
 def test_every_promise_is_compared_not_the_smallest():
-    with pytest.raises(InvalidInput, match="epsilon = 50 is promised"):
+    with pytest.raises(InvalidInput, match="the promise towards the public is epsilon = 50"):
         check_covered([pure(1.0)], [promise(PureDP(1.0), part="the estimates"), promise(PureDP(50.0))])
-    with pytest.raises(InvalidInput, match="promised to the others"):
+    with pytest.raises(InvalidInput, match="the promise towards the others"):
         check_covered([pure(1.0)], [promise(PureDP(1.0)), promise(PureDP(50.0), audience=Audience.OTHERS)])
 
 
@@ -136,7 +136,8 @@ PARTS = [promise(PureDP(0.5), part=part) for part in ("the first count", "the se
 def test_parts_alone_are_not_charged_for(charged, audience):
     """Each costs no more than is charged; together they cost the sum, and what is in none of them anything."""
     parts = [promise(PureDP(0.5), audience=audience, part=each.part) for each in PARTS]
-    match = f"guarantees: promise the {audience.value} something of the first count, and nothing of the whole outcome"
+    match = (f"guarantees: have a promise towards the {audience.value} about the first count, but no promise about the "
+             "whole outcome")
     beside = [promise(PureDP(1.0), audience=audience, claimable=False), promise(PureDP(math.inf), audience=audience)]
     for more in ([], beside):
         with pytest.raises(InvalidInput, match=match) as refused:
@@ -147,14 +148,16 @@ def test_parts_alone_are_not_charged_for(charged, audience):
 def test_the_whole_is_charged_for_beside_its_parts():
     whole = promise(PureDP(1.0))
     check_covered([pure(0.5)] * 2, [*PARTS, whole])
-    with pytest.raises(InvalidInput, match=r"events: cost epsilon 0\.5, and epsilon = 1 is promised to the public"):
+    with pytest.raises(InvalidInput, match=r"events: cost epsilon 0\.5, but the promise towards the public is epsilon "
+                                           r"= 1"):
         check_covered([pure(0.5)], [*PARTS, whole])
     # Others see all that the public sees, and not the other way round.
     check_covered([pure(1.0)], [*PARTS, promise(PureDP(1.0), audience=Audience.OTHERS)])
-    with pytest.raises(InvalidInput, match="promise the others something of a count, and nothing of the whole"):
+    with pytest.raises(InvalidInput, match="have a promise towards the others about a count, but no promise about the "
+                                           "whole"):
         check_covered([pure(1.0)], [whole, promise(PureDP(0.5), audience=Audience.OTHERS, part="a count")])
     # What the collector is promised is not held against this charge, so that it serves nobody else.
-    with pytest.raises(InvalidInput, match="nothing of the whole"):
+    with pytest.raises(InvalidInput, match="no promise about the whole"):
         check_covered([pure(1.0)], [*PARTS, promise(PureDP(9.0), audience=Audience.COLLECTOR)])
 
 
@@ -190,9 +193,9 @@ def test_the_collector_may_see_more_than_the_public_is_charged_for():
 
 
 def test_relations_are_not_converted():
-    with pytest.raises(InvalidInput, match="relations are converted only by proved rules"):
+    with pytest.raises(InvalidInput, match="a loss for other neighbours needs a proved rule"):
         check_covered([pure(1.0, Relation.BIT)], [promise(PureDP(1.0))])
-    with pytest.raises(InvalidInput, match="relations are converted only by proved rules"):
+    with pytest.raises(InvalidInput, match="a loss for other neighbours needs a proved rule"):
         check_covered([pure(1.0), pure(1.0, Relation.BIT)], [promise(PureDP(1.0))])
 
 
@@ -200,7 +203,7 @@ def test_nothing_is_held_against_nothing():
     with pytest.raises(InvalidInput, match="are none"):
         check_covered([], [promise(PureDP(1.0))])
     for promises in ([], [promise(PureDP(1.0), claimable=False)], [promise(PureDP(math.inf))]):
-        with pytest.raises(InvalidInput, match="promise nothing about privacy"):
+        with pytest.raises(InvalidInput, match="have no promise about privacy"):
             check_covered([pure(1.0)], promises)
 
 
@@ -208,5 +211,5 @@ def test_a_promise_of_nothing_is_no_promise():
     """It asks for no charge, and whoever is promised something besides it is still compared."""
     nothing = promise(PureDP(math.inf))
     check_covered([pure(1.0)], [nothing, promise(PureDP(1.0))])
-    with pytest.raises(InvalidInput, match="epsilon = 50 is promised to the collector"):
+    with pytest.raises(InvalidInput, match="the promise towards the collector is epsilon = 50"):
         check_covered([pure(1.0)], [nothing, promise(PureDP(50.0), audience=Audience.COLLECTOR)])

@@ -457,7 +457,7 @@ def test_halting_arming_and_what_they_cost():
     quiet = simple(queries=2).arm(Noise.replayed({("s", 0, "threshold"): [50], ("s", 0, "answer", 0): [0],
                                                   ("s", 0, "answer", 1): [0]}), "s")
     assert [quiet.ask(0), quiet.ask(0)] == [False, False]
-    with pytest.raises(Refused, match="2 answers were declared"):
+    with pytest.raises(Refused, match="the declared number of answers for one arming is 2"):
         quiet.ask(0)
     assert Accountant(mechanism.events(RECORD)).epsilon() == 2.0
     assert simple().events(RECORD) == (PureEvent(epsilon=1.0, neighbours=RECORD, label="sparse vector"),)

@@ -138,7 +138,7 @@ def test_what_sets_are_worth_may_be_limited() -> None:
     records = program.read(rows, unusable="null")
     assert not records.worth[1].any()
     assert records.worth[[0, 2]].all(axis=1).tolist() == [True, False]
-    with pytest.raises(InvalidInput, match="add up to too much"):
+    with pytest.raises(InvalidInput, match="sum of its best values is too large"):
         program.one(rows[1])
     assert program.one(rows[0]).worth[0].tolist() == records.worth[0].tolist()
     assert CappedAdditive(3, 1, goods=4, cap=3, most=5.0).constants.most_value == 3

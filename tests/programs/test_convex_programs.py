@@ -173,7 +173,7 @@ def test_what_nobody_can_have_is_null() -> None:
 
 def test_too_many_solves_are_refused_with_their_number() -> None:
     program = DIMINISHING.program(60_000)
-    with pytest.raises(Refused, match="18000000 solves"):
+    with pytest.raises(Refused, match="18000000 runs of a solver"):
         PrivDude(program, 1.0, 1e-6)
     assert PrivDude(program, 1.0, 1e-6, rounds=100, burn_in=50).rounds == 100
     assert PrivDude(unit_demand(60_000, 4, 100), 1.0, 1e-6).rounds == 200

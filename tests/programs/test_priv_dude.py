@@ -148,7 +148,7 @@ def test_bad_records() -> None:
         mechanism.decode(values[17], 17, outcome.billboard)
     with pytest.raises(InvalidInput, match="index"):
         mechanism.decode(values[1], 300, outcome.billboard)
-    with pytest.raises(InvalidInput, match="no billboard"):
+    with pytest.raises(InvalidInput, match="is not a billboard"):
         mechanism.decode(values[1], 1, outcome)  # type: ignore[arg-type]
 
 
@@ -221,8 +221,8 @@ def test_a_billboard_of_another_plan_is_not_decoded(kind: Any, options: dict[str
     assert mine.decode([0.5], 3, board_of(mine))
     for other in others:
         assert other.decode([0.5], 3, board_of(other))
-        with pytest.raises(InvalidInput, match="billboard: is of another plan"):
+        with pytest.raises(InvalidInput, match="billboard: belongs to another plan"):
             mine.decode([0.5], 3, board_of(other))
     assert replace(mine, failure_probability=1e-3).certify(board_of(mine)).failure_probability == 1e-3
-    with pytest.raises(InvalidInput, match="is of another plan"):
+    with pytest.raises(InvalidInput, match="belongs to another plan"):
         mine.certify(board_of(replace(mine, epsilon=2.0)))

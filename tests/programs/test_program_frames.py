@@ -117,7 +117,7 @@ def test_fields_of_a_mapping_are_columns_by_their_names() -> None:
     columns = {f"{name}.{at}": table[:, at] for name, table in data.items() for at in range(3)}
     frame = pd.DataFrame(columns)[[*sorted(columns)]]
     assert ran(program, frame).shares.equals(ran(program, data).shares)
-    with pytest.raises(InvalidInput, match=r"^worth: is no field of a record; fields are"):
+    with pytest.raises(InvalidInput, match=r"^worth: is not a field of a record; fields are"):
         ran(program, frame.rename(columns={"worth.0": "worth"}))
     with pytest.raises(InvalidInput, match=r"^weight\.1: the table has no such column"):
         ran(program, frame.drop(columns="weight.1"))

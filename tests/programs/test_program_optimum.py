@@ -166,7 +166,7 @@ def test_equations_are_missed_by_rounding_alone() -> None:
 
 def test_repr_shows_the_value_and_says_what_it_is() -> None:
     found = exact(UnitDemand(3, (1, 1)), [[1.0, 0.75], [0.75, 0.25], [0.5, 0.25]])
-    assert repr(found) == "<ExactOptimum 1.5, not private: for studies, and for an operator's own eyes>"
+    assert repr(found) == "<ExactOptimum 1.5, not private: only for studies and for the operator>"
     assert not found.release_safe
     assert found.load.tolist() == [1.0, 1.0]
 
@@ -241,7 +241,7 @@ def test_equations_have_dual_bounds_of_both_signs() -> None:
 def test_a_linear_program_that_is_another_is_noticed() -> None:
     draw = study_generator(2)
     program = Table(20, (3.0, 3.0), 2, 2, wrong=True)
-    with pytest.raises(SolverFailed, match="disagree"):
+    with pytest.raises(SolverFailed, match="contradicts the bounds"):
         exact(program, (draw.random((20, 2)), draw.random((20, 2, 2))))
 
 

@@ -116,7 +116,7 @@ def test_rounds_are_as_many_as_prices_need() -> None:
     assert (found.path.burn_in, found.path.rounds, found.settles) == (257, 200, True)
     few = plan(program, epsilon=1.0, delta=1e-6, most_excess=0.1, rounds=20, burn_in=10, timed=False)
     assert not few.settles
-    assert any("may not arrive" in one for one in few.sentences())
+    assert any("may not reach their final level" in one for one in few.sentences())
     outcome = few.path.run(popular(20_000, 30, seed=1), Noise.simulated(1))
     assert outcome.certificate.total_excess > 5 * few.certified_excess  # type: ignore[union-attr]
     for options in ({"step": "adagrad"}, {"start": (0.5,) * 30}):
@@ -171,7 +171,7 @@ def test_options_change_what_is_planned() -> None:
         plan(LARGE, epsilon=1.0, delta=1e-6, mode="TightenAndAudit", timed=False, audit_share=0.0002)
     stops = plan(LARGE, epsilon=1.0, delta=1e-6, mode="RoundDude", timed=False, truncate=True)
     assert stops.unused_share > 1.2 * plan(LARGE, epsilon=1.0, delta=1e-6, mode="RoundDude", timed=False).unused_share
-    assert any(one.startswith("no row is over, for sure") for one in stops.sentences())
+    assert any(one.startswith("no load exceeds its supply, for sure") for one in stops.sentences())
 
 
 def test_an_advised_mode_takes_its_own_options() -> None:
@@ -185,8 +185,8 @@ def test_an_advised_mode_takes_its_own_options() -> None:
     for asked, name, where in (({"feasible": True, "flag_share": 0.3}, "flag_share", "RoundDude alone"),
                                ({"alpha": 0.02}, "alpha", "TrueDude, TightDude, TightenAndAudit alone"),
                                ({"mode": "RoundDude", "slack": 0.3}, "slack", "TightenAndAudit alone"),
-                               ({"mode": "PrivDude", "alpha": 0.3}, "alpha", "is no option of PrivDude"),
-                               ({"speed": 1}, "speed", "is no option of any mode")):
+                               ({"mode": "PrivDude", "alpha": 0.3}, "alpha", "is not an option of PrivDude"),
+                               ({"speed": 1}, "speed", "is not an option of any mode")):
         with pytest.raises(InvalidInput) as caught:
             plan(LARGE, epsilon=1.0, delta=1e-6, timed=False, **asked)  # type: ignore[arg-type]
         assert caught.value.field == name

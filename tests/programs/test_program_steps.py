@@ -67,11 +67,11 @@ def test_the_first_figure_of_a_feasible_plan_is_its_reserve() -> None:
     assert found.predicted["reserve"].value == pytest.approx(found.reserve.sum() / 50_000)
     assert found.predicted["gain of a lie"].value == found.gain < math.inf
     said = {each.name: each.refused for each in found.alternatives}
-    assert said["TrueDude"] == "rows may be above their supply, by the noise"
-    assert said["RoundDude"] == "it promises nothing against lies"
+    assert said["TrueDude"] == "loads may exceed the supply because of the noise"
+    assert said["RoundDude"] == "it has no promise against lies"
     assert found.warnings == ()
     few = plan(LARGE, epsilon=1.0, delta=1e-6, rounds=4, burn_in=2, timed=False)
-    assert any("may not arrive" in each for each in few.warnings)
+    assert any("may not reach their final level" in each for each in few.warnings)
     assert set(few.warnings) <= set(few.sentences())
 
 

@@ -219,18 +219,18 @@ def test_every_injected_fault_is_flagged(kind: Any) -> None:
     assert [control.mutant for control in found if not control.flagged] == []
     assert {*faults(twin, attained(twin, pool))} <= {control.mutant for control in found}
     assert len(faults(twin, attained(twin, pool))) == 8 + (kind is TightenAndAudit)
-    assert "the noise of one round used for the next one too" in {control.mutant for control in found}
-    assert ("coins drawn before the records are read" in {control.mutant for control in found}) == (
+    assert "the noise of one round used for the next round, too" in {control.mutant for control in found}
+    assert ("public randomness drawn before the records are read" in {control.mutant for control in found}) == (
         kind in (RoundDude, TightenAndAudit))
     assert {"no noise", "half of its noise"} <= {control.mutant for control in found}
 
 
 def test_faults_that_cannot_show_are_not_claimed() -> None:
     twin, _ = small(PLANS["one round"])
-    assert "noise of a round as if it were the only one" in faults(ALL["null"], 1.0)
-    assert "noise of a round as if it were the only one" not in faults(twin, 1.0)
-    assert "sensitivity of one contribution, not of two" not in faults(twin, 0.6)
-    assert "sensitivity of one contribution, not of two" not in faults(ALL["null"], 1.0)
+    assert "noise of a round with the budget of all rounds" in faults(ALL["null"], 1.0)
+    assert "noise of a round with the budget of all rounds" not in faults(twin, 1.0)
+    assert "sensitivity of one contribution instead of two" not in faults(twin, 0.6)
+    assert "sensitivity of one contribution instead of two" not in faults(ALL["null"], 1.0)
 
 
 def test_coins_before_the_records_are_seen() -> None:

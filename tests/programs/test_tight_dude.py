@@ -145,7 +145,7 @@ def test_an_unsatisfied_participant_gets_the_favourite_whatever_the_coin() -> No
     board.prices[3300:] = PRICE_UNIT  # .2 on average, and too dear in a fifth of the rounds
     assert {mechanism.decode([0.95], i, board)["action"] for i in range(20)} == {-1, 0}
     keen = replace(mechanism, program=UnitDemand(40_000, (38_000.0,)), alpha=0.14)
-    with pytest.raises(InvalidInput, match="of another plan"):
+    with pytest.raises(InvalidInput, match="belongs to another plan"):
         keen.decode([0.95], 0, board)
     board = replace(board, **keen._facts)
     assert {tuple(keen.decode([0.95], i, board).values()) for i in range(20)} == {

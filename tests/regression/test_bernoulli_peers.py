@@ -156,7 +156,7 @@ def test_misuse_is_refused(make: object, field: str) -> None:
 
 
 def test_nobody_is_paid_without_peers() -> None:
-    with pytest.raises(Refused, match="two usable bits"):
+    with pytest.raises(Refused, match="fewer than two bits are usable"):
         BernoulliPeers(people=3, prior=TWO).run([1, None], Noise.simulated(0))
 
 

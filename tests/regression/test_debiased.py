@@ -136,10 +136,10 @@ def test_the_audit_measures_debiased_truth() -> None:
                 epsilon_payment=4.0, budget=1e7, release="ridge", debias=True, ridge_payment=20.0).mechanism
     rows = behaviour_rows(ours, seed=1, runs=4, types=12)
     assert not any(row.flagged for row in rows)
-    gain = next(row for row in rows if row.promise.startswith("no lie"))
+    gain = next(row for row in rows if row.promise.startswith("largest gain of a lie"))
     biased = replace(ours, payment=replace(ours.payment, debias=False))
     rows = behaviour_rows(biased, seed=1, runs=4, types=12)
-    plain = next(row for row in rows if row.promise.startswith("no lie"))
+    plain = next(row for row in rows if row.promise.startswith("largest gain of a lie"))
     assert gain.measured < plain.measured / 3  # type: ignore[operator]
     assert own_score_row(injected(PaidByOwnGroup, ours), 1).flagged
     assert not far_lies(ours, 1) or wrong_signs(ours, 1)[0].flagged

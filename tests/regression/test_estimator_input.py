@@ -119,7 +119,7 @@ def test_text_where_numbers_are_expected(column: Any) -> None:
 def test_bounds_by_name() -> None:
     X, y = people(31)
     frame = frames(X)["polars"]
-    with pytest.raises(InvalidInput, match=r"^feature_bounds: nothing for size; mass is no column; columns: age, "):
+    with pytest.raises(InvalidInput, match=r"^feature_bounds: nothing for size; mass is not a column; columns: age, "):
         model(feature_bounds={"age": (0, 1), "hours": (0, 1), "mass": (0, 1)}).fit(frame, y)
     with pytest.raises(InvalidInput, match=r"^feature_bounds of hours: "):
         model(feature_bounds={"age": (0, 1), "hours": (1, 0), "size": (0, 1)}).fit(frame, y)
@@ -136,7 +136,7 @@ def test_bounds_by_name() -> None:
     ([[1.0], [1.0, 2.0], [3.0], [4.0]], np.zeros(4), "^X: the rows have different lengths"),
     (pd.DataFrame(np.zeros((5, 2)), columns=["a", "a"]), np.zeros(5), "^X: two columns have the name 'a'"),
     (pd.DataFrame(np.zeros((5, 2)), columns=["a", "(intercept)"]), np.zeros(5), "^X: a column has the name"),
-    (pl.DataFrame({"a": [1.0] * 5}).lazy(), np.zeros(5), "^X: LazyFrame is no table in memory"),
+    (pl.DataFrame({"a": [1.0] * 5}).lazy(), np.zeros(5), "^X: LazyFrame is not a table in memory"),
 ])
 @pytest.mark.filterwarnings("ignore:Determining the column names")
 def test_shapes_and_types(X: Any, y: Any, said: str) -> None:

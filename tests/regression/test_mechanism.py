@@ -318,7 +318,7 @@ def test_batches_that_can_be_read_once_only_are_refused() -> None:
     """The second pass would find nothing and pay everybody nothing."""
     mechanism = _mechanism(40)
     once = (Batch(np.array([i]), np.zeros((1, D)), np.zeros(1)) for i in range(40))
-    with pytest.raises(InvalidInput, match="read once only"):
+    with pytest.raises(InvalidInput, match="read only once"):
         mechanism.run(once, Noise.simulated(0))
 
 
@@ -403,7 +403,7 @@ def test_frames_and_files_give_what_arrays_give_and_text_is_refused_by_its_colum
     words.assign(answer=y).to_parquet(tmp_path / "words.parquet")
     with pytest.raises(InvalidInput, match="x0: the column holds text"):
         mechanism.run((tmp_path / "words.parquet", "answer"), Noise.simulated(3))
-    with pytest.raises(InvalidInput, match=r"y: 'answers' is no column of X; did you mean 'answer'\?"):
+    with pytest.raises(InvalidInput, match=r"y: 'answers' is not a column of X; did you mean 'answer'\?"):
         mechanism.run((tmp_path / "people.parquet", "answers"), Noise.simulated(3))
     with pytest.raises(InvalidInput, match=f"X: {N + 1} rows"):
         mechanism.run((pd.concat([both, both[:1]]), "answer"), Noise.simulated(3))

@@ -52,7 +52,7 @@ def test_golden_example() -> None:
     assert 0.85 < found.lie_bias < 0.96  # .96 as the ridge weight goes to 0; less with it
     assert f.lowest == pytest.approx(-1.65, abs=0.01)
     assert f.highest == pytest.approx(1.57, abs=0.01)
-    assert any("lied" in w for w in found.warnings)
+    assert any("lies of everybody up to the truth radius" in w for w in found.warnings)
     assert not any(g.vacuous for g in found.guarantees)
 
 
@@ -87,13 +87,14 @@ def test_an_error_takes_about_the_least_epsilon(error: float, more: dict[str, ob
 
 def test_an_error_is_refused_beside_an_epsilon_or_out_of_reach() -> None:
     alone = {**SMALL, "epsilon_release": None, "epsilon_payment": None}
-    with pytest.raises(InvalidInput, match="error: is given beside an epsilon"):
+    with pytest.raises(InvalidInput, match="error: is given together with an epsilon"):
         plan(**{**SMALL, "error": 0.1})  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="error: 0 is out of range"):
         plan(**{**alone, "error": 0})  # type: ignore[arg-type]
-    with pytest.raises(Refused, match=r"squared error of 1e-12 with so few people \(invite more people, or ask for"):
+    with pytest.raises(Refused, match=r"squared error of 1e-12 with this number of people \(invite more "
+                                      r"people, or ask for"):
         plan(**{**alone, "error": 1e-12})  # type: ignore[arg-type]
-    with pytest.raises(Refused, match=r"^with epsilon = .*, which the error takes, a truth radius .*a smaller error"):
+    with pytest.raises(Refused, match=r"^with epsilon = .*, which this error needs, a truth radius .*a smaller error"):
         plan(**{**alone, "error": 0.05, "release": "ridge"})  # type: ignore[arg-type]
 
 
@@ -135,9 +136,9 @@ def test_warnings_when_answers_hardly_matter() -> None:
     ("change", "reason"),
     [
         ({"truth_radius": 0.01}, "truth radius of 0.01 is out of reach"),
-        ({"people": 100, "misreports": 0.02, "epsilon_release": 0.05}, "hardly better than knowing nothing"),
+        ({"people": 100, "misreports": 0.02, "epsilon_release": 0.05}, "hardly below the error without any data"),
         ({"misreports": 1e-6}, "misreports = 1e-06 of "),
-        ({"truth_radius": None, "budget": 1e-3}, "does not even cover"),
+        ({"truth_radius": None, "budget": 1e-3}, "does not cover"),
     ],
 )
 def test_hopeless_plans_are_refused_with_what_would_do(change: dict[str, object], reason: str) -> None:
@@ -290,7 +291,7 @@ def test_a_release_that_was_asked_for_says_so_of_better_ones() -> None:
     found = plan(**{**SMALL, "release": "ridge"})  # type: ignore[arg-type]
     better = found.alternatives[0]
     assert better.predicted["squared error of a prediction"].value < found.compared["ridge"]
-    assert better.refused == "another release was asked for"
+    assert better.refused == "the file asks for another release"
 
 
 def test_an_averaged_release_is_drawn_against_the_payments_epsilon() -> None:

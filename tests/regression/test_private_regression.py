@@ -121,7 +121,8 @@ def test_a_dict_among_numbers_is_one_row(quiet: None) -> None:
     expected = model().fit(X, y).coef_.tolist()
     assert model().fit(objects, y.astype(object)).coef_.tolist() == expected
     objects[0, 0] = {"foo": "bar"}
-    with pytest.warns(UserWarning, match=r"^1 of 60 rows count as null records: .* \(x0: 1\)\. This follows from"):
+    with pytest.warns(UserWarning, match=r"^1 of 60 rows count as null records, since .* \(x0: 1\)\. This message "
+                                         r"follows from"):
         model().fit(objects, y)
 
 
@@ -286,7 +287,7 @@ def test_secure_noise_is_the_default_and_fresh(quiet: None) -> None:
         assert not np.array_equal(fits[0], fits[1])
     studied = model(3)
     assert studied.fit(*first).to_dict()["release_safe"] is False
-    assert "simulated noise: no release" in repr(studied)
+    assert "simulated noise, not a release" in repr(studied)
 
 
 # ---- the ledger
@@ -403,7 +404,7 @@ def test_a_copy_has_no_ledger_and_cannot_fit(copied: Callable[[Any], Any]) -> No
     one = model(None, ledger=ledger(5.0), account=ACCOUNT).fit(X, y)
     other = copied(one)
     assert other.predict(X[:9]).tolist() == one.predict(X[:9]).tolist()
-    with pytest.raises(Refused, match=r"stayed where it was copied from.*n_jobs=1"):
+    with pytest.raises(Refused, match=r"this copy of an estimator has no ledger.*n_jobs=1"):
         other.fit(X, y)
     assert one.ledger.spent(ACCOUNT) == PureDP(1.0)
     other.set_params(ledger=one.ledger).fit(X, y)
@@ -543,7 +544,7 @@ def test_scores_are_those_of_scikit_learn(quiet: None) -> None:
     ({"feature_bounds": [(0, 1), (0, 1)]}, "^feature_bounds: 2 given; X has 3 columns"),
     ({"feature_bounds": [(0, 1), (0, 1), (0, 1, 2)]}, "^feature_bounds of x2: 3 numbers"),
     ({"feature_bounds": "0..1"}, "^feature_bounds: '0..1' is no"),
-    ({"feature_bounds": {"age": (0, 1)}}, "^feature_bounds: names columns, and X has no names"),
+    ({"feature_bounds": {"age": (0, 1)}}, "^feature_bounds: names columns, but X has no names"),
     ({"response_bounds": 7}, "^response_bounds: 7 is no"),
 ])
 def test_settings_out_of_range(settings: dict[str, Any], said: str) -> None:

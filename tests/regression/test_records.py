@@ -227,7 +227,7 @@ def test_no_cell_can_raise() -> None:
 
 
 def test_what_is_no_data_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="is no batch"):
+    with pytest.raises(InvalidInput, match="is not a batch"):
         next(as_batches([1.0], 2))
     with pytest.raises(InvalidInput, match=r"X: shape \(2, 3\); must be \(n, 2\)"):
         next(as_batches(([["a", 1, 2], [3, 4, 5]], [1.0, 2.0]), 2))

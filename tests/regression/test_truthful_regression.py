@@ -211,10 +211,10 @@ def test_the_only_witness_is_refused_by_name() -> None:
     X, y = _people()
     X[:, 3] = 0.0
     X[17, 3] = 0.4
-    with pytest.raises(Refused, match="row 17 is the only witness"):
+    with pytest.raises(Refused, match="only row 17 has values in some direction"):
         _mechanism().run((X, y), Noise.simulated(0))
     X[18, 3] = 1e-6
-    with pytest.raises(Refused, match="row 17 is the only witness"):
+    with pytest.raises(Refused, match="only row 17 has values in some direction"):
         _mechanism().run((X, y), Noise.simulated(0))
     X[18, 3] = 1e-3
     assert np.isfinite(_paid(_mechanism().run((X, y), Noise.simulated(0)))).all()

@@ -171,7 +171,7 @@ def test_a_budget_below_one_round_says_what_would_do() -> None:
     enough, smaller = (float(part.split("= ")[1]) for part in caught.value.remedy.split(", or "))
     assert solve(100, enough, 1e-3, eta=2.0, samples=1000).rounds == 2
     assert solve(100, 0.5, 1e-3, eta=smaller, samples=1000).rounds >= 2
-    with pytest.raises(Refused, match="one sample a round") as caught:
+    with pytest.raises(Refused, match="one sample in each of") as caught:
         solve(100, 0.001, 1e-3, eta=2.0, rounds=1000)
     assert [list(each.settings) for each in caught.value.remedies] == [["epsilon"], ["eta"]]
     with pytest.raises(Refused, match="for any step size"):

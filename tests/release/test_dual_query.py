@@ -296,7 +296,7 @@ FORGERIES: list[tuple[str, Callable[[SyntheticRecords], SyntheticRecords]]] = [
     ("upper bound", lambda b: _changed(b, rounds=_rounds(b.rounds, bounds=b.rounds.bounds + 1.0))),
     ("draws", lambda b: _changed(b, rounds=_rounds(b.rounds, negations=b.rounds.negations + 1))),
     ("draws", lambda b: _changed(b, rounds=_rounds(b.rounds, weights=b.rounds.weights * 3))),
-    ("netted samples", lambda b: _changed(b, rounds=_rounds(b.rounds, queries=b.rounds.queries * 0))),
+    ("these are not net samples", lambda b: _changed(b, rounds=_rounds(b.rounds, queries=b.rounds.queries * 0))),
     ("", lambda b: _changed(b, records=_flipped(b.records))),
     ("even", lambda b: _changed(b, weights=np.linspace(1, 2, 12) / np.linspace(1, 2, 12).sum())),
     ("rule for free", lambda b: _changed(b, marginals=np.zeros(8, dtype=np.int64))),
@@ -324,7 +324,7 @@ def test_bounds_that_nobody_proved_are_found(oracle: Any) -> None:
     if (board.rounds.bounds == board.rounds.values).all():
         it.check(forged)
         return
-    with pytest.raises(InvalidInput, match=r"upper bound is lower than this oracle proves"):
+    with pytest.raises(InvalidInput, match=r"upper bound is lower than the bound that this oracle proves"):
         it.check(forged)
 
 
@@ -428,7 +428,7 @@ def test_records_that_are_not_one_hot_are_refused() -> None:
     for column in (0, 1):
         broken = bits.copy()
         broken[7, :5] = column
-        with pytest.raises(InvalidInput, match=r"^data: a record has not exactly one"):
+        with pytest.raises(InvalidInput, match=r"^data: a record does not have exactly one"):
             it.run(PackedBits.pack(broken), Noise.simulated(1))
 
 

@@ -118,7 +118,7 @@ def way(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pa.Table], 
 
 
 LOST = {"missing": "is missing", "infinite": "is not finite", "outside": "is out of bounds", "unlisted": "not a level",
-        "no bit": "is no bit", "uneven": "is not a whole number"}
+        "no bit": "is not a bit", "uneven": "is not a whole number"}
 NAN, INF = math.nan, math.inf
 SPACE = "\N{NO-BREAK SPACE}"
 TENTHS = Binned(column="v", lower=0, upper=1, bins=10)
@@ -191,7 +191,8 @@ def test_every_way_gives_the_same_cells(way, case):
     roster, rejected = Roster.from_ids([f"p{place}" for place in range(len(cells))]), {}
     workload = Workload.conjunctions([[name] for name in schema.names], attributes=schema)
     if (way.kind, case) in REFUSED:
-        with pytest.raises(InvalidInput, match=r"v: the column is of type decimal\(10, 2\), and sqlite keeps no exact"):
+        with pytest.raises(InvalidInput, match=r"v: the column is of type decimal\(10, 2\), and sqlite stores no "
+                                               r"exact"):
             true_answers(source, workload, schema, unusable="null")
         return
     lost = sum(isinstance(found, str) for _, found in cells)
@@ -308,7 +309,7 @@ def test_the_remedy_for_decimals_of_sqlite_does(tmp_path):
     workload = Workload.complete(schema, width=1)
     with pytest.raises(InvalidInput) as error:
         true_answers(table, workload, schema)
-    assert "cast it: table.cast({'v': 'float64'})" in error.value.limit
+    assert "cast the column: table.cast({'v': 'float64'})" in error.value.limit
     assert true_answers(table.cast({"v": "float64"}), workload, schema).counts.tolist() == [0, 1, 0, 1, *[0] * 6]
     assert "the level of 0.10 is 0.1" in error.value.limit
     for levels, wanted in ((("0.1", "0.3"), [1, 1]), (("0.10", "0.30"), None)):

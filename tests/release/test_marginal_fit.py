@@ -270,7 +270,7 @@ def test_doubtful_fits_say_so(board: FittedMarginals) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # what is doubtful stands on the billboard; a campaign's pages show it
         found = run(hopeless, codes(N))
-    assert "misses its targets" in found.warnings[0]
+    assert "differs from its targets" in found.warnings[0]
     assert "doubtful" in repr(found)
     assert "doubtful" not in repr(replace(board, misfit=0.01, diversity=0.9))
 

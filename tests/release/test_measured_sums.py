@@ -134,7 +134,8 @@ def test_other_answers_add_up_the_uncut_ones(method: str, tmp_path: Path, capsys
     with (tmp_path / "found.csv").open(newline="") as file:
         assert [float(row["uncut"]) for row in csv.DictReader(file)] == [each["uncut"] for each in found]
     assert guarded(partial(CONFIDE, ["answer", str(tmp_path / "out"), "ill"])) == 0
-    assert "Answers are cut to [0, 1]: add up the uncut ones." in " ".join(capsys.readouterr().out.split())
+    assert ("Answers are cut to [0, 1]: to add up answers, use the uncut "
+            "ones.") in " ".join(capsys.readouterr().out.split())
     with pytest.raises(Refused, match="do not add up to 'town = m1 and ill'"):
         it.file.kind.more_answers(it.plan, settled.outcome, ["town = m1 and ill"])  # type: ignore[attr-defined]
 

@@ -294,9 +294,9 @@ def test_records_that_the_histogram_cannot_hold_are_refused():
     bits = np.tile(np.array([True, False, False, False, True]), (4, 1))
     assert mwem.run(bits, Noise.simulated(1)).billboard.records == 4
     for wrong in ([True, True, False, False, True], [False] * 5):
-        with pytest.raises(InvalidInput, match="exactly one attribute of a column"):
+        with pytest.raises(InvalidInput, match="exactly one attribute of each column"):
             mwem.run(np.vstack([bits[:3], wrong]), Noise.simulated(1))
-    with pytest.raises(InvalidInput, match="do not say"):
+    with pytest.raises(InvalidInput, match="without their queries or their one-hot schema"):
         mwem.run(TrueAnswers(counts=workload.counts(PackedBits.pack(bits)), records=4), Noise.simulated(1))
     with pytest.raises(InvalidInput, match="codes of another schema"):
         mwem.run(made_up_table(levels(2, 3), 4, seed=1), Noise.simulated(1))

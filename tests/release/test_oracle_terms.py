@@ -38,7 +38,7 @@ GOOD: dict[str, Any] = {"kind": "conjunctions", "attributes": 3, "index": [[0, 1
     ("weights", [2, 0], "weights"), ("weights", [2], "weights"), ("weights", [2.0, 1.0], "weights"),
     ("weights", [2**41, 1], "too large"), ("constant", -1, "constant"), ("constant", 0.5, "constant"),
     ("groups", ([],), "no attribute"), ("groups", ([0, 3],), "out of range"),
-    ("groups", ([0, 1], [1, 2]), "two places"),
+    ("groups", ([0, 1], [1, 2]), "in two groups"),
 ])
 def test_malformed_terms_are_refused(field: str, value: object, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):

@@ -103,7 +103,7 @@ def test_doubts_stand_on_the_page_and_not_on_the_terminal(tmp_path: Path, confid
     path = campaign(tmp_path, twice, method="gaussian").file.path
     code, out, err = confide("plan", path)
     assert (code, err) == (0, "")
-    assert "Warning: 1 dropped of the queries: they stand twice." in out
+    assert "Warning: 1 queries are dropped: they stand twice." in out
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_a_plan_says_what_is_left_and_whose_word_that_is(tmp_path: Path, confide
                       "left": "epsilon 3 of 3, delta 3e-06 of 3e-06", "source": "file", "charged": False,
                       "another": None}
     for option in ([], ["--store", f"sqlite:///{tmp_path}/deep/later.db"]):  # the run will make it
-        assert "no ledger here knows" in confide("plan", path, *option)[1]
+        assert "this ledger does not know" in confide("plan", path, *option)[1]
     assert not (tmp_path / "deep").exists()
     assert confide("plan", path, "--store", "mysql://a/b")[0] == 2
     assert confide("run", path)[0] == 0
@@ -195,7 +195,7 @@ def test_the_audit_holds_bars_at_the_probability_that_it_claims(
     assert row.false_alarm == 1e-9
     assert "fail with probability 1e-09" in row.evidence
     assert not any(row.flagged for row in rows)
-    assert [(control.mutant, control.flagged) for control in controls] == [("bars 50 times too narrow", True)]
+    assert [(control.mutant, control.flagged) for control in controls] == [("bars 50 times too small", True)]
 
 
 @pytest.mark.slow
@@ -330,7 +330,7 @@ def test_a_study_lists_no_shares_where_nobody_has_any(tmp_path: Path, confide: R
     path = campaign(tmp_path, method="gaussian").file.path
     code, out, _ = confide("run", path, "--noise", "simulated", "--seed", 1)
     assert code == 0
-    files = [line.split()[0] for line in out.partition("Files of the outcome")[2].splitlines() if line]
+    files = [line.split()[0] for line in out.partition("The files of the outcome")[2].splitlines() if line]
     assert "answers.csv" in files
     assert "shares" not in files
 
@@ -388,7 +388,7 @@ def test_more_rows_are_the_same_for_everybody(method: str, tmp_path: Path) -> No
         answer = it.file.kind.more_answers(it.plan, outcome, ["smoker"])["answer"][0].as_py()  # type: ignore[arg-type]
         assert shares.mean() == pytest.approx(answer, abs=0.02)
     for count, says in ((0, "count"), (10**7, "too many"), *(((own + 1, "only repeat"),) if own != 3000 else ()),
-                        *(((own - 1, "no sample"),) if method == "reweighted" else ())):
+                        *(((own - 1, "are not a sample"),) if method == "reweighted" else ())):
         with pytest.raises(InvalidInput, match=says):
             it.file.kind.more_rows(it.plan, outcome, count)  # type: ignore[arg-type]
 
@@ -426,12 +426,12 @@ def test_rows_and_answers_by_the_command_line(tmp_path: Path, confide: Reported)
            (("answer", pack, "smoker", "owner, no"), 2, "queries[2]: 'no' is unknown"),
            (("answer", pack, ""), 2, "queries[1]: has no literal"),
            (("answer", pack, "job = none and job = full"), 2, "queries[1]"),
-           (("answer", pack, listed, "smoker"), 2, "a file stands beside"),
+           (("answer", pack, listed, "smoker"), 2, "a file and other queries together"),
            (("answer", pack, tmp_path / "no.toml"), 2, "does not exist"),
            (("answer", tmp_path, "smoker"), 2, "campaign.json is missing"),
            (("rows", pack, "--count", 3, "--out", target), 2, "exists"),
            (("rows", pack, "--count", 3, "--out", tmp_path / "more.txt"), 2, "must be .parquet or .csv"),
-           (("rows", pack, "--count", 3, "--out", pack / "more.csv"), 2, "would lie in a pack"),
+           (("rows", pack, "--count", 3, "--out", pack / "more.csv"), 2, "would be in a pack"),
            (("answer", pack, "smoker", "--key", "0" * 40), 3, "signature is broken")]
     for arguments, code, says in bad:
         found_code, _, err = confide(*arguments)

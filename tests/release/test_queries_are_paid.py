@@ -113,7 +113,7 @@ def paid(played: QueryRound) -> RecordingNoise:
 def test_a_round_is_paid_for_once() -> None:
     noise = paid(ROUND)
     assert len(draw_queries(noise, ROUND, COUNTS, SATISFIED, line="rounds")) == SAMPLES
-    with pytest.raises(Overspent, match="all draws that were charged are made"):
+    with pytest.raises(Overspent, match="the run has made all charged draws"):
         draw_queries(noise, ROUND, COUNTS, SATISFIED, line="rounds")
     assert [(draw.stream, draw.line) for draw in noise.draws] == [(("round", 5), "rounds")]
 
@@ -209,7 +209,7 @@ def test_a_run_that_plays_another_round_raises_before_it_reads_the_data(says: st
 def test_a_run_that_leaves_out_the_free_round_raises_at_the_last_one() -> None:
     """Until then it draws what is charged, and nothing is published."""
     noise = metered(game())
-    with pytest.raises(Overspent, match="all draws that were charged are made"):
+    with pytest.raises(Overspent, match="the run has made all charged draws"):
         game(OneRoundLater).run(table(), noise)
     assert of_the_data(noise) == [("round", t) for t in range(2, ROUNDS + 1)]
 

@@ -131,7 +131,7 @@ def test_audits_pass_and_flag_what_was_injected(method: str, tmp_path: Path) -> 
 def test_the_answers_are_those_of_the_rows_by_dual_query_and_its_rows(tmp_path: Path) -> None:
     it = campaign(tmp_path, method="dual-query", rows=1000)
     assert it.plan.rows == it.plan.mechanism.rounds < 1000  # type: ignore[attr-defined]
-    assert "more rows would only repeat them" in words(it.plan.sections())
+    assert "ask for at most this number, since more rows would only repeat records" in words(it.plan.sections())
     settled = it.settle(tmp_path / "out")
     table = pq.read_table(tmp_path / "out" / "rows.parquet")
     schema = it.plan.schema
@@ -308,12 +308,12 @@ def test_bad_input_is_named(edit: tuple[str, str], field: str, says: str, tmp_pa
 @pytest.mark.parametrize(("method", "says"), [
     ('name = "gausian"', "gaussian"),
     ('name = "laplace"', "privacy.delta: is 1e-06, but the method 'laplace' needs no delta"),
-    ('name = "dual-query"\neta = 1.0\nrounds = 9\nsamples = 9', "method.rounds: all three of eta, rounds and sampl"),
+    ('name = "dual-query"\neta = 1.0\nrounds = 9\nsamples = 9', "method.rounds: eta, rounds and samples are all given"),
     ('name = "dual-query"\nrounds = 1\nsamples = 9', "a single round reads no data"),
     ('name = "dual-query"\neta = 500.0', "below one round"),
     ('name = "dual-query"\nfree = "ones"', "method.free"),
     ('name = "dual-query"\ncalculator = "pure"\nfree = "marginals"',
-     "method.calculator: 'pure' adds up only the draws"),
+     "method.calculator: 'pure' adds up the draws only"),
     ('name = "mwem"\nrounds = 0', "method.rounds: input should be greater than or equal to 1"),
     ('name = "mwem"\nround = 3', "method.round: is not a known key; did you mean 'rounds'?"),
     ('name = "marginal-fit"\ntables = 99', "method.tables: 99 are more than the 10 candidates"),

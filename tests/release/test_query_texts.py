@@ -36,10 +36,10 @@ def test_a_list_of_levels_may_hold_commas(text: str, found: list[int]) -> None:
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ("job in {none, yet, part}", "'none' is no level of job; did you mean 'none, yet'?; one with a comma stands in"),
-    ('job in {"none, yet, part}', "is no level"),
-    ('job in {"none, yet" part}', "is no level"),
-    ('job in {"none, yet",}', "'' is no level"),
+    ("job in {none, yet, part}", "'none' is not a level of job; did you mean 'none, yet'?; put a level with a comma"),
+    ('job in {"none, yet, part}', "is not a level"),
+    ('job in {"none, yet" part}', "is not a level"),
+    ('job in {"none, yet",}', "'' is not a level"),
     ('"job = part', "is unknown"),
 ])
 def test_what_is_no_list(text: str, says: str) -> None:

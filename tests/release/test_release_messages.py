@@ -90,7 +90,7 @@ def test_a_negation_is_not_answered_with_its_opposite() -> None:
 ])
 def test_a_comparison_is_reported_how_ranges_are_written(text: str, meant: str) -> None:
     error = refused(lambda: AGES.literals(text))
-    assert f"{text!r} compares" in error.problem
+    assert f"{text!r} is a comparison" in error.problem
     assert error.limit == f"ranges are written like '{meant}', with edges of bins"
     assert AGES.literals(meant)
 
@@ -112,7 +112,7 @@ def test_a_role_is_no_schema() -> None:
 def test_fewer_rows_than_records_are_refused() -> None:
     queries = Workload.complete(AGES, width=1)
     for call in (lambda: AGES.encode(TABLE, records=1200), lambda: true_answers(TABLE, queries, AGES, records=1200)):
-        assert str(refused(call)) == ("records: the table has rows for 3 of n = 1,200; correct one of them; "
+        assert str(refused(call)) == ("records: the table has rows for 3 of n = 1,200; correct the table or n; "
                                       "unusable='null' counts missing rows as the null record")
     people = {**TABLE, "who": ["ann", "eve", "bob"]}
     three = Roster.from_ids(["bob", "ann", "eve"])
@@ -133,8 +133,8 @@ def test_an_unusable_cell_says_what_to_do_and_nothing_of_itself() -> None:
                  lambda: made.run(wrong, Noise.simulated(1))):
         assert str(refused(call)) == (
             "age: the column has a value that it does not accept; must be in [0, 100]; or encode the table first with "
-            'schema.encode(table, records=n, unusable="null", rejected=lost), where lost = {}: it counts such rows as '
-            "the null record and lists them, for you to read before a release")
+            'schema.encode(table, records=n, unusable="null", rejected=lost), where lost = {}: this counts such rows '
+            "as the null record and lists them, so that you can read the list before a release")
     reported: dict[str, str] = {}
     codes = AGES.encode(wrong, records=3, unusable="null", rejected=reported)
     assert list(reported) == ["3"]
@@ -230,9 +230,9 @@ def test_a_cell_that_is_no_bit_is_not_called_missing() -> None:
     assert smoker.encode(["yes", " ", None, " 1 ", "true", "NaN"]).problems.tolist() == [
         UNLISTED, MISSING, MISSING, FINE, FINE, MISSING]
     assert smoker.reason(UNLISTED).endswith(
-        'smoker: is no bit; must be true or false, 1 or 0, or texts that the file names: true = "yes", false = "no"')
+        'smoker: is not a bit; must be true or false, 1 or 0, or texts that the file names: true = "yes", false = "no"')
     assert smoker.reason(MISSING) == "smoker: is missing; must be true or false, 1 or 0"
-    for column, said in ((smoker, 'cells are no bits (name their texts: true = "yes", false = "no"), such as \'no\''),
+    for column, said in ((smoker, 'cells are not bits (name their texts: true = "yes", false = "no"), such as \'no\''),
                          (Bit(column="smoker", true="ja", false="nein"), "cells are no levels, such as 'no'")):
         problems = CellProblems(judged([column]), examples=True)
         for _ in problems.of(open_table({"smoker": ["no", "yes"]})).batches(["smoker"]):

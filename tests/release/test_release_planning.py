@@ -51,7 +51,7 @@ def test_a_plan_tells_figures_alternatives_and_why_not() -> None:
     assert all(each.refused for each in others.values())
     assert others["laplace"].predicted == {}
     fit = others["marginal-fit"]
-    assert fit.refused == "its errors are predicted to be larger"
+    assert fit.refused == "its predicted errors are larger"
     assert fit.predicted["average error"].basis == "rule of thumb"
     assert fit.predicted["average error"].value > found.predicted["average error"].value
     assert found.warnings == ()
@@ -68,13 +68,13 @@ def test_a_plan_tells_figures_alternatives_and_why_not() -> None:
 def test_a_plan_says_why_it_prefers_rows_and_noise() -> None:
     rows = ask(PEOPLE, 30_000, 30, rows=True)
     assert rows.method == "marginal-fit"
-    assert next(each for each in rows.alternatives if each.name == "gaussian").refused == "it gives no rows"
+    assert next(each for each in rows.alternatives if each.name == "gaussian").refused == "it releases no rows"
 
 
 def test_a_hopeless_plan_warns() -> None:
     found = ask(PEOPLE, 10, 50_000, epsilon=0.01)
     assert found.prediction.hopeless
-    assert any("answers that read no data are as good" in each for each in found.warnings)
+    assert any("answers without any data would be as good" in each for each in found.warnings)
 
 
 def test_delta_may_be_left_out() -> None:
@@ -164,7 +164,7 @@ def test_noise_is_preferred_to_what_is_about_as_good() -> None:
     by_name = {each.method: each for each in found.predictions}
     assert by_name["gaussian"].average / 1.5 < by_name["marginal-fit"].average < by_name["gaussian"].average
     assert found.method == "gaussian"
-    assert any("noise is preferred" in reason for reason in found.reasons)
+    assert any("The advice prefers noise" in reason for reason in found.reasons)
     assert found.predictions[0].method == "marginal-fit"  # the best figures come first all the same
 
 
@@ -172,7 +172,7 @@ def test_rows_leave_out_what_gives_answers_alone() -> None:
     assert ask(Schema.bits(600), 20_000, 1_000, rows=True).method == "dual-query"
     found = ask(PEOPLE, 30_000, 30, rows=True)
     assert found.method == "marginal-fit"
-    assert any("rows were asked for" in reason for reason in found.reasons)
+    assert any("it does not release the requested rows" in reason for reason in found.reasons)
 
 
 def test_pure_privacy_leaves_pure_methods() -> None:

@@ -101,10 +101,10 @@ def test_true_answers_say_of_which_queries_and_records(place):
     make, codes = less_noisy()[place], Codes(schema=HOT, cells=CELLS)
     negated = Workload.conjunctions(SINGLES.index, ~SINGLES.bits, attributes=8)
     bits = np.eye(8, dtype=np.bool_)[CELLS[:, 0]]
-    refused(make, TrueAnswers(counts=np.full(8, 50), records=50), "do not say of which queries")
+    refused(make, TrueAnswers(counts=np.full(8, 50), records=50), "without their queries or their one-hot schema")
     refused(make, true_answers(codes, negated), "other queries")
-    refused(make, true_answers(bits, SINGLES), "do not say")
-    refused(make, true_answers(ZEROS, SINGLES), "do not say")
+    refused(make, true_answers(bits, SINGLES), "without their queries or their one-hot schema")
+    refused(make, true_answers(ZEROS, SINGLES), "without their queries or their one-hot schema")
     assert make.run(true_answers(codes, SINGLES), Noise.simulated(1))
     table = {"c": [HOT.columns[0].levels[cell] for cell in CELLS[:, 0]]}
     assert make.run(true_answers(table, SINGLES, HOT), Noise.simulated(1))
@@ -126,7 +126,7 @@ def test_answers_to_other_queries_are_no_data(make):
 
 
 def test_comparisons_read_twice_and_hold_bits_against_the_schema():
-    with pytest.raises(InvalidInput, match="read once"):
+    with pytest.raises(InvalidInput, match="read only once"):
         compare(iter([PackedBits.pack(BITS)]), PAIRS, epsilon=1.0, delta=1e-3, seed=1)
     with pytest.raises(InvalidInput, match="exactly one"):
         compare(ZEROS, SINGLES, epsilon=1.0, delta=1e-3, seed=1, schema=HOT, mwem_rounds=None)
@@ -323,7 +323,7 @@ def test_a_rule_that_fails_does_not_end_a_paid_release():
     game = DualQuery(records=100, eta=0.5, rounds=2, samples=3, workload=PAIRS)
     planned = Reweighted(dual_query=game, rho_mea=1.0, measured=2, selection="transcript", prior=1e6,
                          rule=Fails(calls=[], after=1))
-    with pytest.warns(UserWarning, match=r"of no use \(KeyError\)"):
+    with pytest.warns(UserWarning, match=r"the rule has failed \(KeyError\)"):
         outcome = planned.run(BITS, Noise.secure())
     plain = replace(planned, selection="public")
     np.testing.assert_array_equal(outcome.billboard.chosen, plain.run(BITS, Noise.simulated(1)).billboard.chosen)
@@ -508,7 +508,7 @@ def test_two_mechanisms_can_share_one_noise():
 def test_an_oracle_that_is_too_small_says_so():
     queries = Workload.complete(20, width=2)
     game = DualQuery(records=100, eta=0.5, rounds=2, samples=50, workload=queries, oracle=Enumeration(most=4))
-    with pytest.warns(UserWarning, match="no use in 2 of 2 rounds"):
+    with pytest.warns(UserWarning, match="no usable record in 2 of 2 rounds"):
         game.run(np.tile(BITS, 5), Noise.simulated(1))
 
 

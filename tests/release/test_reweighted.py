@@ -371,7 +371,7 @@ def test_the_certificate_adds_what_the_weights_change():
 
 def test_few_records_bent_far_are_warned_of():
     planned = small(prior=0.1)
-    with pytest.warns(UserWarning, match="from even ones"):
+    with pytest.warns(UserWarning, match="from uniform weights"):
         outcome = planned.run(latent_classes(1, 500, 5, 2, 0.05), Noise.simulated(1))
     assert outcome.certificate.overfitted
 

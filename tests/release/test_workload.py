@@ -70,10 +70,10 @@ def test_the_canonical_form_asks_the_same(data, attributes, kind):
 
 
 def test_what_is_dropped_is_reported():
-    with pytest.warns(UserWarning, match="1 dropped of the queries: they require an attribute to be true and false"):
+    with pytest.warns(UserWarning, match="1 queries are dropped: they require an attribute to be true and false"):
         found = Workload.conjunctions([[1, 1], [0, 2]], [[True, False], [True, True]], attributes=3)
     assert found.index.tolist() == [[0, 2]]
-    with pytest.warns(UserWarning, match="2 dropped of the queries: they stand twice"):
+    with pytest.warns(UserWarning, match="2 queries are dropped: they stand twice"):
         assert len(Workload.conjunctions([[2, 0], [0, 2], [0, 2]], attributes=3)) == 1
     with pytest.warns(UserWarning, match="stand twice"):
         assert len(Workload.predicates([[0, 1], [0, 1]])) == 1
@@ -96,8 +96,8 @@ def test_attributes_by_name():
     (lambda: Workload.conjunctions([[0], [-2]], attributes=3), "query 1 has the attribute -2"),
     (lambda: Workload.conjunctions([[0.5]], attributes=3), "neither a number nor a name"),
     (lambda: Workload.conjunctions([["x0"]], attributes=3), "names need a schema"),
-    (lambda: Workload.conjunctions([0, 1], attributes=3), "is no query"),
-    (lambda: Workload.conjunctions(["x0"], attributes=3), "is no query"),
+    (lambda: Workload.conjunctions([0, 1], attributes=3), "is not a query"),
+    (lambda: Workload.conjunctions(["x0"], attributes=3), "is not a query"),
     (lambda: Workload.conjunctions(np.zeros(3, int), attributes=3), "dimensions"),
     (lambda: Workload.conjunctions([[0, 1]], [[True]], attributes=3), "one bit for each"),
     (lambda: Workload.conjunctions([[0, 1]], np.ones((1, 3), bool), attributes=3), "must be of the index's"),
@@ -114,7 +114,7 @@ def test_attributes_by_name():
     (lambda: Workload.random(3, 5, width=0, seed=1), "width"),
     (lambda: Workload.random(3, 5, seed=-1), "seed"),
     (lambda: Workload.random(3, 9, seed=1), "only 8 such queries"),
-    (lambda: Workload.random(3, 2, width=4, seed=1), "only 0 such queries"),
+    (lambda: Workload.random(3, 2, width=4, seed=1), "there are no such queries"),
     (lambda: Workload.random(3, 2, seed=1, kind="predicates"), "kind"),
     (lambda: Workload.complete(3, width=4), "more than the 3 columns"),
     (lambda: Workload.complete(2000, width=3), "there are 1331334000 such queries"),
@@ -197,7 +197,8 @@ def test_parities_in_words():
     record[[JOBS.find("job = none"), JOBS.find("smoker")]] = True
     assert workload.values(record).tolist() == [True, True, False]
     for query in (["not smoker"], ["job in {none, part}"]):
-        with pytest.raises(InvalidInput, match=r"index\[1\]: an attribute is named negated, or a set of them"):
+        with pytest.raises(InvalidInput, match=r"index\[1\]: the query has a negated attribute, or a set of "
+                                               r"attributes"):
             Workload.parities([["smoker"], query], attributes=JOBS)
     with pytest.raises(InvalidInput, match="only conjunctions and parities have words"):
         Workload.predicates([[0, 1]]).words(Schema.bits(1))
@@ -264,20 +265,20 @@ def test_sets_come_back_from_their_words():
 
 
 @pytest.mark.parametrize(("text", "words"), [
-    ("age in [18, 41)", "41 is no edge of a bin of age; it lies between 40 and 65"),
-    ("age in [18, 400)", "400 is no edge of a bin of age; they run from 0 to 100"),
-    ("age in [18, old)", "old is no edge of a bin"),
-    ("age in [18, nan)", "nan is no edge of a bin"),
+    ("age in [18, 41)", "41 is not an edge of a bin of age; it lies between 40 and 65"),
+    ("age in [18, 400)", "400 is not an edge of a bin of age; they run from 0 to 100"),
+    ("age in [18, old)", "old is not an edge of a bin"),
+    ("age in [18, nan)", "nan is not an edge of a bin"),
     ("age in [18, 40]", r"did you mean 'age in \[18, 40\)'\? only the last bin holds its upper edge"),
     ("age in [65, 100)", r"did you mean 'age in \[65, 100\]'"),
-    ("age in (18, 40)", "is no range; must be written like"),
-    ("age in {18, 40}", "is no range"),
+    ("age in (18, 40)", "is not a range; must be written like"),
+    ("age in {18, 40}", "is not a range"),
     ("age in [40, 18)", "is empty"),
     ("age in [0, 100]", "holds for every record; leave it out"),
     ("age not in [0, 100]", "holds for no record"),
-    ("job in {none, prat}", "'prat' is no level of job; did you mean 'part'"),
-    ("job in {}", "'' is no level of job"),
-    ("job in [none, part)", "is no list of levels; must be written like 'job in {none, part}'"),
+    ("job in {none, prat}", "'prat' is not a level of job; did you mean 'part'"),
+    ("job in {}", "'' is not a level of job"),
+    ("job in [none, part)", "is not a list of levels; must be written like 'job in {none, part}'"),
     ("smoker in {true}", "is unknown"),
     ("jobs in {none}", "is unknown"),
 ])
@@ -293,10 +294,10 @@ def test_a_set_must_hold_whole_bins():
     schema = Schema((Levels(column="v", levels=tuple("abcd"), bins=2), Levels(column="in", levels=("x", "y", "z"))))
     assert schema.names[:2] == ("v = a or b", "v = c or d")
     assert schema.literals("v in {c, d}") == ((1, True),)
-    with pytest.raises(InvalidInput, match="splits a bin, which 'b' lies in too; name all levels of a bin"):
+    with pytest.raises(InvalidInput, match="splits a bin, since 'b' is in the same bin; name all levels of a bin"):
         schema.literals("v in {a}")
     assert schema.literals("in in {x, z}") == ((3, False),)
-    with pytest.raises(InvalidInput, match="is a set of bins or levels, and no single attribute"):
+    with pytest.raises(InvalidInput, match="is a set of bins or levels, not a single attribute"):
         JOBS.literal("job in {none, part}")
 
 
@@ -332,7 +333,7 @@ def test_other_types_are_named(wrong):
         with pytest.raises(InvalidInput) as error:
             call()
         assert error.value.field.partition("[")[0] in (field.strip(), "attribute"), (field, str(error.value))
-    with pytest.raises(InvalidInput, match="row 0 holds another thing than numbers in range"):
+    with pytest.raises(InvalidInput, match="row 0 has entries that are not numbers in range"):
         Workload.conjunctions([[0]], [[wrong]], attributes=3) if wrong == "x" else Workload.conjunctions(
             [[10**400]], attributes=3)
 

@@ -51,7 +51,7 @@ def test_edges_of_numbers_with_people_or_vertices() -> None:
     for edges in (np.array([[0, 1], [1, 2]]), [(0, 1), (1, 2)], pl.DataFrame({"a": [0, 1], "b": [1, 2]})):
         assert Graph(edges, people=5).degrees.tolist() == [1, 2, 1, 0, 0]
         assert Graph.from_edges(edges, vertices=[2, 1, 0, 7]).ids_of([3]) == [7]
-        with pytest.raises(InvalidInput, match="vertices: is given beside people"):
+        with pytest.raises(InvalidInput, match="vertices: is given together with people"):
             Graph(edges, people=5, vertices=[0, 1, 2])
     assert Graph([], people=3).degrees.tolist() == [0, 0, 0]
 
@@ -62,14 +62,14 @@ def test_arrays_are_checked_as_ever() -> None:
     with pytest.raises(InvalidInput, match="indices: are not the lists"):
         Graph(indptr=np.array([0, 1, 1]), indices=np.array([1], np.int32))
     for both in ({"edges": PAIRS}, {"people": 4}, {"vertices": FIRST}):
-        with pytest.raises(InvalidInput, match="indptr: is given beside edges, people or vertices"):
+        with pytest.raises(InvalidInput, match="indptr: is given together with edges, people or vertices"):
             Graph(**both, indptr=EXPECTED.indptr, indices=EXPECTED.indices)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("edges", "said"), [
-    (None, "are missing|no list of pairs"), (3, "int is no list of pairs; must be pairs of ids"),
-    ([1, 2], "row 0 (from 0) is no pair"), ([("ann", "bob"), ("ann",)], "row 1 (from 0) is no pair"),
-    ([("ann", "bob", 3.0)], "row 0 (from 0) is no pair"), (["ab"], "row 0 (from 0) is no pair"),
+    (None, "are missing|not a list of pairs"), (3, "int is not a list of pairs; must be pairs of ids"),
+    ([1, 2], "row 0 (from 0) is not a pair"), ([("ann", "bob"), ("ann",)], "row 1 (from 0) is not a pair"),
+    ([("ann", "bob", 3.0)], "row 0 (from 0) is not a pair"), (["ab"], "row 0 (from 0) is not a pair"),
     (np.zeros((2, 3), int), "an array of shape (2, 3); must be (m, 2)"), (np.arange(4), "an array of shape (4,)"),
     (pd.DataFrame({"a": [1], "b": [2], "w": [3]}), "has 3 columns, a, b, w; must be two"),
     ({"ann": ["bob"]}, "has 1 columns, ann; must be two"),
@@ -87,7 +87,8 @@ def test_what_is_no_edge_is_refused(edges: Any, said: str) -> None:
 
 def test_a_graph_of_another_package_is_reported_its_maker() -> None:
     networkx = pytest.importorskip("networkx")
-    with pytest.raises(InvalidInput, match=r"graph: Graph is of networkx; build one with Graph\.from_networkx"):
+    with pytest.raises(InvalidInput, match=r"graph: Graph belongs to networkx; build a Graph with "
+                                           r"Graph\.from_networkx"):
         Investigation(networkx.Graph(PAIRS), "ann", None)
 
 
@@ -102,9 +103,9 @@ def test_a_seed_that_is_none_is_refused() -> None:
     with pytest.raises(InvalidInput, match="seed_vertex: is missing; must be the public id of a confirmed target"):
         Investigation(PAIRS, None, None)
     for seed in ("zoe", 3, ["ann", "zoe"]):
-        with pytest.raises(SeedNotTargeted, match="nobody's id"):
+        with pytest.raises(SeedNotTargeted, match="belongs to nobody"):
             Investigation(PAIRS, seed, None)
-    with pytest.raises(InvalidInput, match=r"oracle: int says nothing of anybody; a callable"):
+    with pytest.raises(InvalidInput, match=r"oracle: int has no statuses; must be a callable"):
         Investigation(PAIRS, "ann", 3)  # type: ignore[arg-type]
 
 
@@ -113,7 +114,8 @@ def test_a_search_runs_on_edges() -> None:
     expected = it.run(Investigation(EXPECTED, "ann", {"ann", "cid"}), Noise.simulated(1)).billboard.order.tolist()
     found = it.run(Investigation(PAIRS, "ann", {"ann", "cid"}), Noise.simulated(1)).billboard.order.tolist()
     assert found == expected
-    with pytest.raises(InvalidInput, match=r"data: list is no Investigation; use Investigation\(graph, seed_vertex"):
+    with pytest.raises(InvalidInput, match=r"data: list is not an Investigation; "
+                                           r"use Investigation\(graph, seed_vertex"):
         it.run(PAIRS, Noise.simulated(1))
 
 

@@ -35,7 +35,7 @@ def test_what_was_charged_is_not_drawn_again_under_the_same_charge(tmp_path: Pat
     first = SEARCH.start(toy(), Noise.secure(), charge=charged.append).run()
     assert (len(charged), first.charged) == (2, 2)
     for noise in (Noise.secure(), JournalNoise(tmp_path / "new", Noise.secure())):
-        with pytest.raises(InvalidInput, match=r"^charged: is 2, and the noise does not hold the draws"):
+        with pytest.raises(InvalidInput, match=r"^charged: is 2, but the noise does not have the draws"):
             SEARCH.start(toy(), noise, charge=charged.append, charged=2, answers=first.answers)
     SEARCH.start(toy(), Noise.secure(), charge=charged.append, answers=first.answers).run()
     assert len(charged) == 4  # other noise: another release
@@ -76,7 +76,7 @@ def test_a_journal_serves_the_search_that_it_was_begun_for(other: str, tmp_path:
         first: Any = SEARCH.run(toy(), noise)
     mechanism, investigation = OTHERS[other]
     with (JournalNoise(tmp_path / "noise", Noise.secure(), existing=True) as noise,
-          pytest.raises(InvalidInput, match="begun for another run")):
+          pytest.raises(InvalidInput, match="the journal belongs to another run")):
         mechanism.run(investigation, noise)
     with JournalNoise(tmp_path / "noise", Noise.secure(), existing=True) as noise:
         again: Any = SEARCH.run(toy(), noise)
@@ -97,7 +97,7 @@ def test_a_graph_that_is_not_admissible_is_not_mended_under_the_same_noise(tmp_p
     with JournalNoise(tmp_path / "noise", Noise.secure()) as noise:
         with pytest.raises(DegreeBoundViolated):
             bounded.start(Investigation(crowded, 0, TARGETS), noise)
-        with pytest.raises(InvalidInput, match="begun for another run"):
+        with pytest.raises(InvalidInput, match="the journal belongs to another run"):
             bounded.start(toy(), noise)
 
 
@@ -111,7 +111,7 @@ def test_single_calls_are_bound_to_what_they_were_for(tmp_path: Path) -> None:
     assert call(rewired()) == first
     for other in (lambda: call(rewired((3, 15))), lambda: call(rewired(), 0.5),
                   lambda: call(rewired(), released=[*sorted(FIRST), 9])):
-        with pytest.raises(InvalidInput, match="begun for another run"):
+        with pytest.raises(InvalidInput, match="the journal belongs to another run"):
             other()
 
 
@@ -120,5 +120,5 @@ def test_no_search_shares_its_noise_with_a_random_order(tmp_path: Path) -> None:
     with JournalNoise(tmp_path / "noise", Noise.secure()) as noise:
         SEARCH.run(toy(), noise)
     with (JournalNoise(tmp_path / "noise", Noise.secure(), existing=True) as noise,
-          pytest.raises(InvalidInput, match="begun for another run")):
+          pytest.raises(InvalidInput, match="the journal belongs to another run")):
         random_order(toy(), 3, noise)

@@ -64,7 +64,7 @@ def test_a_sound_search_is_explained_by_its_draws_and_less_noise_is_not(stop: st
     (row,), (control,) = full_size(it, 1)
     assert row.verdict == "kept"
     assert re.search("[5-8] of 8 calls made", row.evidence)
-    assert row.note == "noise at 0.8 of its scale is flagged here"
+    assert row.note == "the audit flags noise at 0.8 of its scale"
     assert control.flagged
     assert full_size_row(inject_fault(it, drawn_at(0.9)), 1).flagged
     assert full_size_row(inject_fault(it, LateRecords), 1).measured > 0
@@ -103,4 +103,4 @@ def test_few_people_show_nothing_and_say_so() -> None:
 def test_statistics_that_take_long_are_looked_at_among_fewer_people() -> None:
     row = full_size_row(replace(search("none", people=5000), statistic=Paths(length=2), stopping_target=None))
     assert row.verdict == "kept"
-    assert "2,000 made-up people" in row.evidence
+    assert "2,000 synthetic people" in row.evidence

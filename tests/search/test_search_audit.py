@@ -198,7 +198,7 @@ def test_every_statistic_and_grid_is_audited(some: dict[str, Any]) -> None:
     report = audit(audited.search(PTarget(**plan), 1))
     assert report.passed, report.problems
     notes = [row.note for row in report.rows]
-    assert any("0 is the only threshold" in note for note in notes) == (some.get("largest_threshold") == 0)
+    assert any("0 is the only possible threshold" in note for note in notes) == (some.get("largest_threshold") == 0)
 
 
 def test_what_cannot_leak_is_not_injected_and_what_can_is() -> None:
@@ -232,7 +232,7 @@ def test_ties_inside_a_component_do_not_depend_on_strangers() -> None:
 
 
 def test_what_a_report_says_of_noise_that_is_used_again() -> None:
-    assert "not audited with this stop" in runs_row(search("none"), runs=40).note
+    assert "with this stop, the audit does not cover noise" in runs_row(search("none"), runs=40).note
     assert runs_row(search("public"), runs=40).note == ""
 
 
@@ -243,8 +243,8 @@ def test_half_of_the_noise_would_show_in_own_runs(stop: str, kind: str) -> None:
     epsilon = telling_epsilon(it)
     assert epsilon >= 1
     assert epsilon == pytest.approx(telling_epsilon(search(stop, kind, 2.0)), rel=1e-6)
-    assert f"at epsilon {epsilon:.3g} a call" in runs_row(it, runs=40).promise
-    assert "at epsilon 0.05 a call" in runs_row(it, runs=40, epsilon=0.05).promise
+    assert f"at epsilon {epsilon:.3g} for each call" in runs_row(it, runs=40).promise
+    assert "at epsilon 0.05 for each call" in runs_row(it, runs=40, epsilon=0.05).promise
 
 
 @pytest.mark.slow

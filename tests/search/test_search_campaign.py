@@ -228,7 +228,7 @@ def test_two_answers_for_the_same_person(lines: str, tmp_path: Path) -> None:
     assert next(block for block in page.blocks
                 if "reason why a run refuses the answer" in getattr(block, "columns", ())).rows == (
         ("3", "two different answers"),)
-    with pytest.raises(InvalidInput, match="statuses do not change"):
+    with pytest.raises(InvalidInput, match="give the earlier answer, since statuses do not change"):
         it.settle(tmp_path / "pack")
 
 
@@ -327,7 +327,7 @@ def test_bad_input_is_named(edit: tuple[str, str], says: str, tmp_path: Path) ->
 @pytest.mark.parametrize(("ids", "says"), [
     ("id\n0\n1\n", "graph.people: is 16; must be 2, the number of ids in the list"),
     ("id\n" + "a\n" * 16, "graph.vertices: an id is no whole number"),
-    ("id\n" + "1\n" * 16, "graph.vertices: an id stands twice"),
+    ("id\n" + "1\n" * 16, "graph.vertices: an id occurs twice"),
     ("id\n" + "".join(f"{each}\n" for each in range(1, 17)), "search.seeds: has a person who is not on the list"),
     ("name\n" + "1\n" * 16, "graph.vertices: id: "),
 ])

@@ -50,8 +50,8 @@ def test_an_empty_cell_is_no_answer_yet(frame: Callable[[Any], Any]) -> None:
 
 @pytest.mark.parametrize("frame", FRAMES)
 def test_answers_that_are_none_are_refused(frame: Callable[[Any], Any]) -> None:
-    for change, said in (({"targeted": [False, True, True, False, 2]}, "targeted: an answer is none of"),
-                         ({"targeted": ["no", "yes", "maybe", "no", "yes"]}, "targeted: an answer is none of"),
+    for change, said in (({"targeted": [False, True, True, False, 2]}, "targeted: an answer is not one of"),
+                         ({"targeted": ["no", "yes", "maybe", "no", "yes"]}, "targeted: an answer is not one of"),
                          ({"id": ["bob", "ann", "eve", "dan", "zoe"]}, "id: a line has no id"),
                          ({"id": ["bob", "ann", "eve", "dan", None]}, "id: a line has no id"),
                          ({"id": ["bob", "ann", "eve", "dan", "ann"], "targeted": [0, 1, 1, 0, 0]},

@@ -147,7 +147,7 @@ def test_an_id_and_its_rank() -> None:
         assert graph.indices_of([]).tolist() == []
         with pytest.raises(InvalidInput, match="row 1"):
             graph.indices_of([ids[0], "nobody" if isinstance(ids[0], str) else 77])
-        with pytest.raises(InvalidInput, match="another kind"):
+        with pytest.raises(InvalidInput, match="differ in kind"):
             graph.indices_of([0] if isinstance(ids[0], str) else ["0"])
         with pytest.raises(InvalidInput, match="no id"):
             graph.indices_of([ids[0], None])
@@ -172,7 +172,7 @@ def test_the_public_list_decides_who_is_there() -> None:
     (["a", "b"], ["b", None], {}, "second: row 1 .*no id"),
     (np.array([1.0, np.nan]), np.array([2.0, 3.0]), {}, "row 1 .*no id"),
     ([0.5, 1.5], [1.0, 2.0], {}, "neither"),
-    (np.array([0.5, 1.0]), np.array([1.0, 2.0]), {}, "no whole number"),
+    (np.array([0.5, 1.0]), np.array([1.0, 2.0]), {}, "not a whole number"),
     ([True, False], [False, True], {}, "neither"),
     (np.array([True]), np.array([False]), {}, "true and false"),
     (["a"], [1], {}, "text and the other numbers"),
@@ -180,19 +180,19 @@ def test_the_public_list_decides_who_is_there() -> None:
     ([1, 2], [2], {}, "different lengths"),
     ([[1, 2]], [[2, 3]], {}, "neither"),
     (np.ones((2, 2), int), np.ones((2, 2), int), {}, "dimensions"),
-    (3, 4, {}, "no column"),
-    ("abc", "bcd", {}, "no column"),
+    (3, 4, {}, "is not a column of ids"),
+    ("abc", "bcd", {}, "is not a column of ids"),
     ([2**70], [1], {}, "64 bits"),
     (np.array([2**63], np.uint64), np.array([1], np.uint64), {}, "2\\^63"),
-    ([0, 3], [1, 1], {"people": 3}, "row 1 .*not one of them"),
-    ([0, -1], [1, 1], {"people": 3}, "row 1 .*not one of them"),
-    ([5, 7], [7, 9], {"vertices": [5, 7]}, "row 1 .*not one of them"),
-    (["a", "q"], ["b", "a"], {"vertices": ["a", "b"]}, "row 1 .*not one of them"),
-    ([5], [7], {"vertices": [5, 7, 5]}, "stands twice"),
-    (["a"], ["b"], {"vertices": ["a", "b", "a"]}, "stands twice"),
+    ([0, 3], [1, 1], {"people": 3}, "row 1 .*not on the list"),
+    ([0, -1], [1, 1], {"people": 3}, "row 1 .*not on the list"),
+    ([5, 7], [7, 9], {"vertices": [5, 7]}, "row 1 .*not on the list"),
+    (["a", "q"], ["b", "a"], {"vertices": ["a", "b"]}, "row 1 .*not on the list"),
+    ([5], [7], {"vertices": [5, 7, 5]}, "an id occurs twice"),
+    (["a"], ["b"], {"vertices": ["a", "b", "a"]}, "an id occurs twice"),
     ([5], [7], {"vertices": ["5", "7"]}, "are text"),
     ([5], [7], {"vertices": [5, None]}, "no id"),
-    ([0], [1], {"people": 2, "vertices": [0, 1]}, "beside people"),
+    ([0], [1], {"people": 2, "vertices": [0, 1]}, "together with people"),
     ([0], [1], {"people": -1}, "too small"),
     ([0], [1], {"people": 2**31}, "too many"),
 ])
@@ -318,7 +318,7 @@ def test_a_damaged_folder(damage: str, tmp_path: Path) -> None:
         np.save(tmp_path / "indices.npy", np.array([1, 0, 2, 7], np.int32))
     if damage == "words":
         (tmp_path / "ids.arrow").write_bytes(b"nothing")
-    with pytest.raises(InvalidInput, match="holds no graph"):
+    with pytest.raises(InvalidInput, match="has no readable graph"):
         Graph.open(tmp_path)
 
 

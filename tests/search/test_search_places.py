@@ -110,7 +110,7 @@ def test_a_list_and_the_table_are_read_together(tmp_path: Path) -> None:
             it.settle(tmp_path / "pack", store=store)
         first = filled(tmp_path, ANSWERS)
         write_answers(tmp_path, {0: True, first[0]: not ANSWERS[first[0]]})
-        with pytest.raises(InvalidInput, match="statuses do not change"):
+        with pytest.raises(InvalidInput, match="give the earlier answer, since statuses do not change"):
             it.settle(tmp_path / "pack", store=store)
         write_answers(tmp_path, ANSWERS)
         assert it.settle(tmp_path / "pack", store=store).fresh

@@ -57,7 +57,7 @@ def test_bad_data_is_refused_before_the_run():
             bad()
     with pytest.raises(SeedNotTargeted):
         HARDENED.run(toy(lambda vertex: False), Noise.simulated(1))
-    with pytest.raises(InvalidInput, match="no status"):
+    with pytest.raises(InvalidInput, match="not a status"):
         HARDENED.run(toy(lambda vertex: "maybe"), Noise.simulated(1))
 
 
@@ -99,10 +99,10 @@ def test_oracles_by_id() -> None:
     going = search.start(half, Noise.simulated(1))
     assert going.pending(5) == ["a", "c"] or going.pending(5) == ["a"]
     for oracle, says in (
-        (pd.Series([True, False, True, True]), "keys or index are no ids"),
-        (pd.Series([True, True], index=["s", "s"]), "an id stands twice"),
-        ({"s": True, "z": True}, "keys or index are no ids"),
-        ({"s": "yes"}, "something else than True and False"),
+        (pd.Series([True, False, True, True]), "keys or index are not ids"),
+        (pd.Series([True, True], index=["s", "s"]), "an id occurs twice"),
+        ({"s": True, "z": True}, "keys or index are not ids"),
+        ({"s": "yes"}, "values other than True and False"),
         ([True, False, True, True], "a mapping from ids to bools"),
         (np.array([True]), "for each of graph.ids, in their order"),
     ):
@@ -114,7 +114,7 @@ def test_oracles_by_id() -> None:
     ({"epsilon": 1e300}, r"^epsilon: 1e\+300 is out of range; must be in \(0, 1e\+12\]"),
     ({"epsilon": 0.0}, r"^epsilon: 0.0 is out of range; must be in \(0, 1e\+12\]"),
     ({"epsilon": 1e-8, "stop": "smoothed"}, r"^epsilon: is so small"),
-    ({"largest_threshold": 2**23}, r"^largest_threshold: 8,388,608 makes too long a grid"),
+    ({"largest_threshold": 2**23}, r"^largest_threshold: 8,388,608 gives a grid that is too long"),
     ({"degree_bound": 2**23}, r"^statistic: can be as large as 8,388,608"),
 ])
 def test_errors_name_the_parameter_that_is_at_fault(some: dict[str, Any], says: str) -> None:
@@ -134,7 +134,7 @@ def test_a_promise_names_its_own_noise(stop: Any, kind: Any) -> None:
 def test_a_target_of_the_component_that_counts_as_examined_is_named() -> None:
     graph = Graph.from_edges([0, 2, 3, 5], [2, 3, 4, 6], people=9)
     targets = {0, 2, 3, 5, 6}
-    with pytest.raises(InvalidInput, match=r"^examined: holds a target of this component that is not released"):
+    with pytest.raises(InvalidInput, match=r"^examined: has a target of this component that is not released"):
         sfs(graph, 0, targets, examined={2})
     shared = {4}
     assert sfs(graph, 0, targets, examined=shared) == [0, 2, 3]
@@ -144,5 +144,5 @@ def test_a_target_of_the_component_that_counts_as_examined_is_named() -> None:
 
 @pytest.mark.parametrize("seed", [16, -1, "0", 0.0, [0, 99]])
 def test_a_seed_that_is_nobody_is_no_target(seed: Any) -> None:
-    with pytest.raises(SeedNotTargeted, match=r"^seed_vertex: .* is nobody's id; every seed must be"):
+    with pytest.raises(SeedNotTargeted, match=r"^seed_vertex: .* belongs to nobody; every seed must be"):
         Investigation(TOY, seed, TARGETS)

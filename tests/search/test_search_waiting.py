@@ -221,7 +221,8 @@ def test_a_journal_that_was_cut_back_ends_the_campaign(how: str, tmp_path: Path)
         path.write_bytes({"cut back": b"\n".join(lines[:1]) + b"\n", "torn": copies[1][:-40], "older": copies[0],
                           "emptied": b""}[how])
         write_answers(tmp_path, ANSWERS)
-        with pytest.raises(InvalidInput, match="cut back, or is an older copy; noise must not be drawn anew"):
+        with pytest.raises(InvalidInput, match="was shortened, or is an older copy; find the complete journal: "
+                                               "the run must not draw its noise a second time"):
             it.settle(tmp_path / "pack", store=store)
         path.write_bytes(copies[1])
         assert it.settle(tmp_path / "pack", store=store).fresh
@@ -234,7 +235,7 @@ def test_noise_that_is_gone_is_not_drawn_anew(tmp_path: Path) -> None:
             it.settle(tmp_path / "pack", store=store)
         shutil.rmtree(tmp_path / "search_journal")
         write_answers(tmp_path, ANSWERS)
-        with pytest.raises(InvalidInput, match="noise must not be drawn anew"):
+        with pytest.raises(InvalidInput, match="the run must not draw its noise a second time"):
             it.settle(tmp_path / "pack", store=store)
 
 

@@ -33,7 +33,7 @@ def test_operators_alone_are_reported_why_a_settlement_stopped(tmp_path: Path) -
         vera = anybody.logged_in("vera")
         for read in (vera("GET", f"/campaigns/{number}/progress")["settling"],
                      vera("GET", f"/campaigns/{number}/jobs/settle")):
-            assert (read["state"], read["problem"]) == ("failed", "it failed; operators can see the reason")
+            assert (read["state"], read["problem"]) == ("failed", "the job failed; operators can see the reason")
         seen = Browser(app)
         seen.log_in("vera")
         assert "operators can see the reason" in seen.see(f"/desk/campaigns/{number}")

@@ -148,8 +148,8 @@ def test_a_regression_is_found_again():
 
 
 @pytest.mark.parametrize(("features", "intercept", "words"), [
-    ((), False, "none given"), ((AGE, Numeric(column="age", lower=0, upper=1)), True, "'age' stands twice"),
-    (("age",), True, "no role"),
+    ((), False, "none given"), ((AGE, Numeric(column="age", lower=0, upper=1)), True, "'age' occurs twice"),
+    (("age",), True, "is not a role"),
 ])
 def test_bad_designs(features, intercept, words):
     with pytest.raises(InvalidInput, match=words) as caught:
@@ -205,7 +205,7 @@ def test_tables_of_every_kind_are_encoded_alike(tmp_path):
 
 def test_what_is_no_table_is_reported():
     for wrong in (np.zeros((3, 2)), 5, [1, 2]):
-        with pytest.raises(InvalidInput, match="is no table"):
+        with pytest.raises(InvalidInput, match="is not a table"):
             DESIGN.encode(wrong)
     with pytest.raises(InvalidInput, match="education: the table has no such column"):
         DESIGN.encode(pa.table({"age": [30], "region": ["North"]}))

@@ -80,7 +80,7 @@ def test_text_is_refused_by_its_name(form: str, tmp_path: Path) -> None:
 def test_no_message_says_which_cell_is_wrong() -> None:
     with pytest.raises(InvalidInput) as error:
         integers_of(pa.table({"index": [1, 2], "message": [7, None]}), ("index", "message"))
-    assert (error.value.field, error.value.problem) == ("message", "a cell is no whole number of 64 bits")
+    assert (error.value.field, error.value.problem) == ("message", "a cell is not a whole number of 64 bits")
 
 
 def test_other_columns_are_refused() -> None:

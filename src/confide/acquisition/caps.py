@@ -85,8 +85,9 @@ class Caps(Declared):
     noise_price: Annotated[float, Parameter("price of the noise", symbol="kappa", above=0)]
     psi_floor: Annotated[float, Parameter("the least virtual cost", symbol="phi", above=0)]
     psi_most: Annotated[float, Parameter(
-        "the largest virtual cost; infinite where the prior's density ends at 0", infinite=True)]
-    approximation: Annotated[float, Parameter("of `solve_grid`; 0 for exact optima", symbol="delta", at_least=0)] = 0.0
+        "the largest virtual cost; infinite if the prior's density ends at 0", infinite=True)]
+    approximation: Annotated[float, Parameter("approximation of `solve_grid`; 0 for exact optima",
+                                              symbol="delta", at_least=0)] = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -171,10 +172,11 @@ class CappedCaps(Declared):
     variance_price: Annotated[float, Parameter("price of the records' own variance", symbol="g", at_least=0)]
     noise_price: Annotated[float, Parameter("price of the noise", symbol="kappa", above=0)]
     psi_floor: Annotated[float, Parameter(
-        "the least virtual cost; nobody above 1 is bought from", symbol="phi", above=0, at_most=1)]
+        "the least virtual cost; the buyer buys nothing from people with a virtual cost above 1",
+                                          symbol="phi", above=0, at_most=1)]
     weight_cap: Annotated[float, Parameter("the largest weight", above=0, at_most=1)]
     outside: Annotated[float, Parameter(
-        "cost of buying nothing; infinite if this is no option", above=0, infinite=True)] = math.inf
+        "cost of buying nothing; infinite if the buyer must buy", above=0, infinite=True)] = math.inf
     approximation: Annotated[float, Parameter("of `solve_capped`", symbol="delta", at_least=0, at_most=1)] = 0.001
 
     @property

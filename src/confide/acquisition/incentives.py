@@ -124,7 +124,8 @@ def direct_from_indirect(
 
     def rule(reports: NDArray[np.float64], person: int) -> Offer:
         if len(reports) != len(players):
-            raise InvalidInput("reports", f"are {len(reports)} for {len(players)} strategies", "must be one each")
+            raise InvalidInput("reports", f"are {len(reports)} for {len(players)} strategies",
+                               "must be one report for each strategy")
         return outcome([play(float(c)) for play, c in zip(players, reports, strict=True)], person)
 
     return rule

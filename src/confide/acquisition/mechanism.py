@@ -170,55 +170,57 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         True
     """
 
-    people: Annotated[int, Parameter("registered slots, fixed and public", symbol="n", at_least=1)]
+    people: Annotated[int, Parameter("number of registered slots, fixed and public", symbol="n", at_least=1)]
     prior: Annotated[ConcernPrior | tuple[ConcernPrior, ...], Parameter(
-        "law of everybody's c, or one for each slot; public, and independent across people and of their records",
+        "law of everybody's c, or one law for each slot; public, with c independent across people and of their records",
         symbol="F")]
     mse_price: Annotated[float, Parameter(
         "cost of one squared unit of error of the mean to the buyer", symbol="gamma", unit="the currency", above=0)]
-    low: Annotated[float, Parameter("public lower end of a record; one below it counts as it")] = 0.0
+    low: Annotated[float, Parameter("public lower end of a record; a record below this end counts as this end")] = 0.0
     high: Annotated[float, Parameter("public upper end of a record")] = 1.0
     variance: Annotated[float | None, Parameter(
-        "public bound of a record's variance, in squared units, never estimated from these records; default "
-        "(high - low)^2/4, which no records exceed", at_least=0)] = None
+        "public bound on a record's variance, in squared units, never estimated from these records; default (high - "
+        "low)^2/4, which is always a bound", at_least=0)] = None
     order: Annotated[float, Parameter("order of the Renyi divergence", symbol="alpha", above=1)] = 2.0
     psi_floor: Annotated[float, Parameter(
-        "least virtual cost: the larger, the less is bought of people who fear the public alone. Without one a record "
-        "would be bought without noise", above=0)] = 0.01
+        "least virtual cost; with a larger value, the buyer buys less from people who fear only the public. With 0, "
+        "the buyer would buy a record without noise", above=0)] = 0.01
     approximation: Annotated[float, Parameter(
-        "share by which the cost may exceed the least; in return no lie gains anything, for any prior. 0 for the exact "
-        "least cost", symbol="delta", at_least=0, at_most=1)] = 0.001
+        "largest excess of the cost over the least cost, as a share. With this excess no lie gains anything, for any "
+        "prior. 0 for the exact least cost", symbol="delta", at_least=0, at_most=1)] = 0.001
     largest_local_loss: Annotated[float | None, Parameter(
-        "the largest local loss of anybody, for any reports; the ledger is charged with it. It limits all weights, and "
-        "nobody with a virtual cost above 1 sells. If it is left out, some reports lead to one person who gives "
-        "everything", unit="nats", above=0)] = None
+        "the largest local loss of anybody, for any reports; the ledger is charged this loss. It limits all weights, "
+        "and nobody with a virtual cost above 1 sells. If it is left out, some reports lead to a contract with the "
+        "whole weight on one person", unit="nats", above=0)] = None
     known_error: Annotated[float | None, Parameter(
-        "with largest_local_loss, the mean squared error of the best guess without buying, in squared units: nothing "
-        "is bought if the guess is cheaper. If it is left out, that of the middle of the range, (high - "
+        "with largest_local_loss, the mean squared error of the best guess without any records, in squared units: the "
+        "buyer buys nothing if the guess is cheaper. If it is left out, the error of the middle of the range, (high - "
         "low)^2/4", above=0)] = None
     price_per_nat: Annotated[float, Parameter(
-        "cost of one nat of loss to a person who fears that leak alone", unit="the currency", above=0)] = 1.0
+        "cost of one nat of loss to a person who fears only this leak", unit="the currency", above=0)] = 1.0
     currency: Annotated[str, Parameter("of payments")] = ""
     minor_units: Annotated[int, Parameter(
-        "how many of the smallest coin make one unit of the currency", at_least=1)] = 100
+        "number of smallest coins in one unit of the currency", at_least=1)] = 100
 
     phases: ClassVar[tuple[Phase, ...]] = (
-        Phase(name="report", asks="how much the platform's knowledge weighs against the public's"),
+        Phase(name="report", asks="weight of a loss towards the platform, against a loss towards the public"),
         Phase(name="contract", asks="whether the person agrees to weight, noise and payment"),
         Phase(name="submission", asks="one noisy record, drawn on the person's device"),
     )
-    share_depends_on: ClassVar[str] = "one's own contract, which follows from all reports and which the platform signed"
+    share_depends_on: ClassVar[str] = ("the person's own contract, which follows from all reports and has the "
+                                       "platform's signature")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.prior, tuple) and len(self.prior) not in {1, self.people}:
-            raise InvalidInput("prior", "is not one prior, or one for each slot", "such as UniformPrior()")
+            raise InvalidInput("prior", "must be one prior, or one prior for each slot", "such as UniformPrior()")
         if not math.isfinite(self.high - self.low) or not self.high > self.low:
             raise InvalidInput("high", f"{self.high!r} is out of range", f"must be above low, which is {self.low!r}")
         if self.variance is not None and self.variance > (self.high - self.low) ** 2 / 4:
             most = printed((self.high - self.low) ** 2 / 4, up=False, digits=6)
             raise InvalidInput("variance", f"{self.variance!r} is out of range",
-                               f"records in [{self.low!r}, {self.high!r}] have at most {most}")
+                               f"must be at most {most}, the largest variance of records in [{self.low!r}, "
+                               f"{self.high!r}]")
         self._check_cap()
         if not self.largest_payment * self.minor_units <= _MOST_COINS:
             raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of more than 2^62 coins",
@@ -237,8 +239,9 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         if self.largest_local_loss < least:
             again, many = partial(replace, self), math.ceil(self._single / self.largest_local_loss)
             raise InvalidInput(
-                "largest_local_loss", f"{self.largest_local_loss:g} is out of reach: at this price of an error "
-                f"{self.people:,} people with equal weights may lose {printed(least, digits=4)} nats each",
+                "largest_local_loss", f"{self.largest_local_loss:g} is too small: at this price of an error, "
+                                      f"{self.people:,} people with equal weights may lose {printed(least, digits=4)} "
+                                      "nats each",
                 [*tried("allow {largest_local_loss} nats or more", again, largest_local_loss=least),
                  *tried("ask {people} people or more", again, people=None if isinstance(self.prior, tuple) else many),
                  "lower the price"])
@@ -388,10 +391,11 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         """
         c = column_of_numbers("reports", reports)
         if c.shape != (self.people,):
-            raise InvalidInput("reports", f"have shape {c.shape}", f"must be ({self.people},), nan for none")
+            raise InvalidInput("reports", f"have shape {c.shape}", f"must have shape ({self.people},), with nan for no "
+                                                                   "report")
         here = ~np.isnan(c)
         if not here.any():
-            raise InvalidInput("reports", "are of nobody", "one person at least must take part")
+            raise InvalidInput("reports", "are of nobody", "at least one person must take part")
         found = self.payment_rule.pay(np.where(here, c, 0.0), present=here)
         solution = found.solution
         exact = found.payments * self.price_per_nat
@@ -433,7 +437,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
                 self.rules[0].piece_of(weight)
             return weight
         if not isinstance(offer, LatticeContract):
-            raise InvalidInput("offer", f"{type(offer).__name__} is no contract", "must be a LatticeContract")
+            raise InvalidInput("offer", f"{type(offer).__name__} is not a contract", "must be a LatticeContract")
         self.check_contract(offer)
         return perturb(private, offer, as_noise(noise)).message
 
@@ -444,12 +448,11 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             InvalidInput: the contract is for another range or order, or it promises less privacy than the plan's caps.
         """
         if (contract.order, contract.low, contract.high) != (self.order, self.low, self.high):
-            raise InvalidInput("contract", "is of another order or range", "must be this campaign's")
+            raise InvalidInput("contract", "has another order or range", "must be a contract of this campaign")
         if contract.epsilon_local > self.caps.local or contract.epsilon_central > self.caps.central:
             local, central = (printed(each, up=False, digits=6) for each in (self.caps.local, self.caps.central))
-            raise InvalidInput("contract", "loses more than the plan allows to anybody",
-                               f"at most {local} towards the platform, {central} towards "
-                               "the public")
+            raise InvalidInput("contract", "has a larger loss than the plan allows for anybody",
+                               f"must be at most {local} towards the platform, and {central} towards the public")
 
     # ---- the platform with records
 
@@ -488,11 +491,11 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             payments[batch.index[here]] = batch.payment[here]
             levels[:, batch.index[here]] = batch.epsilon_local[here], batch.epsilon_central[here]
         if np.count_nonzero(seen) < rows:
-            raise InvalidInput("data", "somebody's contract stands twice")  # never says whose
+            raise InvalidInput("data", "a person's contract occurs twice")  # never says whose
         advance(progress, 1, 2)
         variance = variances.pop() if variances else 0
         if variances or variance < present or steps > self.lattice:
-            raise InvalidInput("data", "is not of one round of contracts")
+            raise InvalidInput("data", "does not come from one round of contracts")
         absent = covered_noise_std(variance - present)
         if absent and steps:
             total = add_missing_noise(source, total, absent, missing_variance=variance - present)
@@ -519,9 +522,10 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         """
         x = column_of_numbers("records", records)
         if x.shape != (self.people,):
-            raise InvalidInput("records", f"have shape {x.shape}", f"must be ({self.people},), nan for none")
+            raise InvalidInput("records", f"have shape {x.shape}", f"must have shape ({self.people},), with nan for no "
+                                                                   "report")
         if as_noise(noise).release_safe and not noise.audited:
-            raise InvalidInput("noise", "is secure: a rehearsal is no release", "use Noise.simulated(seed)")
+            raise InvalidInput("noise", "is secure, but a rehearsal is not a release", "use Noise.simulated(seed)")
         made = self.contracts(reports)
         outcome = self.run(made.records(self.play(made, x, noise)), noise)
         return cast("SimulatedOutcome[MeanBillboard, ErrorCertificate]", outcome)
@@ -602,6 +606,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         if not isinstance(billboard, MeanBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")
         if billboard.steps > self.lattice:
-            raise InvalidInput("billboard.steps", "are more than the lattice has", f"at most {self.lattice}")
+            raise InvalidInput("billboard.steps", "exceed the number of steps of the lattice",
+                               f"at most {self.lattice}")
         if not billboard.steps and billboard.total:
-            raise InvalidInput("billboard.total", "is a sum of no records", "must be 0")
+            raise InvalidInput("billboard.total", "is not 0, but the sum has no records", "must be 0")

@@ -188,8 +188,9 @@ def enclosed_rents(cost: SmoothVirtualCost, sellers: Sellers, replace: Replace, 
         if not np.any(total > tolerance):
             return Enclosed(point.sum(axis=1), total)
         if len(shares) > _CELLS:
-            raise SolverFailed("enclosed_rents", f"rents are known to {total.max():.3g} only, not to {tolerance:.3g}; "
-                               "give narrower bounds of the slope, or use the prior's virtual_cost()")
+            raise SolverFailed("enclosed_rents", f"the error of the rents is up to {total.max():.3g}, not "
+                                                 f"{tolerance:.3g}; give narrower bounds on the slope, or use the "
+                                                 "prior's virtual_cost()")
         widest = np.where(total[:, None] > tolerance, widths, 0.0).max(axis=0)
         split = np.flatnonzero(widest > min(tolerance / (2.0 * len(widest)), widest.max() / 2.0))
         middles = (shares[split] + shares[split + 1]) / 2.0
@@ -350,7 +351,7 @@ class WeightCap(Declared):
     weight_cap: Annotated[float, Parameter("the largest weight", above=0, at_most=1)]
     outside: Annotated[float, Parameter("cost of buying nothing", above=0)]
     psi_floor: Annotated[float, Parameter(
-        "least virtual cost of anybody; virtual costs must not exceed 1, but for infinite ones", above=0, at_most=1)]
+        "least virtual cost of anybody; virtual costs must be at most 1, or infinite", above=0, at_most=1)]
 
 
 @renamed(delta="approximation")
@@ -380,19 +381,21 @@ class PaymentRule(Declared):
         "optimise over a grid that does not depend on the reports, at most 1 + approximation times the least cost; "
         "None for the optimum", above=0, at_most=1)] = None
     cap: Annotated[WeightCap | None, Parameter(
-        "optimise over capped weights alone, on their own grid; needs an approximation")] = None
+        "optimise only over capped weights, on their own grid; needs an approximation")] = None
     rent_tolerance: Annotated[float, Parameter(
-        "share of V to which rents under smooth virtual costs are enclosed", above=0)] = 1e-3
+        "largest error of the rents under smooth virtual costs, as a share of V", above=0)] = 1e-3
 
     def __post_init__(self) -> None:
         super().__post_init__()
         checked_prices(self.variance_price, self.noise_price)
         if self.cap is not None and self.approximation is None:
-            raise InvalidInput("approximation", "is missing", "capped weights are optimised over a grid")
+            raise InvalidInput("approximation", "is missing", "capped weights need an approximation, since they are "
+                                                              "optimised over a grid")
         if not isinstance(self.virtual_cost, VirtualCost | SmoothVirtualCost):
             costs = tuple(self.virtual_cost)
             if not costs or not all(isinstance(cost, VirtualCost | SmoothVirtualCost) for cost in costs):
-                raise InvalidInput("virtual_cost", "is not of virtual costs", "must be one, or one for each person")
+                raise InvalidInput("virtual_cost", "is not of virtual costs",
+                                   "must be one virtual cost, or one for each person")
             object.__setattr__(self, "virtual_cost", costs)
 
     @cached_property

@@ -76,11 +76,11 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
         it = self.mechanism
         prices = {"variance_price": it.variance_price, "noise_price": it.noise_price}
         return (
-            Alternative(name="equal contracts, nobody is asked for a report",
+            Alternative(name="equal contracts, without reports",
                         predicted=_of_model(it, pooling(it.people, **prices)),
-                        refused="it pays everybody like the most concerned person"),
+                        refused="it pays everybody the amount for the most concerned person"),
             Alternative(name="central noise", predicted=_of_model(it, central_only(it.people, **prices)),
-                        refused="everybody would have to trust the platform with the record itself"),
+                        refused="everybody would have to trust the platform with their exact record"),
         )
 
     @property
@@ -88,14 +88,14 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
         """Warnings for the buyer."""
         it, found = self.mechanism, []
         if self.bought < 1:
-            found.append(f"nothing is bought in {1 - self.bought:.1%} of the draws: too few people are within the "
-                         "price, or the guess without buying is cheaper")
+            found.append(f"the buyer buys nothing in {1 - self.bought:.1%} of the draws: too few people accept the "
+                         "price, or the guess without records is cheaper")
         if it.largest_local_loss is None:
-            found.append("losses have no limit of their own: reports can lead to one person who gives everything, and "
-                         f"a campaign is charged for that, epsilon = {self._epsilon:.3g} at delta = {_DELTA:g}. Set "
-                         "largest_local_loss")
+            found.append("losses have no separate limit: some reports lead to a contract with the whole weight on one "
+                         f"person. A campaign is charged for this case, epsilon = {self._epsilon:.3g} at delta = "
+                         f"{_DELTA:g}. Set largest_local_loss")
         if self.root_error >= it.width / 2:
-            found.append("on average the mean would be no better than the middle of the range")
+            found.append("on average, the estimated mean would be no better than the middle of the range")
         return tuple(found)
 
     @property
@@ -170,12 +170,12 @@ def plan(
     given: Any = design
     if not isinstance(given, TwoPartMechanism):
         what = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
-        raise InvalidInput("design", f"{what} is no mechanism", "must be a TwoPartMechanism with the people, their "
+        raise InvalidInput("design", f"{what} is not a mechanism", "must be a TwoPartMechanism with the people, their "
                            "prior and any mse_price, such as 1.0: its price is chosen here")
     if budget is None and error is None:
-        raise InvalidInput("budget", "is missing, and so is error", "give exactly one of budget and error")
+        raise InvalidInput("budget", "is missing, and error is missing, too", "give exactly one of budget and error")
     if budget is not None and error is not None:
-        raise InvalidInput("budget", "is given beside error", "give exactly one of budget and error")
+        raise InvalidInput("budget", "is given together with error", "give exactly one of budget and error")
     if budget is not None:
         return _for_budget(design, positive("budget", budget), draws, seed)
     return _for_error(design, positive("error", error), draws, seed)
@@ -212,7 +212,7 @@ def _for_error(design: TwoPartMechanism, error: float, draws: int, seed: int) ->
     rows = means.rows(high)
     if rows is None or float(rows[:, 1].mean()) > target:
         raise InvalidInput("error", f"{error:g} is out of reach under largest_local_loss",
-                           "allow more than that, or ask more people")
+                           "choose a larger largest_local_loss, or invite more people")
     return _measured(design, high, draws, seed)
 
 
@@ -241,7 +241,8 @@ class _Means:
 def _measured(design: TwoPartMechanism, price: float, draws: int, seed: int) -> AcquisitionPlan:
     rows = _Means(design, draws, seed, "measuring").rows(price)
     if rows is None:
-        raise InvalidInput("largest_local_loss", "is out of reach", "allow more than that, or ask more people")
+        raise InvalidInput("largest_local_loss", "is out of reach", "choose a larger largest_local_loss, or invite "
+                                                                    "more people")
     paid, mse, share, _ = rows.mean(axis=0).tolist()
     return AcquisitionPlan(
         mechanism=replace(design, mse_price=price), payments=paid, root_error=math.sqrt(mse),

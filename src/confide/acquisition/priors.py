@@ -44,7 +44,7 @@ __all__ = [
 # ---- priors
 
 LEAST = Parameter("the least possible report", at_least=0, at_most=1)
-HIGHEST = Parameter("the highest, above the least", above=0, at_most=1)
+HIGHEST = Parameter("the highest possible report, above the least", above=0, at_most=1)
 
 _MASS = 1e-9
 """Largest absolute difference between the sum of the masses and 1."""
@@ -95,13 +95,13 @@ def _row(field: str, values: object) -> tuple[float, ...]:
     except (TypeError, ValueError):
         found = np.array(math.nan)
     if found.ndim != 1 or not np.all(np.isfinite(found)):
-        raise InvalidInput(field, "are no row of finite numbers")
+        raise InvalidInput(field, "are not a row of finite numbers")
     return tuple(found.tolist())
 
 
 def _rising(field: str, values: tuple[float, ...], least: int) -> tuple[float, ...]:
     if len(values) < least or values[0] < 0 or values[-1] > 1 or any(np.diff(values) <= 0):
-        raise InvalidInput(field, "are no rising reports", f"must be {least} or more, all in [0, 1]")
+        raise InvalidInput(field, "are not rising reports", f"must be {least} or more reports, all in [0, 1]")
     return values
 
 
@@ -165,7 +165,8 @@ class PowerPrior(ConcernPrior):
         [0.75, 1.5]
     """
 
-    exponent: Annotated[float, Parameter("above 1, most people fear the platform; below 1, the public", above=0)]
+    exponent: Annotated[float, Parameter("exponent; above 1, most people fear the platform more, below 1 the public",
+                                         above=0)]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -269,7 +270,7 @@ class DiscretePrior(_PathPrior):
         object.__setattr__(self, "points", _rising("points", _row("points", self.points), 1))
         masses = _masses(self.masses, len(self.points))
         if min(masses) == 0:
-            raise InvalidInput("masses", "are 0 for some points", "leave out points that nobody reports")
+            raise InvalidInput("masses", "are 0 for some points", "leave out points with probability 0")
         object.__setattr__(self, "masses", masses)
 
     @cached_property
@@ -317,8 +318,8 @@ class EmpiricalPrior(_PathPrior):
         keep_range(self)
         sample = _row("sample", self.sample)
         if not sample or min(sample) < self.low or max(sample) > self.high:
-            raise InvalidInput("sample", "are no answers of possible people",
-                               f"must be one or more, all in {within(self.low, self.high)}")
+            raise InvalidInput("sample", "are not possible reports",
+                               f"must be one or more reports, all in {within(self.low, self.high)}")
         object.__setattr__(self, "sample", sample)
 
     @cached_property
@@ -361,7 +362,8 @@ def prior_draws(
     count = whole("draws", draws, at_least=1)
     priors = list(prior) if isinstance(prior, Sequence) else [prior]
     if len(priors) not in {1, size}:
-        raise InvalidInput("prior", f"{len(priors)} priors for {size} people", "give one for all, or one each")
+        raise InvalidInput("prior", f"{len(priors)} priors for {size} people",
+                           "give one prior for all people, or one for each")
     rules = [each.virtual_cost().floored(psi_floor) if psi_floor > 0 else each.virtual_cost() for each in priors]
 
     def profiles() -> Iterator[Drawn]:

@@ -36,7 +36,8 @@ def lattice_contract(it: TwoPartMechanism, terms: Mapping[str, Any]) -> LatticeC
         steps, noise_std = int(terms["steps"]), int(terms["sigma"])
         local, central = float(terms["epsilon_local"]), float(terms["epsilon_central"])
     except (LookupError, TypeError, ValueError):
-        raise InvalidInput("contract", "has no terms of a record", "use it as the operator gave it") from None
+        raise InvalidInput("contract", "has no terms of a record", "use the file of the operator without "
+                                                                   "changes") from None
     return LatticeContract(steps, noise_std, local, central, it.order, it.low, it.high)
 
 
@@ -61,7 +62,7 @@ def as_drawn(document: Mapping[str, Any], people: int) -> ContractTerms:
                                      int(document["variance"]))
     ranks = found.index
     if ranks.size and not (ranks[0] >= 0 and ranks[-1] < people and (np.diff(ranks) > 0).all()):
-        raise InvalidInput("contracts", "name people who were not invited, or one of them twice")
+        raise InvalidInput("contracts", "have people who were not invited, or a person twice")
     return found
 
 
@@ -178,5 +179,5 @@ class Submissions:
         if problem != FINE:
             return self.role.reason(problem)
         if not asked:
-            return f"{self.role.column}: no record is asked of this id"
+            return f"{self.role.column}: this id is not asked for a record"
         return f"{self.role.column}: is beyond the range of a device on this contract"

@@ -63,7 +63,7 @@ def column_of_numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
     read = np.array([real(cell) for cell in cells], dtype=np.float64)
     written = any(cell is not None for cell in cells)
     if not cells or (typed and found.dtype != object) or (written and np.isnan(read).all()):
-        raise InvalidInput(field, "are not numbers", "one for each person, nan for none")
+        raise InvalidInput(field, "are not numbers", "one report for each person, nan for no report")
     return read
 
 
@@ -86,12 +86,13 @@ def messages_of(given: Any) -> Mapping[int, int]:
     if isinstance(given, Mapping):
         return given
     if not is_table(given):
-        raise InvalidInput("messages", f"{type(given).__name__} is no mapping and no table",
+        raise InvalidInput("messages", f"{type(given).__name__} is neither a mapping nor a table",
                            "must be rank -> message, or a table of the columns index and message")
     columns = integers_of(given, ("index", "message"), "messages")
     found = dict(zip(columns["index"].tolist(), columns["message"].tolist(), strict=True))
     if len(found) < len(columns["index"]):
-        raise InvalidInput("index", "somebody's message stands twice", "two messages of one record compose")
+        raise InvalidInput("index", "a person's message occurs twice", "give one message for each person, since the "
+                                                                       "losses of two messages add up")
     return found
 
 
@@ -160,7 +161,7 @@ class ContractTerms:
             if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != self.index.shape:
                 raise InvalidInput(name, "is not one number for each contract", f"must be {np.dtype(kind).name}")
         if self.index.ndim != 1 or self.variance < 0 or self.variance.bit_length() > 192:
-            raise InvalidInput("variance", "is out of range", "must be that of all contracts together")
+            raise InvalidInput("variance", "is out of range", "must be the sum over all contracts")
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, Sequence[Any] | NDArray[Any]], variance: int) -> ContractTerms:
@@ -244,16 +245,17 @@ def as_contracted(record: Any) -> Contracted | None:
     elif is_table(record):
         rows = [row for batch in open_table(record).batches(names) for row in batch.to_pylist()]  # exact integers
     else:
-        raise InvalidInput("record", f"{type(record).__name__} is no contract", "must be Contracted")
+        raise InvalidInput("record", f"{type(record).__name__} is not a contract", "must be Contracted")
     if len(rows) != 1:
         raise InvalidInput("record", f"has {len(rows)} rows", "must be one, one's own")
     for name in names:
         if not isinstance(rows[0].get(name), Real | np.bool_):
-            raise InvalidInput(name, "is missing, or no number", f"the columns of a contract are {', '.join(names)}")
+            raise InvalidInput(name, "is missing, or is not a number",
+                               f"the columns of a contract are {', '.join(names)}")
     try:
         return Contracted(**{name: kind(rows[0][name]) for name, kind in _OF_ONE.items()})
     except (ValueError, OverflowError):
-        raise InvalidInput("record", "has a value that is no number", "must be Contracted") from None
+        raise InvalidInput("record", "has a value that is not a number", "must be Contracted") from None
 
 
 @dataclass(frozen=True)
@@ -295,7 +297,7 @@ def as_record_batches(data: object, people: int) -> Iterator[ContractedRecords]:
     """
     batches = [data] if isinstance(data, ContractedRecords) else data
     if not isinstance(batches, Iterable):
-        raise InvalidInput("data", f"{type(data).__name__} holds no records", "pass ContractedRecords, or batches")
+        raise InvalidInput("data", f"{type(data).__name__} has no records", "pass ContractedRecords, or batches")
     for batch in batches:
         if not isinstance(batch, ContractedRecords):
             raise InvalidInput("data", f"a batch is {type(batch).__name__}", "must be ContractedRecords")

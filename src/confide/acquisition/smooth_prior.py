@@ -65,7 +65,7 @@ class SmoothVirtualCost(Declared):
         """
         c = np.asarray(reports, dtype=np.float64)
         if not np.all((c >= self.low) & (c <= self.high)):
-            raise InvalidInput("reports", "one at least is outside the prior's support",
+            raise InvalidInput("reports", "a report is outside the prior's support",
                                f"must be in {within(self.low, self.high)}")
         return np.asarray(self.function(c), dtype=np.float64)
 
@@ -96,7 +96,8 @@ class SmoothPrior(ConcernPrior):
     density: Callable[[Any], Any]
     low: Annotated[float, LEAST] = 0.0
     high: Annotated[float, HIGHEST] = 1.0
-    knots: Annotated[int, Parameter("pieces of the virtual cost; they are finer near both ends", at_least=2)] = 256
+    knots: Annotated[int, Parameter("number of pieces of the virtual cost; the pieces are finer near both ends",
+                                    at_least=2)] = 256
     slope_bounds: Callable[[float, float], tuple[float, float]] | None = None
 
     def __post_init__(self) -> None:
@@ -108,7 +109,7 @@ class SmoothPrior(ConcernPrior):
         self._refuse(c, ~np.isfinite(sums) | np.append(np.diff(sums) < 0, False), "distribution", "does not rise")
         if abs(sums[0]) > 1e-9 or abs(sums[-1] - 1.0) > 1e-9:
             raise InvalidInput("distribution", f"goes from {sums[0]:g} to {sums[-1]:g}", "must go from 0 to 1")
-        self._refuse(c, ~(density >= 0), "density", "is negative or no number")
+        self._refuse(c, ~(density >= 0), "density", "is negative or is not a number")
         inside = self._values(self.density, self._inside(c))
         every = np.column_stack([density[:-1], inside, density[1:]])
         rises, width = np.diff(sums), np.diff(c)
@@ -187,7 +188,7 @@ class SmoothPrior(ConcernPrior):
         if self.slope_bounds is None:
             raise Unsupported("slope_bounds", "a virtual cost without bounds of its slope", "use virtual_cost()")
         psi = self.raw_virtual_cost(self._grid)
-        self._refuse(self._grid[1:], ~(psi[1:] >= psi[:-1]), "density", "makes the virtual cost fall")
+        self._refuse(self._grid[1:], ~(psi[1:] >= psi[:-1]), "density", "gives a falling virtual cost")
         return SmoothVirtualCost(self.raw_virtual_cost, self.slope_bounds, self.low, self.high)
 
 

@@ -97,13 +97,13 @@ class VirtualCost:
             raise InvalidInput("bounds", f"are {bounds.size} for {lows.size} values and {slopes.size} slopes",
                                "must be one more than the values and the slopes")
         if not (bounds[0] >= 0 and bounds[-1] <= 1 and np.all(np.diff(bounds) >= 0)):
-            raise InvalidInput("bounds", "are no rising reports", "must lie in [0, 1]")
+            raise InvalidInput("bounds", "are not rising reports", "must lie in [0, 1]")
         if not (np.all(lows >= 0) and np.all(slopes >= 0) and np.all(np.isfinite(slopes))
                 and np.all(np.isfinite(lows) | (slopes == 0))):
-            raise InvalidInput("lows", "are no virtual costs", "must be >= 0 and rise with a finite slope, if at all")
+            raise InvalidInput("lows", "are not virtual costs", "must be >= 0, constant or rising with a finite slope")
         highs = lows + np.where(slopes > 0, slopes * np.diff(bounds), 0.0)
         if np.any(highs[:-1] > lows[1:] + _TOUCHING * np.maximum(1.0, lows[1:])):
-            raise InvalidInput("lows", "fall from one piece to the next", "must not fall: iron them first")
+            raise InvalidInput("lows", "fall from one piece to the next", "must not fall; apply ironing first")
         highs[:-1] = np.minimum(highs[:-1], lows[1:])
         object.__setattr__(self, "_highs", highs)
         for table in (bounds, lows, slopes, self.gaps, highs):
@@ -146,7 +146,7 @@ class VirtualCost:
         """
         c, psi = (np.asarray(each, dtype=np.float64).reshape(-1) for each in (reports, values))
         if c.size < 2 or c.size != psi.size or not np.all(np.diff(c) > 0):
-            raise InvalidInput("reports", f"are no {psi.size} rising reports", "must be two or more, one per value")
+            raise InvalidInput("reports", f"are not {psi.size} rising reports", "must be two or more, one per value")
         flat = ~np.isfinite(psi[1:])
         slopes = np.where(flat, 0.0, np.diff(np.where(np.isfinite(psi), psi, 0.0)) / np.diff(c))
         return cls.of_pieces(map(Piece, c[:-1].tolist(), c[1:].tolist(), psi[:-1].tolist(), slopes.tolist()))
@@ -201,7 +201,7 @@ class VirtualCost:
         c = np.asarray(reports, dtype=np.float64)
         if not np.all(self.admits(c)):
             low, high = self.support
-            raise InvalidInput("reports", "one at least is outside the prior's support",
+            raise InvalidInput("reports", "a report is outside the prior's support",
                                f"must be in {within(low, high)}" + (", outside its gaps" if len(self.gaps) else ""))
         return np.asarray(np.searchsorted(self.bounds[1:], c, side="left"), dtype=np.intp)
 

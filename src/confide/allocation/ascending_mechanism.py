@@ -65,7 +65,7 @@ def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
     _rounds(auction, board)
     _clearing(auction, board)
     if (board.cutoffs is None) is (auction.on_overflow == "truncate" and board.rounds > 0):
-        raise InvalidInput("cutoffs", "are there without truncation, or missing with it")
+        raise InvalidInput("cutoffs", "are present without truncation, or missing with truncation")
     if board.cutoffs is not None:
         _whole("cutoffs", board.cutoffs)
         if board.cutoffs.shape != (auction.goods,) or not bool(
@@ -73,26 +73,27 @@ def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
             raise InvalidInput("cutoffs", "are no places", f"{auction.goods} numbers in 0..{auction.people}")
     measured = [number is not None for number in (board.surplus, board.welfare)]
     if measured != [auction.certificate_plan is not None] * 2:
-        raise InvalidInput("surplus", "is there without a certificate, or missing with one")
+        raise InvalidInput("surplus", "is present without a certificate, or missing with a certificate")
     if not all(number is None or np.isfinite(number) for number in (board.surplus, board.welfare)):
-        raise InvalidInput("surplus", "is no number")
+        raise InvalidInput("surplus", "is not a number")
 
 
 def _whole(name: str, numbers: Any) -> None:
     if not isinstance(numbers, np.ndarray) or numbers.ndim != 1 or numbers.dtype.kind != "i":
-        raise InvalidInput(name, "is no row of whole numbers")
+        raise InvalidInput(name, "is not a row of whole numbers")
 
 
 def _rounds(auction: Ascending, board: AuctionBillboard) -> None:
     if auction.plentiful:
         if board.rounds or len(board.step) or len(board.reports):
-            raise InvalidInput("rounds", f"{board.rounds} were played", "there is enough of everything for none")
+            raise InvalidInput("rounds", f"{board.rounds} were played", "must be 0, since there are enough copies of "
+                                                                        "every good")
         return
     plan = auction.halting_plan
     asked = min(board.rounds, auction.rounds - 1)  # nobody asks after the last round
     own = len(board.reports)
     if own != (asked if plan.counter is not None else 0):
-        raise InvalidInput("reports", f"{own} numbers", "must be one for each round that was asked about")
+        raise InvalidInput("reports", f"{own} numbers", "must be one for each round with a halting test")
     if plan.rule in ("fixed",) and board.rounds != auction.rounds:
         raise InvalidInput("rounds", f"{board.rounds} were played", f"must be all {auction.rounds}")
     if not 1 <= board.rounds <= auction.rounds:
@@ -105,20 +106,21 @@ def _rounds(auction: Ascending, board: AuctionBillboard) -> None:
         return
     ends = [plan.halts(counts[: r + 1]) for r in range(asked)]
     if any(ends[: board.rounds - 1]) or (board.rounds < auction.rounds and not ends[board.rounds - 1]):
-        raise InvalidInput("rounds", f"{board.rounds} were played", "the test of halting says otherwise")
+        raise InvalidInput("rounds", f"{board.rounds} were played", "the halting test contradicts this number of "
+                                                                    "rounds")
 
 
 def _clearing(auction: Ascending, board: AuctionBillboard) -> None:
     plan = None if auction.plentiful else auction.clearing
     if (plan is None) is not (board.clearing is None):
-        raise InvalidInput("clearing", "is there where a reserve stands in its place, or missing")
+        raise InvalidInput("clearing", "is present although a reserve replaces it, or is missing")
     if plan is None or board.clearing is None:
         return
     edges, cells = np.array(plan.edges, dtype=np.int64), board.clearing.cells
     if not isinstance(cells, np.ndarray) or cells.shape != edges.shape or cells.dtype != np.int64:
         raise InvalidInput("clearing.cells", "are of another shape or type", f"must be {edges.shape} int64")
     if not np.array_equal(board.clearing.edges, edges):
-        raise InvalidInput("clearing.edges", "are not the plan's")
+        raise InvalidInput("clearing.edges", "differ from those of the plan")
     if not np.array_equal(board.clearing.cuts, plan.cuts(cells)):
         raise InvalidInput("clearing.cuts", "do not follow from the cells")
 
@@ -207,7 +209,7 @@ class Ascending(Market[AuctionBillboard]):
     batch: Annotated[int, Parameter("number of bidders who bid between two releases of the counts", symbol="g",
                                     at_least=1)]
     arity: Annotated[int, Parameter("arity of the trees that count bids", at_least=2)]
-    reclear: Annotated[float, Parameter("share of epsilon for the final clearing; 0 for a reserve in its place",
+    reclear: Annotated[float, Parameter("share of epsilon for the final clearing; 0 to use a reserve instead",
                                         symbol="f", at_least=0, below=1)] = 0.3
     reserve: Annotated[int | None, Parameter("copies of each good in reserve against noise", symbol="m",
                                              at_least=0)] = None
@@ -215,7 +217,7 @@ class Ascending(Market[AuctionBillboard]):
     halting: Annotated[Reports, Parameter("rule for an end of the auction before its last round")] = "fixed"
     halt_below: Annotated[int, Parameter("fewer noisy reports than this in a round end the auction, unless halting is "
                                          "\"fixed\"")] = 1
-    halt_with: Annotated[float, Parameter("share of epsilon for a halting rule that looks at more than is published",
+    halt_with: Annotated[float, Parameter("share of epsilon for a halting rule that uses unpublished counts",
                                           above=0, below=1)] = 0.1
 
     _stepwise: ClassVar[bool | None] = None
@@ -229,18 +231,19 @@ class Ascending(Market[AuctionBillboard]):
             raise InvalidInput("rounds", f"{self.rounds} rounds of batches of {self.batch} are too many releases",
                                f"must be at most {_MOST_STEPS:,}")
         if self.reclear + self.certify_with + self._halting_share >= 1:
-            raise InvalidInput("reclear", f"{self.reclear!r} leaves nothing for the prices",
+            raise InvalidInput("reclear", f"{self.reclear!r} leaves no epsilon for the prices",
                                "reclear + certify_with + halt_with must be below 1")
         if self.law == "gaussian" and self.delta <= self.overflow_delta:
-            raise Refused("Gaussian noise needs a delta", "law = 'laplace', or a delta above that of truncation")
+            raise Refused("Gaussian noise needs a delta", "use law = 'laplace', or a delta above that of truncation")
         if self.reserve is not None and self.on_overflow == "truncate" and self.reserve < self.needed_reserve:
             raise Refused(f"with a reserve of {self.reserve:,} truncation costs more than delta",
-                          [*tried("a reserve of {reserve} or more", partial(replace, self),
+                          [*tried("choose a reserve of {reserve} or more", partial(replace, self),
                                   reserve=self.needed_reserve), "on_overflow = 'flag'"])
         if not self.plentiful and min(self.effective_supply) < 1:
-            raise Refused(f"a reserve of {self.effective_reserve:,} leaves nothing of {min(self.copies):,} copies",
+            raise Refused(f"a reserve of {self.effective_reserve:,} uses up all {min(self.copies):,} copies",
                           [*tried("at least {supply} copies of each good", partial(replace, self),
-                                  supply=self.effective_reserve + 1), "a larger epsilon", "reclear in its place"])
+                                  supply=self.effective_reserve + 1), "a larger epsilon",
+                           "use reclear instead of a reserve"])
 
     # ---- what depends on what is sold
 
@@ -423,5 +426,5 @@ class Ascending(Market[AuctionBillboard]):
     def _own(self, billboard: AnyBillboard) -> AuctionBillboard:
         board = as_billboard(billboard)
         if not isinstance(board, AuctionBillboard) or board.rules != self.rules:
-            raise InvalidInput("billboard", "is of another auction")
+            raise InvalidInput("billboard", "belongs to another auction")
         return board

@@ -149,7 +149,8 @@ def full_size_row(mechanism: Market, seed: int = 0) -> AuditRow:
     own = _bearable(scaled(mechanism))
     stated = _stated(own)
     if _numbers(own) > 4 * _NUMBERS:
-        return AuditRow.at_most(_PROMISE, level_of(stated), 0.0, f"not listened to: a run makes {_numbers(own):,} sums",
+        return AuditRow.at_most(_PROMISE, level_of(stated), 0.0, "side channels were not checked, since a run makes "
+                                                                 f"{_numbers(own):,} sums",
                                 vacuous=True, unit=parameter_unit(stated.loss), concern=Concern.PRIVACY)
     values = made_up(own, seed)
     run = recorded(own, values, Noise.simulated(seed))
@@ -164,8 +165,10 @@ def full_size_row(mechanism: Market, seed: int = 0) -> AuditRow:
     measured = _in_the_number_of(stated, own, worst)
     row = AuditRow.of_privacy(
         stated, measured,
-        f"one run of {own.people:,} made-up bidders and {own.goods:,} goods, {len(places)} of them with other rows; "
-        "loss exact along its record", named=_PROMISE, note=f"noise would be flagged below {shown:.2g} of its scale",
+        f"one run of {own.people:,} synthetic bidders and {own.goods:,} goods; {len(places)} bidders are replaced by "
+        "neighbours; loss exact along the run's transcript",
+                              named=_PROMISE, note=f"the audit would flag noise below {shown:.2g} of its "
+                                                            "scale",
         flagged=exceeds(share, 1.0) or exceeds(measured, level_of(stated)))
     if not share:
         return replace(row, verdict=Verdict.VACUOUS)
@@ -283,7 +286,7 @@ def asked(mechanism: Market, seed: int = 0) -> Examined:
         seed: seed of valuations and noise.
     """
     tested = unreleased_parts(mechanism).keys() & charges(mechanism).keys()
-    return Examined(named="privacy: halting, by the noise that it asks for", sound=lambda noise: noise,
+    return Examined(named="privacy: halting, by the requested noise", sound=lambda noise: noise,
                     rows=lambda noise: [row.smaller(_FEW) for row in asked_rows(mechanism, seed, noise)],
                     faults={"half of its noise": lambda noise: DampedNoise(noise, HALF)} if tested else {})
 
@@ -318,7 +321,7 @@ def asked_rows(
         answer = min(float(draw.scale) for draw in inside if draw.stream[-1] != "threshold")
         cost = spent([PureEvent(epsilon=1.0 / level + 2.0 / answer, neighbours=mechanism.relation)], claim)
         rows.append(AuditRow.of_loss(
-            f"privacy: {part}, by the noise that it asks for", claim, promised_parameter(claim), cost,
+            f"privacy: {part}, by the requested noise", claim, promised_parameter(claim), cost,
             f"one run: a threshold with noise of scale {level:g}, each answer of {answer:g}",
             flagged=exceeds(cost, promised_parameter(claim))))
     return rows
@@ -360,8 +363,8 @@ def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pair
             worst, replays = max(worst, np.inf if reported else found.most), replays + 1
             realised = max(realised, abs(found.log_ratio))
     claim = promise(mechanism)
-    evidence = (f"{replays} runs, with the bids of a neighbour replayed on each billboard; all sums, and counts with "
-                f"their noise, are those of the replays; the largest log ratio was {realised:.3g}")
+    evidence = (f"{replays} runs, with the bids of a neighbour replayed on each billboard; all sums and noisy counts "
+                f"equal those of the replays; the largest log ratio was {realised:.3g}")
     where = ", noise drawn in blocks" if blocks else ""
     return AuditRow.at_most(f"privacy: the bidder's own replay of the billboard{where}", promised_parameter(claim),
                             float(worst), evidence, unit=parameter_unit(claim), concern=Concern.PRIVACY)
@@ -382,7 +385,7 @@ def blocks(mechanism: Market, seed: int = 0) -> list[Examined]:
     """
     if not _has_blocks(mechanism, seed):
         return []
-    bugs: dict[str, type[Any]] = {"noise that is drawn in blocks and never added": DropsBlocks}
+    bugs: dict[str, type[Any]] = {"noise that is drawn in blocks but not added": DropsBlocks}
     # Who counts goods moves half of what there is noise for: both worlds bid on the same.
     if not isinstance(mechanism, PAlloc) or not mechanism.valuation.repeats:
         bugs["a quarter of the scale"] = QuarterOfTheScale
@@ -420,9 +423,9 @@ def crafted_row(mechanism: Market) -> AuditRow:
     values[0, 0] = 1.0
     noise = Noise.replayed({("counts", step): [1, -1] for step in range(1, 9)})
     found = recorded(mechanism, values, noise).loss(0, [0.0, 1.0])
-    promised = "privacy: an auction of eight, along a record that attains its epsilon"
+    promised = "privacy: an auction of eight bidders, along a transcript that attains its epsilon"
     return AuditRow.at_most(promised, mechanism.epsilon, abs(found.log_ratio),
-                            f"nobody but one bidder wants anything; true sums {found.moved['counts']} apart in l1",
+                            f"only one bidder wants a good; the true sums differ by {found.moved['counts']} in l1",
                             unit="nats", concern=Concern.PRIVACY)
 
 
@@ -430,7 +433,7 @@ def crafted() -> Examined:
     """Audit along the transcript that attains the promise of 20 nats. Mutants with too little noise show losses of 80
     and 38.5 nats.
     """
-    bugs = (("a quarter of the scale", QuarterOfTheScale), ("levels by the natural logarithm", NaturalLevels))
+    bugs = (("a quarter of the scale", QuarterOfTheScale), ("number of levels by the natural logarithm", NaturalLevels))
     return Examined(named="privacy, an auction of eight", sound=CRAFTED,
                     rows=lambda it: [crafted_row(it).smaller(_FEW)],
                     faults={says: inject_fault(CRAFTED, code) for says, code in bugs})
@@ -440,7 +443,7 @@ def crafted() -> Examined:
 
 _DRAWS = 400  # enough to see a scale that is wrong by a factor two
 _ROUNDS, _BIDS = 8, 4  # of the search over public histories, at most
-_PARTS = "the cost of all releases of a run equals the cost by the parameters, as a share of it"
+_PARTS = "the cost of all releases of a run, as a share of the cost that follows from the parameters"
 
 
 def matching(mechanism: Market, seed: int = 0) -> Audited:
@@ -482,9 +485,10 @@ def _of_plenty(mechanism: Market, seed: int) -> Audited:
     def nothing(it: Market) -> Iterator[AuditRow]:
         drawn = len(recorded(it, run().values, Noise.simulated(seed)).draws)
         for each in it.guarantees().privacy:
-            yield AuditRow.of_privacy(each, math.inf if drawn else 0.0, f"a run asked its noise for {drawn} draws",
-                                      named="privacy: of releases, if there is enough of everything").holding(each)
-        yield AuditRow.at_most("the charge to the ledger, if there is enough of everything", 0.0,
+            yield AuditRow.of_privacy(each, math.inf if drawn else 0.0, f"a run made {drawn} draws of noise",
+                                      named="privacy: number of releases, if there are enough copies of every "
+                                            "good").holding(each)
+        yield AuditRow.at_most("the charge to the ledger, if there are enough copies of every good", 0.0,
                                Accountant(it.events()).epsilon(0.0, calculator="basic"),
                                "the events of a run; epsilon", unit="nats", concern=Concern.BUDGET)
 
@@ -511,7 +515,7 @@ def releases(mechanism: Market) -> Examined:
     return Examined(
         named=_PARTS, sound=mechanism, rows=lambda it: [charge_rows(it._spent(), promise(it), _PARTS)[0]],
         faults={says: inject_fault(mechanism, code) for says, code in (
-            ("everything has twice the budget", TwiceTheBudget), own)})
+            ("every release with twice the budget", TwiceTheBudget), own)})
 
 
 # ---- what the noise rests on
@@ -530,9 +534,9 @@ def reach_rows(mechanism: Market) -> list[AuditRow]:
     own = replace(mechanism, rounds=min(mechanism.rounds, _ROUNDS), bid_cap=min(mechanism.bid_cap, _BIDS),
                   reserve=mechanism.reserve if mechanism.reclear else 0)
     absent = own.neighbours == "add_or_remove"
-    evidence = (f"all public histories of {own.rounds} rounds with {own.bid_cap} bids at most, by dynamic programming "
+    evidence = (f"all public histories of {own.rounds} rounds with at most {own.bid_cap} bids, by dynamic programming "
                 "over a bidder's two states")
-    rows = [AuditRow.at_most("privacy: how far a bidder moves all counts (l1)", float(own.counter.l1_sensitivity),
+    rows = [AuditRow.at_most("privacy: effect of one bidder on all counts (l1)", float(own.counter.l1_sensitivity),
                              float(auction_reach(own.rounds, bid_cap=own.bid_cap, absent=absent)), evidence,
                              unit="bids", concern=Concern.PRIVACY)]
     counter = own.halting_plan.counter
@@ -544,13 +548,13 @@ def reach_rows(mechanism: Market) -> list[AuditRow]:
         else:
             found = auction_reach(own.rounds, counted, bid_cap=own.bid_cap, absent=absent, last_report=False,
                                   bids_count=False)
-        rows.append(AuditRow.at_most("privacy: how far a bidder moves the reports to halt (l1)",
+        rows.append(AuditRow.at_most("privacy: effect of one bidder on the reports for halting (l1)",
                                      float(counter.l1_sensitivity), float(found), evidence,
                                      unit="reports", concern=Concern.PRIVACY))
     if isinstance(own, PMatch) and not absent:
         history = staggered_auction(own.rounds, bid_cap=own.bid_cap)
         moved, _ = bids_and_reports(history.first, history.second, history.billboard)
-        rows.append(AuditRow.at_most("privacy: the same along a history that attains it",
+        rows.append(AuditRow.at_most("privacy: effect of one bidder along a history that attains this effect",
                                      float(own.counter.l1_sensitivity), float(moved),
                                      "the bidders' own replays of that history",
                                      unit="bids", concern=Concern.PRIVACY))

@@ -68,7 +68,7 @@ def worth_rows(
         return []
     least, most, asked = _found(
         mechanism, values, outcome, outcome.shares["price"].to_numpy() if paid is None else np.full(len(values), paid))
-    evidence = f"{asked:,} made-up bidders of one run, by their own rows and the public prices"
+    evidence = f"{asked:,} synthetic bidders of one run, by their own rows and the public prices"
     rows, own = list[AuditRow](), mechanism.guarantees()
     for part in own.of(Participation):
         rows.append(AuditRow.at_least(
@@ -78,7 +78,7 @@ def worth_rows(
         if promise.measure.startswith(_BETTER) and most is not None:
             rows.append(AuditRow.at_most(
                 f"accuracy: {promise.measure}", promise.bound, most, evidence, vacuous=promise.vacuous,
-                note="no better than any good" if promise.vacuous else "",
+                note="no better than an arbitrary good" if promise.vacuous else "",
                 unit="in value", concern=Concern.ACCURACY).holding(*(
                     each for each in promised.of(Accuracy) if each.measure == promise.measure)))
     return rows
@@ -209,12 +209,12 @@ def behaviour(mechanism: Market, seed: int = 0) -> list[Examined]:
         Examined(named="supply", sound=own, rows=lambda it: smaller([supply_row(it, seed).holding(*supplied)]),
                  faults={"an auction without a reserve or a final clearing": _RECKLESS}),
         *(Examined(named="certificate", sound=(run, False), rows=partial(claimed, place),
-                   faults={"the gain of bidders left out of the bound": (certified, True)}) for place in (0, 1)),
+                   faults={"the gain of bidders that the bound leaves out": (certified, True)}) for place in (0, 1)),
         Examined(named="participation", rows=lambda paid: smaller(worth_rows(
             own, run().values, run().outcome, promised, paid)), faults=dear(own)),
         Examined(named="joint privacy", sound=(mechanism, lambda: None),
                  rows=lambda it: spy_row(it[0], seed, it[1]()), faults={
-                     "the exact optimum, sold as epsilon = 0.05": (quiet, lambda: SpyGadgets.drawn(
+                     "the exact optimum, presented as epsilon = 0.05": (quiet, lambda: SpyGadgets.drawn(
                          _GADGETS, _SPIES, worth=0.5, seed=seed).optimum)})]
 
 
@@ -246,8 +246,9 @@ def decode_row(run: _Run, seed: int = 0) -> AuditRow:
     for index in asked.tolist():
         found = run.mechanism.decode(run.values[index], index, run.outcome.billboard)
         wrong += any(shares[name][index].as_py() != found[name] for name in shares.column_names)
-    return AuditRow.at_most("billboard: shares that differ from those that their bidders decode", 0.0, float(wrong),
-                            f"{len(asked)} of {n:,} made-up bidders decode their own",
+    return AuditRow.at_most("billboard: number of shares that differ from the decoded shares of their bidders",
+                            0.0, float(wrong),
+                            f"{len(asked)} of {n:,} synthetic bidders decode their own share",
                             unit="shares", concern=Concern.ACCURACY)
 
 
@@ -264,22 +265,23 @@ def supply_row(mechanism: Market, seed: int = 0) -> AuditRow:
         mechanism: mechanism as the campaign will run it.
         seed: seed of the synthetic bidders and of the noise.
     """
-    promise = "supply: runs that give more than there is"
+    promise = "supply: number of runs that give more copies than the supply"
     if mechanism.on_overflow == "truncate":
         over = float(run_of(mechanism, seed).over > 0)
-        return AuditRow.at_most(promise, 0.0, over, "one run on made-up bidders; requests that do not fit are cut off",
+        return AuditRow.at_most(promise, 0.0, over, "one run on synthetic bidders; requests beyond the supply are cut "
+                                                    "off",
                                 unit="runs", concern=Concern.ACCURACY)
     strict = _strict(mechanism)
     if strict is not None:
         over = float(run_of(strict, seed).over > 0)
-        return AuditRow.at_most(promise, 0.0, over, f"one run on made-up bidders with gamma = {FALSE_ALARM:g}",
+        return AuditRow.at_most(promise, 0.0, over, f"one run on synthetic bidders with gamma = {FALSE_ALARM:g}",
                                 false_alarm=FALSE_ALARM, unit="runs", concern=Concern.ACCURACY)
     runs = max(4, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.failure_probability)))
     most = int(binom.isf(FALSE_ALARM, runs, mechanism.failure_probability))
     over = float(sum(run_of(mechanism, seed * 1009 + number).over > 0 for number in range(runs)))
     return AuditRow.at_most(promise, float(most), over,
-                            f"{runs} runs on made-up bidders; with failure_probability = "
-                            f"{mechanism.failure_probability:g} more than {most} have a probability below "
+                            f"{runs} runs on synthetic bidders; with failure_probability = "
+                            f"{mechanism.failure_probability:g}, more than {most} such runs have a probability below "
                             f"{FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
                             unit="runs", concern=Concern.ACCURACY)
 
@@ -364,13 +366,13 @@ def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = 
     steps = 1 if mechanism.neighbours == "replace" else 2
     chance = 1.0 / (1.0 + math.exp(-steps * mechanism.epsilon))
     most = int(binom.isf(FALSE_ALARM, _GADGETS, chance))
-    promise, claim = "joint privacy: bits that spies guess from their own goods", PureDP(mechanism.epsilon)
+    promise, claim = "joint privacy: number of bits that spies guess from their own goods", PureDP(mechanism.epsilon)
     evidence = (f"{_GADGETS} bidders among {_SPIES} spies each, one run; more than {most} right guesses have a "
                 f"probability below {FALSE_ALARM:g}")
     row = AuditRow.of_loss(promise, claim, float(most), float(guessed), evidence, flagged=guessed > most,
                            false_alarm=FALSE_ALARM, unit="bits")
     if most >= _GADGETS:
-        return [replace(row, verdict="vacuous", note=f"at epsilon = {mechanism.epsilon:g} all bits may be guessed")]
+        return [replace(row, verdict="vacuous", note=f"at epsilon = {mechanism.epsilon:g}, spies may guess all bits")]
     return [row]
 
 

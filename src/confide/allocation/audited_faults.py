@@ -49,28 +49,28 @@ def faults(mechanism: Market) -> dict[str, type[Any]]:
         mechanism: tiny mechanism without a fault.
     """
     found: dict[str, type[Any]] = {
-        "the number of those who want anything, told beside the billboard": Tells,
-        "the same in the certificate": CertifiesTheTruth,
-        "the same as an attribute of the billboard": NotesOnTheBillboard,
-        "the same in the shares' metadata": MarksTheShares}
+        "the number of bidders who want a good, published beside the billboard": Tells,
+        "the number of bidders who want a good, in the certificate": CertifiesTheTruth,
+        "the number of bidders who want a good, as an attribute of the billboard": NotesOnTheBillboard,
+        "the number of bidders who want a good, in the shares' metadata": MarksTheShares}
     if isinstance(mechanism, SinkhornMatch):
-        found["every round takes the budget of all"] = FullBudgetEachRound
+        found["every round spends the budget of all rounds"] = FullBudgetEachRound
     if isinstance(mechanism, PMatch | PAlloc):
-        found["counters tick only when somebody bids"] = SkipsIdleSteps
+        found["counters advance only when somebody bids"] = SkipsIdleSteps
         if min(mechanism.bid_cap, mechanism.rounds) > 1:
-            found["noise as if a bidder bids once"] = BidsOnce
+            found["noise for bidders who bid only once"] = BidsOnce
         if mechanism.clearing is not None:
             found["the final clearing without noise"] = ClearsBare
         counter = mechanism.halting_plan.counter
         if counter is not None and counter.l1_sensitivity > 1 and not getattr(mechanism, "reports_are_free", False):
-            found["reports to halt, counted as if there were one"] = LeavesAReport
+            found["noise of the reports for halting, for one report only"] = LeavesAReport
         if mechanism.certificate_plan is not None:
-            found["surplus and welfare at the full budget each"] = CertifiesTwice
+            found["surplus and welfare, each with the full budget"] = CertifiesTwice
     if isinstance(mechanism, PAlloc) and _copies_count(mechanism):
-        found["cells as if copies of a good lay apart"] = ForgetsCopies
+        found["cells with the sensitivity of separate copies of a good"] = ForgetsCopies
     if isinstance(mechanism, PMatch) and mechanism.clearing is None:
         # Beside a clearing, too many are admitted with probability gamma only.
-        found["holders cut off to fit, without a delta"] = CutsForFree
+        found["holders cut off to fit the supply, without a delta"] = CutsForFree
     return found
 
 

@@ -447,10 +447,11 @@ def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int
         True
     """
     if not 0 <= index < mechanism.people:
-        raise InvalidInput("index", f"{index} is no place", f"must be in 0..{mechanism.people - 1}")
+        raise InvalidInput("index", f"{index} is not a place", f"must be in 0..{mechanism.people - 1}")
     if mechanism.neighbours == "add_or_remove" and not (
             _empty(other) or _empty(record_of(mechanism, values, index))):
-        raise InvalidInput("other", "is another record", "neighbours differ by presence: one of the two is zeros")
+        raise InvalidInput("other", "is another record", "neighbours differ by presence, so one of the two rows must "
+                                                         "be zeros")
     return abs(recorded(mechanism, values, Noise.simulated(seed)).loss(index, other).log_ratio)
 
 

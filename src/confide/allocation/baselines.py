@@ -38,7 +38,7 @@ def _order(order: ArrayLike | None, seed: int, people: int) -> _Integers:
     found = np.asarray(order)
     if found.shape != (people,) or found.dtype.kind not in "iu" or not np.array_equal(
             np.sort(found), np.arange(people)):
-        raise InvalidInput("order", "is no order of all bidders", f"each of 0..{people - 1} once")
+        raise InvalidInput("order", "is not an order of all bidders", f"must have each of 0..{people - 1} once")
     return found.astype(np.int64)
 
 

@@ -78,10 +78,10 @@ class AuctionBillboard(AnyBillboard):
         if len(self.good) != c or len(self.count) != c:
             raise InvalidInput("step", f"{c} steps for {len(self.good)} goods and {len(self.count)} counts")
         if not 0 <= self.rounds <= rules.rounds:
-            raise InvalidInput("rounds", f"{self.rounds} of {rules.rounds} were played")
+            raise InvalidInput("rounds", f"{self.rounds} is not in 0..{rules.rounds}")
         if c and not (self.step.min() >= 1 and self.step.max() <= self.steps and self.good.min() >= 0
                       and self.good.max() < rules.goods):
-            raise InvalidInput("step", "names a release or a good that there is not")
+            raise InvalidInput("step", "names a release or a good that does not exist")
         if (np.diff(self._keys) <= 0).any():
             raise InvalidInput("step", "changes are not in order of goods and steps")
 

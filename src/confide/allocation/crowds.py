@@ -357,8 +357,9 @@ class BundleCrowd:
         serial = "everybody's best remaining choice, in a random order (serial dictatorship)"
         if self._counted:
             return [(serial, counted_serially(self._steps, sum(supply), seed)),
-                    ("the same number for everybody, without asking anybody", spread_evenly(self._steps, sum(supply)))]
-        raffled = ("a lottery of each good for those who want it most, on average",
+                    ("the same number of goods for everybody, without any reports",
+                     spread_evenly(self._steps, sum(supply)))]
+        raffled = ("a lottery of each good among the people who value it most, on average",
                    lottery_of_bundles(self._table, supply, self._most) if _few(self.rows) else math.nan)
         if not _few(self.rows):
             return []

@@ -65,8 +65,9 @@ def decode(record: Any, index: int, billboard: AuctionBillboard) -> int:
         InvalidInput: a record that is no row, no such place, or another mechanism's billboard.
     """
     if not isinstance(as_billboard(billboard), AuctionBillboard):
-        raise InvalidInput("billboard", f"{type(billboard).__name__} is no auction's billboard",
-                           "each mechanism decodes its own: mechanism.decode(record, index, billboard)")
+        raise InvalidInput("billboard", f"{type(billboard).__name__} is not the billboard of an auction",
+                           "use mechanism.decode(record, index, billboard), since each mechanism decodes its own "
+                           "billboards")
     row = as_row(record, billboard.rules.goods)
     found = replay(row, index, billboard)
     clearing, good = billboard.clearing, found.good
@@ -90,7 +91,7 @@ def replay(row: NDArray[np.float64], index: int, billboard: AuctionBillboard) ->
     """
     rules = billboard.rules
     if not 0 <= whole("index", index, at_least=-1) < rules.people:
-        raise InvalidInput("index", f"{index} is no place", f"must be in 0..{rules.people - 1}")
+        raise InvalidInput("index", f"{index} is not a place", f"must be in 0..{rules.people - 1}")
     if not billboard.rounds:  # there is enough of everything
         favourite = int(np.argmax(row)) if bool((row > 0.0).any()) else -1
         return Replay(good=favourite, out=favourite < 0, latest=favourite, seen=0, steps=(), goods=())
@@ -162,7 +163,7 @@ def decode_bundle(record: Any, index: int, billboard: AuctionBillboard) -> list[
             billboard of another kind.
     """
     if not isinstance(billboard.rules, BundleRules):
-        raise InvalidInput("billboard", "is of an auction of single goods")
+        raise InvalidInput("billboard", "belongs to an auction of single goods")
     bidder = billboard.rules.valuation.bidder(own_row(record), billboard.rules.goods)
     replayed = replay_bundle(bidder, index, billboard)
     final = billboard.final_counts
@@ -183,7 +184,7 @@ def replay_bundle(bidder: Bidder, index: int, billboard: AuctionBillboard) -> Bu
     """
     rules = cast("BundleRules", billboard.rules)
     if not 0 <= index < rules.people:
-        raise InvalidInput("index", f"{index} is no place", f"must be in 0..{rules.people - 1}")
+        raise InvalidInput("index", f"{index} is not a place", f"must be in 0..{rules.people - 1}")
     if not billboard.rounds:  # there is enough of everything
         goods = bidder.demand((), np.zeros(rules.goods), rules.bundle)
         return BundleReplay(goods=goods, seen=(0,) * len(goods), steps=(), bid_on=(), reports=())

@@ -205,7 +205,8 @@ class EquilibriumPromises(Declared):
         super().__post_init__()
         for copies in self.supply:
             if copies <= self.reserve:
-                raise InvalidInput("reserve", f"{self.reserve} of {copies} copies", "must leave one of each good")
+                raise InvalidInput("reserve", f"{self.reserve} of {copies} copies",
+                                   "must leave at least one copy of each good")
 
     @property
     def off(self) -> int:

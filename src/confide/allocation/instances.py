@@ -182,7 +182,7 @@ _Bits = NDArray[np.bool_]
 def _bits(field: str, value: ArrayLike) -> _Bits:
     found = np.asarray(value)
     if found.ndim != 1 or not len(found) or found.dtype.kind not in "biu" or not np.isin(found, (0, 1)).all():
-        raise InvalidInput(field, "is no row of bits", "must be one bit or more, each 0 or 1")
+        raise InvalidInput(field, "is not a row of bits", "must be one bit or more, each 0 or 1")
     return found.astype(np.bool_)
 
 
@@ -281,9 +281,9 @@ class SpyGadgets(Declared):
     """
 
     supply: Annotated[int, Parameter("copies of each good, and spies of each gadget", symbol="s", at_least=1)]
-    bits: Annotated[Any, Parameter("(b,) one of each gadget")]
-    tastes: Annotated[Any, Parameter("(b,) which good the spies of a gadget want")]
-    worth: Annotated[float | None, Parameter("of that good to them; by default the printed 1/(4s)", above=0,
+    bits: Annotated[Any, Parameter("(b,) secret bit of each gadget")]
+    tastes: Annotated[Any, Parameter("(b,) good that the spies of each gadget want")]
+    worth: Annotated[float | None, Parameter("value of that good to the spies; by default the printed 1/(4s)", above=0,
                                              at_most=1)] = None
 
     def __post_init__(self) -> None:

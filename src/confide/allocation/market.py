@@ -87,21 +87,25 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         Refused: truncation that costs more than delta.
     """
 
-    people: Annotated[int, Parameter("public slots; one that stays empty counts as a row of zeros", symbol="n",
+    people: Annotated[int, Parameter("number of public slots; an empty slot counts as a row of zeros", symbol="n",
                                      at_least=1)]
     goods: Annotated[int, Parameter("number of different goods", symbol="k", at_least=1)]
-    supply: Annotated[int | tuple[int, ...], Parameter("copies of each good: one number for all, or one for each",
+    supply: Annotated[int | tuple[int, ...], Parameter("copies of each good: one number for all goods, or one number "
+                                                       "for each good",
                                                        symbol="s_j", at_least=1, at_most=_MOST_COPIES)]
     epsilon: Annotated[float, Parameter("privacy loss of the whole outcome, towards everybody else together",
                                         unit="nats", above=0)]
     delta: Annotated[float, Parameter("0 is pure privacy; truncation and Gaussian noise need more", at_least=0,
                                       below=1)] = 0.0
-    certify_with: Annotated[float, Parameter("share of epsilon for the public certificate of welfare; 0 for none",
+    certify_with: Annotated[float, Parameter("share of epsilon for the public certificate of welfare; 0 for no "
+                                             "certificate",
                                              at_least=0, below=1)] = 0.02
     failure_probability: Annotated[float, Parameter(
-        "probability that more copies of some good are given than there are", symbol="gamma", above=0, below=1)] = 0.01
-    on_overflow: Annotated[Overflow, Parameter('"flag": they are still given, from a stock; "truncate": the last '
-                                               "holders get nothing")] = "flag"
+        "probability that the run gives more copies of some good than its supply",
+                                                    symbol="gamma", above=0, below=1)] = 0.01
+    on_overflow: Annotated[Overflow, Parameter(
+        'rule for copies beyond the supply. "flag": the run gives them from a stock; "truncate": the last holders get '
+        "nothing")] = "flag"
     neighbours: Annotated[Neighbours, Parameter("replacement of one bidder's row: any other row, or one of "
                                                 "zeros")] = "replace"
 
@@ -116,7 +120,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         given: Any = self.supply
         copies = tuple(map(int, given)) if isinstance(given, tuple | list) else (int(given),) * self.goods
         if len(copies) != self.goods:
-            raise InvalidInput("supply", f"{len(copies)} numbers", f"must be one, or {self.goods}")
+            raise InvalidInput("supply", f"{len(copies)} numbers", f"must be one number, or {self.goods} numbers")
         object.__setattr__(self, "supply", copies)
         if self.overflow_delta > self.delta:
             raise Refused(f"truncation with failure_probability = {self.failure_probability:g} costs a delta of "

@@ -96,10 +96,10 @@ class PAlloc(Ascending):
     """
 
     valuation: Annotated[BundleClass, Parameter("class of everybody's valuation, of `confide.allocation.bundles`")]
-    bundle: Annotated[int | None, Parameter("number of goods that one bidder may hold; by default, and at most, the "
-                                            "largest bundle that the class wants", symbol="b", at_least=1)] = None
-    outbid_tests: Annotated[OutbidTests, Parameter("time at which bidders drop goods on which they are outbid: in "
-                                                   "their own slot, or at the end of a round")] = "slot"
+    bundle: Annotated[int | None, Parameter("largest number of goods that one bidder may hold; by default, and at "
+                                            "most, the largest bundle of the class", symbol="b", at_least=1)] = None
+    outbid_tests: Annotated[OutbidTests, Parameter("time at which bidders drop goods after they are outbid: in their "
+                                                   "own slot, or at the end of a round")] = "slot"
 
     phases = (Phase(name="bids", asks="one valuation of bundles, sealed"),)
 

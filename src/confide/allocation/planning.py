@@ -53,7 +53,7 @@ _NOISES = 40 * 2**20  # bytes of noise that is held at once, with its temporarie
 _DOUBLINGS = 24
 _TENTHS = 24
 _COMMON = {one.name for one in fields(Market)} | {"charge"}  # what both mechanisms have and mean alike
-UNASKED = "goods handed out without asking anybody"
+UNASKED = "goods assigned without any reports"
 """Name of the baseline that hands out goods without asking anybody, and so needs no privacy."""
 
 _OF_OPTIMUM = "share of the optimum"
@@ -169,22 +169,24 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         if self.mechanism.plentiful:
             return "there is a copy of every good for everybody"
         if share > self.share + _CLEARLY:
-            return "the options leave no choice"
-        return "predicted lower" if share < self.share else "predicted even, and lower where people are alike"
+            return "the options admit only one method"
+        return "predicted lower" if share < self.share else ("the predictions are about equal, and lower for people "
+                                                             "with similar values")
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Reasons to reconsider the plan before a run."""
         found = []
         if self._dearly:
-            found.append(f"SinkhornMatch is predicted at {_mean(self.passed_over):.2f} of the optimum and charges "
-                         f"prices, too; PMatch is predicted at {self.share:.2f}: take SinkhornMatch")
+            found.append(f"the predicted welfare of SinkhornMatch is {_mean(self.passed_over):.2f} of the optimum, "
+                         f"with charged prices, too. The predicted welfare of PMatch is {self.share:.2f}: use "
+                         "SinkhornMatch")
         poor = [one for one in self.crowds.values() if one.welfare < _HARDLY * one.baseline]
         if poor:
             one = min(poor, key=lambda each: each.welfare - each.baseline)
-            found.append(f"hardly more is predicted than where nobody is asked: {one.welfare:.2f} and "
-                         f"{one.baseline:.2f} of the optimum for the same made-up people; a larger epsilon or more "
-                         "copies of each good help")
+            found.append("the predicted welfare is hardly above that of goods assigned without any reports: "
+                         f"{one.welfare:.2f} and {one.baseline:.2f} of the optimum for the same synthetic people. "
+                         "Choose a larger epsilon, or offer more copies of each good")
         return tuple(found)
 
     def plot(self) -> Picture:
@@ -211,28 +213,29 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
         name = wire_name(by)
         said = [f"{name} for {by.people:,} bidders and {by.goods:,} goods: {by.loss} towards everybody else together"]
         if by.plentiful:
-            return (*said, "there is a copy of every good for everybody: each person gets their favourite, and nothing "
-                           "is disclosed about anybody")
+            return (*said, "there is a copy of every good for everybody, so each person gets their favourite, and the "
+                           "run discloses nothing about anybody")
         some = next(iter(self.crowds.values()))
         parts = ", ".join(f"{one.welfare:.2f} ({one.lowest:.3f} to {one.highest:.3f}) on bidders of kind {kind}"
                           for kind, one in self.crowds.items())
         said += [
-            f"welfare is predicted at {parts}, as a share of the optimum: {some.runs} made-up crowd"
-            f"{'s' * (some.runs > 1)} of each kind, noise drawn anew. This is a simulation, not a promise",
-            *(f"of the crowds of kind {kind}, goods handed out without asking reach {one.baseline:.2f}; "
+            f"the predicted welfare is {parts}, as a share of the optimum, by {some.runs} simulated "
+            f"population{'s' * (some.runs > 1)} of each kind with new noise. This is a simulation, not a promise",
+            *(f"in populations of kind {kind}, goods assigned without any reports reach {one.baseline:.2f}; "
               + " and ".join(f"{name} {share:.2f}" for name, share in one.baselines.items())
               + ", which are not private" for kind, one in self.crowds.items()),
-            f"where everybody values the goods alike it is {self.alike:.2f}: the other copies stay behind",
-            f"with probability {1 - by.failure_probability:g}, no good is given beyond its supply; {self.reserve:,} "
-            f"copies of a usual good stay behind for that",
+            f"the predicted welfare is {self.alike:.2f} if everybody has the same values for the goods: the other "
+            "copies are not assigned",
+            f"with probability {1 - by.failure_probability:g}, the run gives no good beyond its supply; for this, "
+            f"{self.reserve:,} copies of a typical good stay in reserve",
         ]
         claims = [one.certificate for one in self.crowds.values() if one.certificate is not None]
         if claims:
             said.append(f"the public certificate is predicted to claim at least {min(claims):.2f} of the optimum")
         if self.passed_over:
             other = "PMatch" if name == "SinkhornMatch" else "SinkhornMatch"
-            said.append(f"{other} was predicted at {_mean(self.passed_over):.2f}"
-                        + (", charging prices as well: take that" if self._dearly else ""))
+            said.append(f"the predicted welfare of {other} is {_mean(self.passed_over):.2f}"
+                        + (", with charged prices, too: use it instead" if self._dearly else ""))
         said.append(f"{self.draws:,} draws of noise; about {self.seconds:.3g} seconds and {self.megabytes:,.0f} "
                     f"megabytes")
         return tuple(said)
@@ -298,7 +301,7 @@ def plan(
         >>> plan(5_000, 5, 800, epsilon=0.02)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        confide.contract.errors.Refused: at epsilon = 0.02 ... does no better than goods handed out without asking ...
+        confide.contract.errors.Refused: at epsilon = 0.02 ... is not better than goods assigned without any reports ...
     """
     one_of("mechanism", mechanism, ("any", "pmatch", "sinkhorn"))
     kinds = _kinds(mechanism, options)
@@ -333,10 +336,11 @@ def plan(
     if not worth_it(expected):
         enough = least_epsilon(lambda at, tried: predicted(type(best).for_budget(epsilon=at, **sizes), prior,
                                                            runs=tried, seed=seed), epsilon, runs)
-        better = [f"SinkhornMatch, predicted at {_mean(other):.2f}"] if other and worth_it(other) else []
+        better = [f"SinkhornMatch, with a predicted welfare of {_mean(other):.2f}"] if other and worth_it(other) else []
         raise hopeless(best, expected, enough, *better)
     if not other and not refused:
-        refused = "not looked at: " + (f"mechanism = {mechanism!r}" if mechanism != "any" else "it lacks an option")
+        refused = "not looked at: " + (f"mechanism = {mechanism!r}" if mechanism != "any" else "the method lacks an "
+                                                                                               "option")
     return _planned(best, expected, beside, other, refused, named, alike[0])
 
 
@@ -347,7 +351,7 @@ def _kinds(mechanism: str, options: Mapping[str, Any]) -> list[type[_Advised]]:
     if not kinds:
         known = {one.name for kind in allowed[mechanism] for one in fields(kind)}
         unknown = sorted(set(options) - known) or sorted(options)
-        raise InvalidInput(unknown[0], "is no option of such a matching", f"options are {', '.join(sorted(known))}")
+        raise InvalidInput(unknown[0], "is not an option of such a matching", f"options are {', '.join(sorted(known))}")
     return kinds
 
 
@@ -435,15 +439,16 @@ def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: fl
         others: other remedies.
     """
     one = min(expected.values(), key=lambda each: each.welfare - each.baseline)
-    few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good {wire_name(market)} does "
-           f"no better than goods handed out without asking anybody ({one.welfare:.2f} of the optimum predicted, and "
-           f"{one.baseline:.2f} for the same made-up people without asking them)")
+    few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good {wire_name(market)} is not "
+           f"better than goods assigned without any reports (predicted welfare: {one.welfare:.2f} of the optimum, and "
+           f"{one.baseline:.2f} for the same synthetic people without any reports)")
     if not math.isfinite(enough):
-        return Refused(few, ["no epsilon would do: goods need more copies", *others])
+        return Refused(few, ["no epsilon is enough: offer more copies of the goods", *others])
     copies = " and ".join(dict.fromkeys(f"{math.ceil(copy * enough / market.epsilon):,}" for copy in sorted(
         set(market.copies))[:2]))
     return Refused(few, [Remedy("an epsilon of {epsilon}", {"epsilon": enough}, digits=2),
-                         f"{copies} copies of a good with as many times the bidders (not tried)", *others])
+                         f"{copies} copies of a good, with the number of bidders multiplied by the same factor (not "
+                         "tried)", *others])
 
 
 def _planned(

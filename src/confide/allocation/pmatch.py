@@ -52,8 +52,8 @@ class PMatch(OneGood[AuctionBillboard], Ascending):
         [-1, 3, -1, 1, 0]
     """
 
-    charge: Annotated[bool, Parameter("whether the final price is charged; then a good that is not worth its price is "
-                                      "not taken")] = False
+    charge: Annotated[bool, Parameter("true if the final price is charged; nobody then takes a good with a value below "
+                                      "its price")] = False
 
     @classmethod
     def for_budget(

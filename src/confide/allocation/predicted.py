@@ -182,7 +182,7 @@ def made_up(
     rows = Valuations.of(table, people=len(table), goods=goods)
     drawn = study_generator(seed, "prior").integers(len(table), size=people)
     if not rows.values.any():
-        raise InvalidInput("prior", "is worth nothing to anybody")
+        raise InvalidInput("prior", "has no value for anybody")
     return {"prior": Valuations.of(rows.values.reshape(-1, goods)[drawn], people=people, goods=goods)}
 
 

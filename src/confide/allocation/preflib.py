@@ -78,13 +78,13 @@ class PrefLib:
             numbers = {str(number): number for number in range(1, count + 1)}
         missing = [good for good in self.goods if not 1 <= numbers.get(good, 0) <= count]
         if missing:
-            raise InvalidInput("goods.names", f"{missing[0]!r} is no alternative of {self.path.name}")
+            raise InvalidInput("goods.names", f"{missing[0]!r} is not an alternative of {self.path.name}")
         found_goods = [-1] * count
         for place, good in enumerate(self.goods):
             found_goods[numbers[good] - 1] = place
         if self.unlisted == "reject" and -1 in found_goods:
             raise InvalidInput("goods.names", f"leave out alternative {found_goods.index(-1) + 1} of {self.path.name}",
-                               'name all alternatives, or say unlisted = "ignore"')
+                               'name all alternatives, or set unlisted = "ignore"')
         return tuple(found_goods)
 
     def check(self) -> None:
@@ -101,15 +101,17 @@ class PrefLib:
                 continue
             if ending in _STRICT and len({place for _, place in pairs}) < len(pairs):
                 raise InvalidInput("source", f"line {number} of {self.path.name} has ties",
-                                   f"orders of a {ending} file have none; with ties it is .toi, or .toc")
+                                   f"orders of a {ending} file have no ties; a file with ties must end in .toi or .toc")
             if ending in _COMPLETE and len(pairs) < count:
                 raise InvalidInput("source", f"line {number} of {self.path.name} ranks {len(pairs)} of {count} "
-                                   "alternatives", f"orders of a {ending} file rank all; else it is .soi, or .toi")
+                                   "alternatives", f"orders of a {ending} file rank all alternatives; a file with "
+                                                   "partial orders must end in .soi or .toi")
         said = self._head().get("NUMBER VOTERS")
         if said is not None and (not re.fullmatch(_NUMBER, said) or int(said) != people):
-            raise InvalidInput("source", f"the lines of {self.path.name} are of {people:,} people, and its head says "
-                               f"NUMBER VOTERS: {said}",
-                               "a line is lost, or a count is wrong: everybody after it would have another's place")
+            raise InvalidInput("source", f"the lines of {self.path.name} have {people:,} people, but its head has "
+                                         f"NUMBER VOTERS: {said}",
+                               "correct the file: a line is lost or a count is wrong, so everybody after it would have "
+                               "another person's place")
 
     def _head(self) -> dict[str, str]:
         """Mapping from key to value of the lines "# KEY: value". Of repeated keys the last counts."""
@@ -158,10 +160,11 @@ class PrefLib:
         reported, orders, at = dict[str, str](), list[tuple[int, int, list[tuple[int, int]]]](), 0
         for number, people, pairs in self._orders(len(goods)):
             if at + people > roster.count:
-                reported[f"line {number}"] = "more people than were declared"
+                reported[f"line {number}"] = "more people than the head declares"
             here = max(0, min(people, roster.count - at))
             if pairs is None:
-                reported.update((roster.identity(at + each), "is no order of the alternatives") for each in range(here))
+                reported.update((roster.identity(at + each), "is not an order of the "
+                                                             "alternatives") for each in range(here))
             elif here:
                 orders.append((at, here, pairs))
             at += people

@@ -49,8 +49,8 @@ class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
         given: Any = self.auction
         if not isinstance(given, Market):
             what = "None" if given is None else type(given).__name__
-            raise InvalidInput("auction", f"{what} is no matching",
-                               "give one with its public parameters, such as SinkhornMatch.for_budget(...)")
+            raise InvalidInput("auction", f"{what} is not a matching",
+                               "give a matching with its public parameters, such as SinkhornMatch.for_budget(...)")
 
         super().__post_init__()
 

@@ -68,7 +68,7 @@ class Points(Declared):
     lowest: Annotated[float, Parameter("number that counts as 0, as an empty cell does")] = 0.0
     highest: Annotated[float, Parameter("number that counts as 1")] = 1.0
     out_of_bounds: Annotated[Literal["reject", "clip"], Parameter(
-        "a number beyond makes the row unusable, or moves to the bound")] = "reject"
+        "rule for a number out of bounds: the row is unusable, or the number is moved to the bound")] = "reject"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -136,13 +136,13 @@ class Ranks:
     def __post_init__(self) -> None:
         given = tuple(self.points)
         if not given or not all(non_negative(f"points[{place}]", each) >= 0 for place, each in enumerate(given, 1)):
-            raise InvalidInput("points", "are none", "must be one number for the first place, and so on")
+            raise InvalidInput("points", "are none", "must be one number for each place, from the first place on")
         if not given[0] > 0:
-            raise InvalidInput("points[1]", f"{given[0]!r} is not above 0", "the best place must be worth something")
+            raise InvalidInput("points[1]", f"{given[0]!r} is not above 0", "the best place must have a value above 0")
         for place, (better, worse) in enumerate(pairwise(given), 2):
             if worse > better:
                 raise InvalidInput(f"points[{place}]", f"{worse!r} is above {better!r}",
-                                   "no place may be worth more than a better one")
+                                   "no place may have a higher value than a better place")
 
     @classmethod
     def borda(cls, goods: int) -> Ranks:
@@ -194,7 +194,7 @@ class PointsTogether(Points):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.total >= self.highest - self.lowest or not np.isfinite(self.total):
-            raise InvalidInput("total", f"{self.total:g} is less than one good may be worth",
+            raise InvalidInput("total", f"{self.total:g} is below the largest value of one good",
                                f"must be at least {printed(self.highest - self.lowest)}")
 
     @property

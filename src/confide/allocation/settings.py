@@ -340,7 +340,7 @@ def bundle_settings(
         Refused: a reserve that leaves no copy of a good, or an option that needs a delta.
     """
     if not isinstance(valuation, BundleClass):
-        raise InvalidInput("valuation", f"{valuation!r} is no class of valuations")
+        raise InvalidInput("valuation", f"{valuation!r} is not a class of valuations")
     copies, people = typical(supply), whole("people", people, at_least=1)
     wanted = valuation.largest(whole("goods", goods, at_least=1))
     one = 1.0 / wanted if highest is None else positive("highest", highest, at_most=1.0)

@@ -146,15 +146,17 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
                                                   at_most=1000)] = 0.2
     end_temperature: Annotated[float, Parameter("temperature of the last round, not above the first", at_least=_COLDEST,
                                                 at_most=1000)] = 0.02
-    step: Annotated[float, Parameter("how far a price moves for each factor e of demand over supply",
+    step: Annotated[float, Parameter("change of a price for each factor e of demand over supply",
                                      unit="temperatures", above=0, at_most=100)] = 1.2
-    growth: Annotated[float, Parameter("budget of a round over that of the round before it", at_least=0.01,
+    growth: Annotated[float, Parameter("ratio of the budget of a round to the budget of the round before",
+                                       at_least=0.01,
                                        at_most=100)] = 1.2
     clear: Annotated[float, Parameter("share of epsilon for the final count", above=0, below=1)] = 0.4
-    spread: Annotated[float, Parameter("how much public biases add to the worth of a good, to break ties",
+    spread: Annotated[float, Parameter("largest public random amount that is added to the value of a good, to break "
+                                       "ties",
                                        at_least=0, at_most=1)] = 0.02
-    charge: Annotated[bool, Parameter("whether the final price is charged; then nobody asks for a good that is not "
-                                      "worth its price")] = False
+    charge: Annotated[bool, Parameter("true if the final price is charged; nobody then asks for a good with a value "
+                                      "below its price")] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -162,11 +164,11 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
             raise InvalidInput("end_temperature", f"{self.end_temperature!r} is too large",
                                f"must be at most start_temperature, {self.start_temperature!r}")
         if self.clear + self.certify_with >= 1:
-            raise InvalidInput("clear", f"{self.clear!r} leaves nothing for the prices",
+            raise InvalidInput("clear", f"{self.clear!r} leaves no epsilon for the prices",
                                "clear + certify_with must be below 1")
         least = min(*self.budgets, self.part(self.clear) * WHOLE)
         if self.l1_sensitivity * WHOLE / least > LARGEST_SCALE:
-            raise InvalidInput("epsilon", f"{self.epsilon!r} is too small for noise of 64 bits")
+            raise InvalidInput("epsilon", f"{self.epsilon!r} is too small: the noise would exceed 64 bits")
 
     @classmethod
     def for_budget(
@@ -327,7 +329,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:
         board = self._own(billboard)
         if not 0 <= index < self.people:
-            raise InvalidInput("index", f"{index} is no place", f"must be in 0..{self.people - 1}")
+            raise InvalidInput("index", f"{index} is not a place", f"must be in 0..{self.people - 1}")
         best = self.wanted(as_row(record, self.goods), index, board)
         rate = int(board.rates[best])
         if best < 0 or (rate < PUBLIC_RANGE and not public_number_of(board.public_seed, index) < rate) or (
@@ -372,31 +374,33 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
                 raise InvalidInput("paths", "do not follow from the demands")
             path = self.moved(path, board.demands[r], r) if r < rounds else path
         if self.plentiful and (board.asked.any() or not bool((board.rates == PUBLIC_RANGE).all()) or board.public_seed):
-            raise InvalidInput("rates", "let somebody go without", "there is enough of everything")
+            raise InvalidInput("rates", "leave some bidder without a good",
+                               "must give everybody the requested good, since there are enough copies")
         if not self.plentiful and not is_public_seed(board.public_seed):
             raise InvalidInput("public_seed", "is not 64 hexadecimal digits")
         if not self.plentiful and not np.array_equal(board.rates, self.rates(board.asked)):
-            raise InvalidInput("rates", "do not follow from the numbers of those who ask")
+            raise InvalidInput("rates", "do not follow from the numbers of bidders who ask for each good")
         if (board.cutoffs is not None) is not (self.on_overflow == "truncate" and not self.plentiful):
-            raise InvalidInput("cutoffs", "are there without truncation, or missing with it")
+            raise InvalidInput("cutoffs", "are present without truncation, or missing with truncation")
         if board.cutoffs is not None:
             _of_shape("cutoffs", board.cutoffs, shape)
             if not bool(((board.cutoffs >= 0) & (board.cutoffs <= self.people)).all()):
                 raise InvalidInput("cutoffs", "are no places", f"{self.goods} numbers in 0..{self.people}")
         measured = [number is not None for number in (board.surplus, board.welfare)]
         if measured != [self.certificate_plan is not None] * 2:
-            raise InvalidInput("surplus", "is there without a certificate, or missing with one")
+            raise InvalidInput("surplus", "is present without a certificate, or missing with a certificate")
         if not all(number is None or np.isfinite(number) for number in (board.surplus, board.welfare)):
-            raise InvalidInput("surplus", "is no number")
+            raise InvalidInput("surplus", "is not a number")
 
     def _own(self, billboard: AnyBillboard) -> ScalingBillboard:
         board = as_billboard(billboard)
         if not isinstance(board, ScalingBillboard):
             raise InvalidInput("billboard", f"{type(board).__name__} is of another mechanism",
-                               "SinkhornMatch reads those of its own runs")
+                               "SinkhornMatch reads only billboards of its own runs")
         if (board.people, board.goods) != (self.people, self.goods):
-            raise InvalidInput("billboard", f"is of another market: {board.people:,} people and {board.goods:,} goods",
-                               f"this one has {self.people:,} and {self.goods:,}")
+            raise InvalidInput("billboard", f"belongs to another market, with {board.people:,} people and "
+                                            f"{board.goods:,} goods",
+                               f"this market has {self.people:,} people and {self.goods:,} goods")
         return board
 
 

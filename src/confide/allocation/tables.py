@@ -108,9 +108,9 @@ def gathered(batches: Iterable[Rows], people: int, goods: int) -> Valuations:
 
 def _check(batch: Rows, people: int, goods: int) -> None:
     if len(batch.index) and not 0 <= batch.index.min() <= batch.index.max() < people:
-        raise InvalidInput("data", "holds a row of nobody", f"places are 0 to {people - 1}")
+        raise InvalidInput("data", "has a row that belongs to no place", f"places are 0 to {people - 1}")
     if len(batch.named) and not 0 <= batch.named.min() <= batch.named.max() < goods:
-        raise InvalidInput("data", "names a good that there is not", f"goods are 0 to {goods - 1}")
+        raise InvalidInput("data", "names a good that does not exist", f"goods are 0 to {goods - 1}")
 
 
 # ---- one column for each good
@@ -232,7 +232,9 @@ def read_long(
         [0.0, 0.125, 0.25, 0.625]
     """
     if id == "row":
-        raise InvalidInput("people.id", "'row' is no column", "several lines may belong to one person: name their id")
+        raise InvalidInput("people.id", "'row' is not a column",
+                           "name the column of ids, since several lines may belong "
+                                                              "to one person")
     if len({id, good, value}) < 3:
         raise InvalidInput("data", f"{id!r}, {good!r} and {value!r} are not three columns")
     return _long(source.batches([id, good, value]), goods, scale, roster, (id, good, value), unlisted == "ignore",
@@ -291,7 +293,7 @@ def _long(
                     for person, at in zip(later.who.tolist(), later.at.tolist(), strict=True))
     bad = lines.only(~again & ((lines.which < 0) | (lines.wrong != FINE)))
     for place in np.argsort(bad.at).tolist():
-        why = f"{columns[1]}: is no good; {_listed(goods)}" if bad.which[place] < 0 else reason(
+        why = f"{columns[1]}: is not a good; {_listed(goods)}" if bad.which[place] < 0 else reason(
             goods[bad.which[place]], int(bad.wrong[place]), scale)
         reported.setdefault(roster.identity(int(bad.who[place])), why)
     if rejected is not None:
@@ -362,7 +364,7 @@ def typed(given: Mapping[str, str], *, goods: Sequence[str], scale: Scale) -> di
     found: dict[int, float] = {}
     for name, text in given.items():
         if name not in places:
-            raise InvalidInput("record", f"{name!r} is no good of this campaign",
+            raise InvalidInput("record", f"{name!r} is not a good of this campaign",
                                did_you_mean(name, goods, _listed(goods), cutoff=0.5))
         cells, wrong = judged_cells(name, pa.array([str(text)], pa.large_string()), scale)
         if wrong[0] != FINE:

@@ -149,9 +149,9 @@ class Valuations:
         starts, named = np.asarray(table.indptr), np.asarray(table.indices)
         if len(starts) != table.shape[0] + 1 or starts[0] != 0 or bool((np.diff(starts) < 0).any()) \
                 or starts[-1] != len(named) or len(named) != len(table.data):
-            raise InvalidInput("values", "is no sparse array: its rows do not follow each other")
+            raise InvalidInput("values", "is not a valid sparse array: its rows are not in order")
         if len(named) and not 0 <= int(named.min()) <= int(named.max()) < table.shape[1]:
-            raise InvalidInput("values", "names a good that there is not", f"goods are 0 to {table.shape[1] - 1}")
+            raise InvalidInput("values", "names a good that does not exist", f"goods are 0 to {table.shape[1] - 1}")
         if not _ascending(starts, named):  # whatever its flags say
             table = table.copy()
             table.has_sorted_indices = False
@@ -167,7 +167,8 @@ class Valuations:
         bad = self._bad(clip=clip)
         if len(bad) and unusable == "refuse":
             raise InvalidInput("values", f"row {int(bad[0])} holds a value that is not a number in [0, 1]",
-                               "each must be in [0, 1]; `Valuations.of(..., clip=True)` moves those beyond its ends")
+                               "each must be in [0, 1]; `Valuations.of(..., clip=True)` moves other values to the "
+                               "nearer end")
         if not len(bad) and not clip:
             return self
         values = np.nan_to_num(self.values, nan=0.0)
@@ -269,7 +270,7 @@ def as_row(record: Any, goods: int) -> NDArray[np.float64]:
         row = np.zeros(goods)
         for good, value in record.items():
             if not isinstance(good, int | np.integer) or not 0 <= good < goods:
-                raise InvalidInput("record", f"{good!r} is no good", f"goods are 0 to {goods - 1}")
+                raise InvalidInput("record", f"{good!r} is not a good", f"goods are 0 to {goods - 1}")
             row[good] = _number(value)
     else:
         try:

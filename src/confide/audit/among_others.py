@@ -43,9 +43,9 @@ def among_others(run: Run, pair: Neighbours, seed: int, streams: Collection[Stre
     (among, declared), (by_itself, _) = (_moved(run, each, seed, streams, paid) for each in (pair, alone))
     if not among > by_itself * _MORE:  # also where one is no number
         return ""
-    return (f"; this record moves the value under the noise by {among:.6g} there (declared: {declared:.6g}), and by "
-            f"{by_itself:.6g} alone. So its effect depends on other records, as with a bound, a selection or a "
-            "standard that follows from the data: see the tutorial 'A mechanism of your own'")
+    return (f"; this record moves the protected value by {among:.6g} among these people (declared: {declared:.6g}), "
+            f"and by {by_itself:.6g} without other people. So the record's effect depends on other records, as with a "
+            "bound, a selection or a standardisation from the data: see the tutorial 'A mechanism of your own'")
 
 
 def _alone(pair: Neighbours) -> Neighbours | None:

@@ -40,12 +40,12 @@ __all__ = ["COVERED", "NAMED", "Lost", "about_the_charge", "as_promise", "charge
 
 # ---- charging
 
-NAMED = "the charge to the ledger equals the cost by the parameters, as a share of it"
+NAMED = "the charge to the ledger, as a share of the cost that follows from the parameters"
 """Name of the row for mechanisms with promises that are sums of their events. Promises that are sums of events cannot
 show that a charge is too small.
 """
 
-_PROMISE = "the charge to the ledger equals the promised loss, as a share of it"
+_PROMISE = "the charge to the ledger, as a share of the promised loss"
 
 
 def charge_rows(
@@ -90,7 +90,8 @@ def _row(events: tuple[Event, ...], promised: Loss, name: str) -> AuditRow:
     row = replace(row, side="exactly")
     if exceeds(most, 1.0) or least >= 1.0 - RELATIVE:
         return row
-    return replace(row, measured=least, verdict=Verdict.BROKEN, note="less is charged than is promised")
+    return replace(row, measured=least, verdict=Verdict.BROKEN, note="the ledger is charged less than the promised "
+                                                                     "loss")
 
 
 def _shares(events: tuple[Event, ...], promised: Loss) -> tuple[tuple[float, ...], str]:
@@ -158,7 +159,7 @@ def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
         >>> paid = (PureEvent(epsilon=0.6, neighbours=Relation.BIT),)
         >>> row, injected = covered_rows([Lost("privacy", PureDP(1.0), 0.5, paid)])
         >>> row.verdict.value, round(row.measured, 3), [(control.mutant, control.flagged) for control in injected]
-        ('kept', 0.833, [('0.75 of it is charged', True)])
+        ('kept', 0.833, [('0.75 of the charge', True)])
         >>> covered_rows([Lost("privacy", PureDP(1.0), 1.0, paid)])[0].verdict.value
         'broken'
     """
@@ -166,7 +167,7 @@ def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
     if not priced:
         return AuditRow(
             COVERED, 1.0, None, "", Verdict.NOT_MEASURED,
-            "no loss was measured in a parameter of which the events have a price", concern=Concern.BUDGET,
+            "no loss was measured in a parameter for which the events have a price", concern=Concern.BUDGET,
             side="at most", unit="times the charge"), ()
     row = _covered_row(priced)
     share = float(row.measured or 0.0)
@@ -174,8 +175,8 @@ def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
         return row, ()
     factor, found = first_flagged(share, lambda factor: _covered_row([
         each._replace(paid=tuple(_less(event, factor) for event in each.paid)) for each in priced]).flagged)
-    return replace(row, note=f"a charge of {factor:.2g} of it is flagged here" if found else row.note), (
-        Control(COVERED, f"{factor:.2g} of it is charged", found),)
+    return replace(row, note=f"the audit flags {factor:.2g} of the charge" if found else row.note), (
+        Control(COVERED, f"{factor:.2g} of the charge", found),)
 
 
 def _covered_row(lost: Sequence[Lost]) -> AuditRow:
@@ -184,7 +185,7 @@ def _covered_row(lost: Sequence[Lost]) -> AuditRow:
     return AuditRow.at_most(
         COVERED, 1.0, share, f"{worst.named}: {worst.measured:.6g}, against the price of its events by the "
         f"accountant's sharpest rule, {_price(worst):.6g} {parameter_unit(worst.loss)}", concern=Concern.BUDGET,
-        vacuous=not share, note="" if share else "no loss was measured, so that no charge is too small for it",
+        vacuous=not share, note="" if share else "no loss was measured, so no charge is too small for it",
         unit="times the charge")
 
 

@@ -241,7 +241,7 @@ def level_of(promise: Privacy) -> float:
         InvalidInput: the loss is of a kind that no audit knows.
     """
     if not isinstance(promise.loss, Loss):
-        raise InvalidInput("promise", f"{promise.loss} is no loss that an audit knows")
+        raise InvalidInput("promise", f"{promise.loss} is not a loss that an audit knows")
     return promised_parameter(promise.loss)
 
 

@@ -70,7 +70,7 @@ def completed(
 Paid = Callable[[Privacy, tuple[Event, ...]], Iterable[Event]]
 """Function from a promise and the events of a whole run to the events that pay for the promised loss."""
 
-_CHARGE = "the charge to the ledger equals the promised loss, as a share of it"
+_CHARGE = "the charge to the ledger, as a share of the promised loss"
 _FAR_TOO_LOW = 0.01
 _NOTHING = ZCDP(1e-9)
 
@@ -182,7 +182,7 @@ def _charge_row(shares: list[float]) -> AuditRow:
     row = replace(row, side="exactly")
     if exceeds(share, 1.0) or share >= 1.0 - RELATIVE:
         return row
-    return replace(row, verdict=Verdict.BROKEN, note="less is charged than is promised")
+    return replace(row, verdict=Verdict.BROKEN, note="the ledger is charged less than the promised loss")
 
 
 def _number(promise: Privacy) -> float:

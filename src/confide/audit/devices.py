@@ -143,17 +143,18 @@ def check_devices(kind: Any, mechanism: Mechanism, roles: Sequence[Role]) -> Non
                                    "draw the message of the device from `noise`, with the record as center or input; "
                                    "if the operator reads records, promise nothing to the collector")
         if not isinstance(kind, LocalKind):
-            raise InvalidInput("mechanism", f"{name} promises {promise.sentence()!r}, and records of the kind "
-                                            f"{kind.name!r} are handed in as they are: no device calls its `submit`",
-                               "begin the kind with `confide.campaign.kinds.DeviceKind`, or give it what "
-                               "`confide.contract.LocalKind` has; where the operator reads records, promise nothing to "
-                               "the collector")
+            raise InvalidInput("mechanism", f"{name} promises {promise.sentence()!r}, but people hand in unchanged "
+                                            f"records to a campaign of the kind {kind.name!r}, since no device calls "
+                                            "its `submit`",
+                               "derive the kind from `confide.campaign.kinds.DeviceKind`, or give it the members of "
+                               "`confide.contract.LocalKind`; if the operator reads records, promise nothing to the "
+                               "collector")
 
 
 def _leaks(mechanism: Mechanism, roles: Sequence[Role], promise: Privacy) -> tuple[str, ...]:
     """Names of everything in a report that distinguishes two records whatever the noise is."""
     claims: Any = {"": promise.loss}
-    failed = f"{type(mechanism).__name__}: `submit` fails on made-up records"
+    failed = f"{type(mechanism).__name__}: `submit` fails on synthetic records"
     try:
         found = fixed_transcript_audit(lambda record, noise: drawn_locally(record, noise, mechanism),
                                        reports(roles, promise.neighbours),
@@ -168,8 +169,8 @@ def _leaks(mechanism: Mechanism, roles: Sequence[Role], promise: Privacy) -> tup
 
 # ---- device runs
 
-DECODED = "people with another share on their own device than in the run"
-CHECKED = "billboards of its runs that a verifier would call forged"
+DECODED = "number of people with another share on their own device than in the run"
+CHECKED = "number of billboards of its runs that a verifier would call forged"
 JOINTLY = "privacy: everything that others see of a run, jointly"
 
 
@@ -239,7 +240,7 @@ def decoded_row(
         for place, share in zip(places, outcome.shares.take(pa.array(places)).to_pylist(), strict=True):
             wrong += dict(decode(reported[place], place, outcome.billboard)) != share
             tried += 1
-    return AuditRow.at_most(DECODED, 0.0, float(wrong), f"{tried:,} decodes of runs on made-up {of}",
+    return AuditRow.at_most(DECODED, 0.0, float(wrong), f"{tried:,} decodes of runs on synthetic {of}",
                             unit="people", concern=Concern.ACCURACY)
 
 
@@ -261,7 +262,7 @@ def checked_row(rounds: Iterable[tuple[Any, bool]], check: Callable[[Any], None]
         else:
             refused += not agrees
     return AuditRow.at_most(CHECKED, 0.0, float(refused),
-                            f"its own check, and the sums of {runs} runs on made-up {of}", unit="runs",
+                            f"the mechanism's own check, and the sums of {runs} runs on synthetic {of}", unit="runs",
                             concern=Concern.ACCURACY)
 
 
@@ -279,5 +280,5 @@ def refused_row(boards: Iterable[Any], check: Callable[[Any], None]) -> AuditRow
             check(board)
         except InvalidInput:
             refused += 1
-    return AuditRow.at_most(CHECKED, 0.0, float(refused), f"{runs} runs on made-up people", unit="billboards",
+    return AuditRow.at_most(CHECKED, 0.0, float(refused), f"{runs} runs on synthetic people", unit="billboards",
                             concern=Concern.ACCURACY)

@@ -242,7 +242,7 @@ class Transcripts:
         if any(map(_nearly, together)):
             controls.append(Control(self.named, "everything released twice", flags(_twice(self.run))))
         if any(_shows_again(self.run, pair) for pair in pairs):
-            controls.append(Control(self.named, "the noise of one draw used again", flags(
+            controls.append(Control(self.named, "the noise of one draw used twice", flags(
                 lambda data, noise: self.run(data, RepeatedNoise(noise)))))
 
         def changed(by: Callable[[Noise], Noise]) -> dict[str, TranscriptAudit]:
@@ -325,21 +325,22 @@ class Laws:
             if wrong := self._wrong(draw):
                 return rows, [Control("law of the noise", words, self._row(source, draw).flagged)
                               for words, source in wrong]
-        return [_noted(row, f"no control: {self.samples} draws of this law would not show a wrong source")
+        return [_noted(row, f"no control: {self.samples} draws of this law are too few to show a wrong source")
                 for row in rows], []
 
     def _wrong(self, draw: Draw) -> list[tuple[str, Noise]]:
         """Descriptions and sources of the faulty noise that samples of one draw's distribution can show."""
         damped = (f"a source with {self.factor:.2g} of the scale", self._damped(self.factor))
         if draw.law == "selection":
-            even = ("a source that selects evenly", self._damped(_EVEN))
+            even = ("a source that selects uniformly", self._damped(_EVEN))
             return [source for source, factor in ((damped, self.factor), (even, _EVEN))
                     if shows_selection(draw, factor, self.samples, self.false_alarm)]
         if draw.law == "channel":  # which may be nearly certain
             return [damped]
         return [] if draw.law not in _ADDED or self.samples * (1 - likeliest(draw)) < _TELLING else [
             damped, ("a source that adds nothing", ForcedNoise([])),
-            ("a source that starts anew for every stream", StuckNoise(lambda: Noise.simulated(self.seed)))]
+            ("a source that starts again with the same seed for every stream",
+             StuckNoise(lambda: Noise.simulated(self.seed)))]
 
     def _damped(self, factor: float) -> Noise:
         return DampedNoise(Noise.simulated(self.seed), factor)
@@ -378,9 +379,9 @@ class FullSize:
                 break
         if found is not None:
             words = f"noise at {found[0]:g} of its scale"
-            return [_noted(row, f"{words} is flagged here") for row in rows], [
+            return [_noted(row, f"the audit flags {words}") for row in rows], [
                 Control(row.promise, f"{words}, at this size alone", row.flagged) for row in found[1]]
-        least = f"so few people that less noise would not show, down to {min(self.factors):g} of its scale"
+        least = f"with so few people the audit does not flag less noise, down to {min(self.factors):g} of its scale"
         return [row if row.verdict is Verdict.VACUOUS else replace(
             _noted(row, least), verdict=Verdict.VACUOUS, holds=()) for row in rows], []
 

@@ -93,16 +93,17 @@ def exact_audit(
         (1.098612, True)
     """
     if not isinstance(laws, Mapping):
-        raise InvalidInput("laws", f"{type(laws).__name__} is no mapping", "must be {data set: its output law}")
+        raise InvalidInput("laws", f"{type(laws).__name__} is not a mapping", "must be {data set: its output law}")
     pairs = list(combinations(laws, 2)) if neighbours is None else list(neighbours)
     if not pairs:
-        raise InvalidInput("neighbours", "no pair of neighbours", "give at least one")
+        raise InvalidInput("neighbours", "has no pair of neighbours", "give at least one")
     found: list[tuple[float, float]] = []
     flagged = False
     for first, second in pairs:
         for key in (first, second):
             if key not in laws:
-                raise InvalidInput("neighbours", f"{key!r} has no output law", "every data set of a pair needs one")
+                raise InvalidInput("neighbours", f"{key!r} has no output law", "every data set of a pair needs an "
+                                                                               "output law")
         both = (_measure(laws[first], laws[second], claim), _measure(laws[second], laws[first], claim))
         found.append(both)
         flagged = flagged or _breaks(laws[first], laws[second], claim, max(both))
@@ -140,7 +141,7 @@ def _measure(p: ArrayLike, q: ArrayLike, claim: Loss) -> float:
         case RenyiDP():
             return renyi_divergence(p, q, claim.alpha)
         case _:
-            raise InvalidInput("claim", f"{type(claim).__name__} is no loss this audit knows",
+            raise InvalidInput("claim", f"{type(claim).__name__} is not a loss that this audit knows",
                                "PureDP, ApproxDP, ZCDP, GDP or RenyiDP")
 
 

@@ -38,13 +38,13 @@ from confide.privacy.noise.arguments import StreamName
 
 __all__ = ["DIFFERS", "Neighbours", "TranscriptAudit", "fixed_transcript_audit"]
 
-DIFFERS = "the published values differ although all noisy answers are the same"
+DIFFERS = "the published values differ although all noisy answers are equal"
 """Text of the leak by which the published values of two runs distinguish two neighbours."""
 
 Published = Callable[[Any], bytes]
 _LAPLACE = {"laplace", "discrete_laplace", "vector_laplace"}
 _GAUSSIAN = {"gaussian", "discrete_gaussian"}
-_REPORTED = "the progress messages of the run differ although all noisy answers are the same"
+_REPORTED = "the progress messages of the run differ although all noisy answers are equal"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,14 +98,14 @@ class TranscriptAudit:
         """The result as a row of an `AuditReport`. The row can also cover promises that follow from the audited
         promise.
         """
-        measured, evidence = self.measured, (f"its own run on {self.pairs} pairs of neighbours: published alike on "
-                                             f"equal noise, {exactly(self.formulas)}")
+        measured, evidence = self.measured, (f"the mechanism's own run on {self.pairs} pairs of neighbours: equal "
+                                             f"publications on equal noise, {exactly(self.formulas)}")
         if self.leaks:
             measured, evidence = math.inf, self.leaks[0]
         elif self.doubts:
             measured, evidence = math.nan, self.doubts[0]
         note = "" if self.flagged or self.shown is None else \
-            f"noise would be flagged below {self.shown:.2g} of its scale"
+            f"the audit would flag noise below {self.shown:.2g} of its scale"
         if self.promise is not None:
             return AuditRow.of_privacy(self.promise, measured, evidence, named=promise, note=note, flagged=self.flagged)
         row = AuditRow.of_loss(promise, self.claim, self.promised, measured, evidence, flagged=self.flagged)
@@ -167,7 +167,7 @@ def fixed_transcript_audit(
     count = 0
     for count, pair in enumerate(pairs, 1):
         if not isinstance(pair, Neighbours):
-            raise InvalidInput("pairs", f"{type(pair).__name__} is no pair", "must hold Neighbours")
+            raise InvalidInput("pairs", f"{type(pair).__name__} is not a pair", "must hold Neighbours")
         for number in range(histories):
             history = RecordingNoise(noise((count - 1) * histories + number))
             shown, reported = _once(run, pair.first, history, pair.published)
@@ -184,7 +184,7 @@ def fixed_transcript_audit(
                 before, others = others, _other_answers(others, parts)
                 doubts |= dict.fromkeys(_kept(before, others, parts))
                 if _once(run, pair.first, ForcedNoise(others), pair.published) != (shown, reported):
-                    leaks["noisy answers that should stay hidden reach the public"] = None
+                    leaks["the public sees noisy answers that must stay private"] = None
                     break
             for each in replayed:
                 both = zip(history.draws, forced.draws, strict=False)
@@ -195,7 +195,7 @@ def fixed_transcript_audit(
     for part in dict.fromkeys([*claims, *parts]):
         if part and not any(belongs(draw, part) for draw in drawn.values()):
             names = ", ".join("/".join(map(str, name)) for name in list(drawn)[:8]) or "none"
-            leaks[f"no noise was asked for by the name {part!r}; names are {names}"] = None
+            leaks[f"the run draws no noise with the name {part!r}; its names are {names}"] = None
     out = {}
     for each in replayed:
         promised = promised_parameter(each.loss)
@@ -250,7 +250,7 @@ class _Replayed(NamedTuple):
     def loss(self) -> Loss:
         found = self.claim.loss if isinstance(self.claim, Privacy) else self.claim
         if not isinstance(found, Loss):
-            raise InvalidInput("claims", f"{found} is no loss that an audit knows")
+            raise InvalidInput("claims", f"{found} is not a loss that an audit knows")
         return found
 
 
@@ -267,15 +267,15 @@ def _other_answers(draws: Sequence[Draw], parts: Mapping[str, UnreleasedIntermed
 
 def _kept(draws: Sequence[Draw], others: Sequence[Draw], parts: Mapping[str, UnreleasedIntermediate]) -> list[str]:
     """Descriptions of the unreleased parts in which the replacement left some answers unchanged."""
-    return [f"the other answers of {part!r} keep some of its noisy answers as they were, or leave them out, so that "
-            "nothing shows that these are hidden: its loss is not known until `other_answers` changes every one"
+    return [f"`other_answers` leaves some noisy answers of {part!r} unchanged or out, so the audit cannot see whether "
+            "these answers stay private. The loss is unknown until `other_answers` changes every noisy answer"
             for part in parts if kept_entries([draw for draw in draws if belongs(draw, part)], others)]
 
 
 def _leaks(first: Sequence[Draw], second: Sequence[Draw]) -> list[str]:
     found = []
     if [draw.request for draw in first] != [draw.request for draw in second]:
-        found.append("the noise that is asked for (law, scale, size, order) depends on the data")
+        found.append("the requested noise (law, scale, size, order) depends on the data")
     if all(draw.law == "split" for draw in first):
-        found.append("the run asks for no noise at all")
+        found.append("the run draws no noise")
     return found

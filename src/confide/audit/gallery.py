@@ -82,50 +82,52 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
     Example:
         >>> forgotten = next(exhibit for exhibit in exhibits() if "forgotten" in exhibit.bug)
         >>> forgotten.report().passed, forgotten.audit(True).evidence
-        (True, 'the published values differ although all noisy answers are the same')
+        (True, 'the published values differ although all noisy answers are equal')
     """
     return (
         _by_fixed_transcript(
-            "randomised response off by one", "odds of e^1.41 where e is promised",
+            "randomised response with an error by one", "odds of e^1.41, while the promise is e",
             partial(_respond, categories=_CATEGORIES), partial(_respond, categories=_CATEGORIES - 1), _ANSWERS,
         ),
         _by_fixed_transcript(
-            "noise divided by the dimension", "each coordinate takes the whole of epsilon",
+            "noise divided by the dimension", "each coordinate spends the whole epsilon",
             partial(_vector, scale=_DIMENSION / EPSILON), partial(_vector, scale=1 / EPSILON), _VECTORS,
         ),
         _sampled(alpha),
         _by_fixed_transcript("missing noise", "the answer itself", _mean, _bare, _PAIR),
         _by_fixed_transcript(
-            "noise that is drawn and then forgotten", "the answer itself, under a label that says private",
+            "noise that is drawn and then forgotten", "the exact answer, under a label that says private",
             _mean, _forgetful, _PAIR,
         ),
         _biased(alpha),
         _damped(alpha),
         _against_its_law("one seed for every stream", "the difference of any two answers, exactly",
                          lambda _: StuckNoise(lambda: Noise.simulated(12)), 1.0 - 2.0 ** (-_DRAWS // 2), alpha),
-        _by_fixed_transcript("bounds taken from the data", "the largest value, by the size of the noise",
-                             _mean, _own_bounds, _PAIR),
-        _by_fixed_transcript("a stop that depends on the data", "how many counts are above zero, by where it ends",
-                             _counts, _until_empty, _SPARSE),
-        _by_fixed_transcript("a seed of its own", "the answer itself, to anybody who guesses the seed",
+        _by_fixed_transcript(
+            "bounds taken from the data", "the largest value, which follows from the size of the noise",
+            _mean, _own_bounds, _PAIR),
+        _by_fixed_transcript(
+            "a stop that depends on the data", "the number of counts above zero, which follows from the place of the stop",
+            _counts, _until_empty, _SPARSE),
+        _by_fixed_transcript("a seed of its own", "the exact answer, to anybody who guesses the seed",
                              _mean, _own_seed, _PAIR),
         _by_fixed_transcript(
-            "natural logarithm for levels", "1.9 times the promised epsilon, to anybody who sees all counts",
+            "a natural logarithm used for levels", "1.9 times the promised epsilon, to anybody who sees all counts",
             partial(_running, scale=8 / _TREE.epsilon), partial(_running, scale=2 * math.log(8) / _TREE.epsilon), _BIDS,
             _TREE,
         ),
         _by_fixed_transcript(
-            "a clock that ticks only when something happens", "when something happened",
+            "a clock that advances only at an event", "when something happened",
             partial(_running, scale=8 / _TREE.epsilon), partial(_running, scale=8 / _TREE.epsilon, lazy=True), _NO_BID,
             _TREE,
         ),
         _by_fixed_transcript(
-            "sparse vector that goes on after its alarm", "one more epsilon for each alarm",
+            "sparse vector that continues after its alarm", "one more epsilon for each alarm",
             partial(_alarms, last=True), partial(_alarms, last=False), _ALARMS, CLAIM,
             _UNRELEASED, _rare_alarms,
         ),
         _by_fixed_transcript(
-            "a threshold taken from the data", "the largest count, by when the alarm rings",
+            "a threshold taken from the data", "the largest count, which follows from the time of the alarm",
             partial(_alarms, last=True), _own_threshold, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _by_fixed_transcript(
@@ -133,7 +135,7 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
             partial(_alarms, last=True), _faint_alarms, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _by_fixed_transcript(
-            "a noisy answer shown beside the alarm", "its distance above the threshold, beyond the paid cost",
+            "a noisy answer shown beside the alarm", "the distance above the threshold, which exceeds the charged cost",
             partial(_alarms, last=True), _shown_alarms, _ALARMS, CLAIM, _UNRELEASED, _rare_alarms,
         ),
         _by_fixed_transcript(
@@ -189,7 +191,7 @@ def _by_fixed_transcript(
         run = broken if is_broken else sound
         return fixed_transcript_audit(run, [pair], {"": claim}, noise, unreleased)[""].row(bug)
 
-    return Exhibit(bug=bug, consequence=consequence, method="its own run on neighbours", audit=audit)
+    return Exhibit(bug=bug, consequence=consequence, method="the mutant's own run on neighbours", audit=audit)
 
 
 def _sum(values: Values) -> float:
@@ -324,7 +326,7 @@ def _sampled(alpha: float) -> Exhibit:
 
     rate = float(integrate.quad(beyond, 0.0, np.inf)[0])
     power = flag_probability(float(np.log(0.5 / rate)), EPSILON, _RUNS, alpha, rate=rate)
-    return Exhibit(bug="noise divided by the dimension, seen from outside",
+    return Exhibit(bug="noise divided by the dimension, found from outputs alone",
                    consequence="the sum of the coordinates, four times sharper than promised",
                    method=f"{_RUNS} samples of each data set", audit=audit, power=power, false_alarm=alpha)
 
@@ -352,7 +354,7 @@ def _biased(alpha: float) -> Exhibit:
     least = float(stats.kstwo.isf(alpha / 2, _DRAWS))
     share = float(np.exp(-_SHIFT) / 2)
     power = float(stats.binom.cdf(np.floor((0.5 - least) * _DRAWS), _DRAWS, share))
-    return _against_its_law("a biased sampler", "biased estimates, and odds beyond epsilon at the edge",
+    return _against_its_law("a biased sampler", "biased estimates, and odds above epsilon at the edge",
                             lambda sound: ShiftedNoise(sound, _SHIFT), power, alpha)
 
 
@@ -364,5 +366,5 @@ def _damped(alpha: float) -> Exhibit:
 
     least = float(stats.kstwo.isf(alpha / 2, _DRAWS))
     power = float(stats.binom.sf(np.ceil((0.5 + least) * _DRAWS) - 1, _DRAWS, 0.75))
-    return _against_its_law("noise at half the scale", "twice the epsilon that is promised",
+    return _against_its_law("noise at half the scale", "twice the promised epsilon",
                             lambda sound: DampedNoise(sound, 0.5), power, alpha)

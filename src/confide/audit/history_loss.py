@@ -271,6 +271,8 @@ def exactly(formulas: Sequence[str]) -> str:
 
     Example:
         >>> exactly([]), exactly(["counts"])
-        ('loss exact there', "loss there by the mechanism's own formula for counts")
+        ('loss exact on these pairs', "loss on these pairs by the mechanism's own formula for counts")
     """
-    return f"loss there by the mechanism's own formula for {', '.join(formulas)}" if formulas else "loss exact there"
+    return ("loss on these pairs by the mechanism's own formula for "
+            f"{', '.join(formulas)}") if formulas else ("loss exact on "
+                                                                                                    "these pairs")

@@ -107,7 +107,7 @@ def best_response(
         (0.3, 0.04)
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InvalidInput("low", f"[{low!r}, {high!r}] is no interval", "low < high, both finite")
+        raise InvalidInput("low", f"[{low!r}, {high!r}] is not an interval", "low < high, both finite")
     if not low <= truth <= high:
         raise InvalidInput("truth", "outside the report space", "must be in [low, high]")
     points = whole("points", points, at_least=3)

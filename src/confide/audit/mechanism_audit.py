@@ -55,7 +55,7 @@ _LEAST_NOISE = 2.0**-40  # of an injected fault
 _NOTHING = "the mechanism makes no statement about it"
 _CENTRAL = (Audience.PUBLIC, Audience.OTHERS)
 _SHARES = "each participant's share follows from their own record and the public result"
-_COVERED = "the charge to the ledger covers every promise, in its own notion and for its own neighbours"
+_COVERED = "the charge to the ledger covers every promise, in the promise's own notion and for its own neighbours"
 _UNSEEN = "the audit does not see effects elsewhere (files, network, duration, output past Python's own streams)"
 _MEASURED = "promises of privacy that were measured"
 
@@ -146,12 +146,13 @@ def audit_mechanism(
         bugs += injected
     rows += measured
     if not any(_measures_privacy(row, promises) for row in rows):
-        rows.append(AuditRow.at_least(_MEASURED, 1.0, 0.0, "nothing of its privacy was measured"
-                                      + ("" if built(people, len(roles)) else " among so many people"),
+        rows.append(AuditRow.at_least(_MEASURED, 1.0, 0.0, "no promise of privacy was measured"
+                                      + ("" if built(people, len(roles)) else " among this number of people"),
                                       unit="promises", concern=Concern.PRIVACY))
     elif unknown:
         rows.append(AuditRow.at_least(_MEASURED, float(len(attacked)), float(len(attacked) - unknown),
-                                      "those that were not say why", unit="promises", concern=Concern.PRIVACY))
+                                      "the row of each other promise has the reason",
+                                      unit="promises", concern=Concern.PRIVACY))
     step()
     return completed(AuditReport(tuple(rows), tuple(bugs)), promises, dict.fromkeys(Concern, _NOTHING),
                      partial(_why_not, large=not built(people, len(roles))))
@@ -224,8 +225,9 @@ class _Attack:
             changed = [name for name, held in kept(self.mechanism).items() if held != before.get(name)]
             if changed:
                 row = AuditRow.unmeasured(
-                    self.promise, f"a run changes {', '.join(changed[:3])}, which the next one finds, and its modules "
-                                  "cannot be imported anew: put them into files, or keep nothing there")
+                    self.promise, f"a run changes {', '.join(changed[:3])}, the next run sees the change, and the "
+                                  "audit cannot import these modules again: put the code into files, or keep no values "
+                                  "between runs")
         return found, row, alone
 
 
@@ -262,7 +264,7 @@ def _attack(
         first=first if first_run(mechanism, lambda it: it) is not None else None,
         part=part,
         unreleased={name: _rule(rule) for name, rule in mechanism.unreleased_streams().items()},
-        few=central and people * len(roles) > CELLS, among="" if whole else f"at most {MOST + 1:,} made-up people",
+        few=central and people * len(roles) > CELLS, among="" if whole else f"at most {MOST + 1:,} synthetic people",
         named=promise.whole or promise.part in parts, words=lambda pair: pair_words(pair, roles), seed=seed)
 
 
@@ -283,20 +285,21 @@ def _rule(rule: Any) -> UnreleasedIntermediate:
     """Rule for a stream that is not published itself."""
     found = _UNRELEASED.get(rule) if isinstance(rule, str) else rule
     if not isinstance(found, UnreleasedIntermediate):
-        raise InvalidInput("unreleased_streams", f"{rule!r} is no rule",
+        raise InvalidInput("unreleased_streams", f"{rule!r} is not a rule",
                            f"must be {', '.join(map(repr, _UNRELEASED))} or a confide.audit.UnreleasedIntermediate")
     return found
 
 
 def _power(found: Replay, count: int, *, anew: bool, few: bool) -> str:
     """Text of the faults that may remain although the verdict is "kept"."""
-    chance = "" if count == 0 else (f", {count} of them random, each with noise of its own: a fault that shows in "
-                                    f"{met(count):.2g} of such is met with probability .99, a rarer one may be missed")
-    spoke = "; it warned, printed or logged, the same of two neighbours" if found.spoke else ""
-    there = "" if anew else ("; its modules could not be imported anew, so the values that they keep between runs were "
-                             "there")
-    own = "; few of these many people are compared" if few else ""
-    return f"{found.pairs:,} pairs are no proof{chance}{own}; {_UNSEEN}{spoke}{there}"
+    chance = "" if count == 0 else (f", {count} of them random, each with its own noise. The audit finds a fault that "
+                                    f"shows in {met(count):.2g} of random pairs with probability 0.99, and may miss a "
+                                    "rarer fault")
+    spoke = "; the run warned, printed or logged, with equal texts for both neighbours" if found.spoke else ""
+    there = "" if anew else ("; the audit could not import the mechanism's modules again, so values that they keep "
+                             "between runs were present")
+    own = "; only some of these people are compared" if few else ""
+    return f"{found.pairs:,} pairs are not a proof{chance}{own}; {_UNSEEN}{spoke}{there}"
 
 
 def _injected(it: _Attack, found: Replay, pairs: Sequence[Neighbours]) -> list[Control]:
@@ -356,8 +359,9 @@ def _covered(mechanism: Mechanism, promises: Guarantees) -> tuple[AuditRow, list
 
     private = promises.privacy
     found = refusal(private)
-    row = AuditRow.at_most(_COVERED, 0.0, float(bool(found)), found or "the check that settlement makes before it "
-                           "charges", unit="refusals", concern=Concern.BUDGET)
+    row = AuditRow.at_most(_COVERED, 0.0, float(bool(found)), found or "the check that the settlement makes before the "
+                                                                       "charge",
+                           unit="refusals", concern=Concern.BUDGET)
     if not private or found:
         return row, []
     more = [replace(each, loss=_times(each.loss, 1e6)) for each in private]
@@ -372,12 +376,12 @@ def _times(loss: Any, factor: float) -> Any:
 
 def _why_not(promise: Guarantee, *, large: bool) -> str:
     if large and isinstance(promise, Privacy) and promise.neighbours in RECORDS and promise.audience in _CENTRAL:
-        return "an audit does not make up so many people: it compared fewer"
+        return "an audit does not simulate so many people, so it compared fewer"
     if isinstance(promise, Privacy) and promise.neighbours not in RECORDS:
-        return f"the audit of any mechanism changes records, and this is about {promise.neighbours.words}"
+        return f"this audit changes records, and the promise is about {promise.neighbours.words}"
     if isinstance(promise, Privacy):
-        return "the audit of a mechanism does not cover the knowledge of fellow participants about each other's noise"
-    return "no audit of any mechanism can measure it; its kind does where its `measured` gives a row"
+        return "this audit does not cover the knowledge of fellow participants about each other's noise"
+    return "this audit cannot measure the promise; the kind of the campaign can, with a row from its `measured`"
 
 
 def _charged(private: Sequence[Privacy]) -> list[Privacy]:
@@ -405,7 +409,7 @@ def _decoded(
     records = {int(slot): cells for batch in (others, alone)
                for slot, cells in zip(batch.index, batch.cells, strict=True)}
     shown = sorted({*range(min(people, _DECODED)), people - 1})
-    how = f"of {len(shown)} shares, how many differ from a decode apart"
+    how = f"number of shares, out of {len(shown)}, that differ from a separate decode"
 
     def differing(shares: Sequence[Mapping[str, Any]]) -> int:
         schema = outcome.shares.schema
@@ -418,7 +422,7 @@ def _decoded(
     found, _ = side_channel_output(lambda: differing(shares))
     for each in (outcome, shares, found):
         if isinstance(each, Failed):
-            failed = f"the run or the decode fails on made-up people ({each.how})"
+            failed = f"the run or the decode fails on synthetic people ({each.how})"
             return [AuditRow.at_most(_SHARES, 0.0, float(len(shown)), failed, unit="shares",
                                      concern=Concern.ACCURACY)], []
     row = AuditRow.at_most(_SHARES, 0.0, float(found), how, unit="shares", concern=Concern.ACCURACY)

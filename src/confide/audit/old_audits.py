@@ -31,7 +31,7 @@ def old_audits(package: str, moved: Mapping[str, str] | None = None, **today: st
         ...     entry = old_audits("confide.market.audit", audit_majority="majority")("audit_majority")
         >>> str(found[0].message)
         "confide.market.audit: 'audit_majority' is called 'confide.audit.audit(confide.market.audited.majority(...))' \
-now; the old name goes with confide 1.0.0"
+now; confide 1.0.0 removes the old name"
     """
     family = package.removesuffix(".audit")
     home = f"{family}.audited"

@@ -40,7 +40,7 @@ from confide.tables.column_rows import Role
 
 __all__ = ["PaidFor", "Underpaid", "paid_for", "underpaid"]
 
-_PAID = "draws without a line of the charge, or beyond the amount of their line"
+_PAID = "draws without a line of the charge, or above the amount of their line"
 _PROBED = 5  # pairs on which a draw costs more than was paid, and on which is looked for whether it is published
 _CONCENTRATED = (ZCDPEvent, GDPEvent, BoundedRangeEvent)
 
@@ -63,14 +63,14 @@ class Underpaid:
     paid: float
     true: float
     notion: str
-    how: str = "was paid for them"
+    how: str = "was charged for these draws"
 
     def __str__(self) -> str:
         return f"the draws of {self.name!r} cost {self.notion} {self.true:.6g}, and {self._declared}"
 
     @property
     def _declared(self) -> str:
-        return f"{self.notion} {self.paid:.6g} {self.how}" if self.paid else "they were declared to be public"
+        return f"{self.notion} {self.paid:.6g} {self.how}" if self.paid else "these draws were declared public"
 
 
 def underpaid(
@@ -99,7 +99,7 @@ def underpaid(
     around = [one for one, _ in pairs if one.payment is None]
     if around and charge is not None and any(payment.line is not None for payment, *_ in paid):
         found.append(_over(", ".join(dict.fromkeys(_named(draw.stream) for draw in around)), pairs, charge, unreleased,
-                           "is charged for them and all others: they are drawn around the meter"))
+                           "is charged for these and all other draws, since the meter does not see these draws"))
     return [each for each in found if each is not None]
 
 
@@ -146,7 +146,7 @@ def _together(group: Sequence[tuple[PaidDraws, Pair]], unreleased: Unreleased) -
         both = list(members)
         if len({payment.stream for payment, _ in both}) > 1:
             yield _over(its.name, [pair for _, pair in both], _loss(its.event), unreleased,
-                        "is charged for each of its groups: somebody is in several of them")
+                        "is charged for each of its groups, but one person is in several groups")
 
 
 def _loss(event: Event) -> Loss:
@@ -161,7 +161,7 @@ def _loss(event: Event) -> Loss:
 
 
 def _over(
-    name: str, pairs: Sequence[Pair], claim: Loss, unreleased: Unreleased, how: str = "was paid for them"
+    name: str, pairs: Sequence[Pair], claim: Loss, unreleased: Unreleased, how: str = "was charged for these draws"
 ) -> Underpaid | None:
     true, paid = history_loss(pairs, claim, unreleased), promised_parameter(claim)
     if not exceeds(true, paid):
@@ -223,8 +223,8 @@ class PaidFor:
             why = among_others(self.run, pair, seed, each.streams, each.paid) if each.how == Underpaid.how else ""
             return _measured(float(len(broken)), f"{each}; {self.words(pair)}{why}")
         if unknown:
-            return _not_measured(f"{unknown[0][0]}, if they are published. They are not published as they are: name "
-                                 "their published part in `unreleased_streams`")
+            return _not_measured(f"{unknown[0][0]}, if all noisy answers are published. This run publishes only a part "
+                                 "of them: name the published part in `unreleased_streams`")
         return None
 
 
@@ -257,8 +257,8 @@ def paid_for(
                                            *(name for each in replayed for name in each.unmetered))}
     if unmetered:
         some = ", ".join(map(repr, sorted(unmetered)[:3]))
-        return _measured(float(len(unmetered)), f"the run's meter never heard of the draws of {some}: the run takes "
-                         "its meter away, or goes past it")
+        return _measured(float(len(unmetered)), f"the run's meter has no record of the draws of {some}: the run "
+                                                "removes its meter, or avoids it")
     found = next((row for row in (each.row() for each in replayed) if row is not None), None)
     if found is not None:
         return found
@@ -267,12 +267,12 @@ def paid_for(
     around = [draw.stream for draw in observed.draws if draw.line is None]
     if around:
         names = ", ".join(sorted({str(name[0]) for name in around})[:3])
-        return _not_measured(f"{len(around)} of {len(observed.draws)} draws are made around the meter, such as "
-                            f"{names!r}: nothing checks in a release that they fit the "
-                            "charge; draw by confide.privacy.primitives")
+        return _not_measured(f"the meter does not see {len(around)} of {len(observed.draws)} draws, such as {names!r}, "
+                             "so no check in a release compares them to the charge; draw with "
+                             "confide.privacy.primitives")
     pairs = sum(each.pairs for each in replayed)
-    return _measured(0.0, f"one run of made-up people, {len(observed.draws)} draws" + (
-        f"; on {pairs:,} pairs of neighbours none cost more than was paid for it" if pairs else ""))
+    return _measured(0.0, f"one run on synthetic people, {len(observed.draws)} draws" + (
+        f"; on {pairs:,} pairs of neighbours, no draw cost more than its charge" if pairs else ""))
 
 
 def _measured(beyond: float, evidence: str) -> AuditRow:

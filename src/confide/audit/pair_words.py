@@ -56,7 +56,7 @@ def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
         >>> others = SlotRows(np.array([0, 1]), np.array([[0.0], [0.0]]))
         >>> sides = [[others, SlotRows(np.array([4]), np.array([[end]]))] for end in (-1.0, 1.0)]
         >>> pair_words(Neighbours(*sides, repr), [Numeric(column="like", lower=0, upper=80)])
-        'a crowd of 3: like=0 against like=80 in slot 4, beside 2 with like=40'
+        'a population of 3: like=0 against like=80 in slot 4, beside 2 with like=40'
     """
     if not isinstance(pair.first, list):
         return f"{record_words(pair.first, roles)} against {record_words(pair.second, roles)}"
@@ -67,11 +67,11 @@ def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
     second[there] = others
     same = second[slots] == ranks
     records: list[Any] = [*known, None]  # which is that of rank -1
-    said = f"a crowd of {len(slots):,}: " + (", ".join(
+    said = f"a population of {len(slots):,}: " + (", ".join(
         f"{record_words(records[rank], roles)} against {record_words(records[second[slot]], roles)}"
         + (f" in slot {slot}" if same.any() else "")
         for slot, rank in zip(slots[~same].tolist(), ranks[~same].tolist(), strict=True))
-        or "the same twice, in another order")
+        or "the same record twice, in another order")
     kinds, at, counts = np.unique(ranks[same], return_index=True, return_counts=True)
     if 0 < len(kinds) <= _KINDS:
         said += ", beside " + " and ".join(f"{counts[k]:,} with {record_words(records[kinds[k]], roles)}"

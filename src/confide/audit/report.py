@@ -154,14 +154,15 @@ class AuditRow:
         object.__setattr__(self, "verdict", Verdict(self.verdict))
         nothing = self.measured is None or (isinstance(self.measured, float) and math.isnan(self.measured))
         if self.verdict is Verdict.KEPT and nothing:
-            raise InvalidInput("measured", f"{self.measured!r} is no measurement", "a kept promise was measured")
+            raise InvalidInput("measured", f"{self.measured!r} is not a measurement",
+                               "a kept promise needs a measurement")
         if self.verdict is Verdict.BROKEN and self.measured is None:
-            raise InvalidInput("measured", "None is no measurement", "a broken promise was measured")
+            raise InvalidInput("measured", "None is not a measurement", "a broken promise needs a measurement")
         fraction("false_alarm", self.false_alarm, zero=True)
         one_of("side", self.side, get_args(Side))
         if self.judged is not None and (self.concern is not Concern.PRIVACY or self.promised != level_of(self.judged)):
-            raise InvalidInput("judged", f"names {level_of(self.judged):g}, and the row {self.promised}",
-                               "a promised figure is the promise's own number")
+            raise InvalidInput("judged", f"has the level {level_of(self.judged):g}, but the row has {self.promised}",
+                               "the row must have the promise's own number")
 
     @classmethod
     def at_most(
@@ -445,7 +446,7 @@ class AuditReport:
     Example:
         >>> row = AuditRow.at_most("privacy", 1.0, 0.98, "all pairs enumerated", concern="privacy")
         >>> AuditReport((row,)).problems
-        ('no control: nothing shows that this audit could have said no',)
+        ('no control: nothing shows that this audit can find a broken promise',)
         >>> report = AuditReport((row,), (Control("privacy", "no noise", True),))
         >>> report.passed
         True
@@ -482,7 +483,7 @@ class AuditReport:
                 found.append(f"{row.promise}: vacuous, and no note says so")
         found += [f"{c.name}: the audit did not flag {c.mutant}" for c in self.controls if not c.flagged]
         if not self.controls:
-            found.append("no control: nothing shows that this audit could have said no")
+            found.append("no control: nothing shows that this audit can find a broken promise")
         return tuple(found)
 
     @property
@@ -568,27 +569,27 @@ class AuditReport:
         """The meaning of each verdict that stands in the table."""
         there = {row.verdict for row in self.rows}
         chance = f"; a kept promise is called broken with probability at most {self.false_alarm:.2g}"
-        said = [f"kept: nothing above the promise was found by the evidence{chance if self.false_alarm else ''}"]
+        said = [f"kept: the evidence found nothing above the promise{chance if self.false_alarm else ''}"]
         if Verdict.VACUOUS in there:
-            said.append("vacuous: the promise says nothing at these sizes, so that nothing could break it; it does not "
-                        "count as kept, and the report passes only because the row says so")
+            said.append("vacuous: the promise says nothing at these sizes, so nothing could break it. It does not "
+                        "count as kept, and the report passes only because the row states this")
         if Verdict.NOT_MEASURED in there:
-            said.append("not measured: for the reason in its row")
+            said.append("not measured: its row has the reason")
         if Verdict.NO_PROMISE in there:
-            said.append("no promise: nothing is promised about it, so that there is nothing to measure")
+            said.append("no promise: the campaign promises nothing about this concern, so there is nothing to measure")
         return ". ".join(said) + "."
 
     def _outcome(self) -> str:
         if not self.passed:
             return "Not passed"
-        return "Passed, as far as it was measured" if self.unmeasured else "Passed"
+        return "Passed, for the measured promises" if self.unmeasured else "Passed"
 
     def _said(self) -> str:
         """The numbers of measured promises, of vacuous promises, and of promises that were not measured."""
         n = self.counts
         found = f"{n['kept']} kept" + (f", {n['broken']} broken" if n["broken"] else "")
-        less = f" at the campaign's own size and {n['smaller']} on something smaller" if n["smaller"] else ""
-        about = (f"; nothing is promised about {n['unpromised']} of {len(Concern)} concerns" if n["unpromised"] else "")
+        less = f" at the campaign's own size and {n['smaller']} on smaller data" if n["smaller"] else ""
+        about = (f"; there is no promise about {n['unpromised']} of {len(Concern)} concerns" if n["unpromised"] else "")
         rows = n["measured"] + n["smaller"] + n["vacuous"] + n["not_measured"]
         return (f"{n['measured']} of {rows} promises were measured{less} ({found}), "
                 f"{n['vacuous']} {'is' if n['vacuous'] == 1 else 'are'} vacuous, {n['not_measured']} "

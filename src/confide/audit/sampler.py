@@ -46,7 +46,7 @@ def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> Audi
     fraction("alpha", alpha)
     name = (*request.stream, "audit")
     if request.law == "split":
-        raise InvalidInput("request", "is a split", "a partition is public, and no law of noise")
+        raise InvalidInput("request", "is a split", "a partition is public, and it is not a law of noise")
     exact = request.law in ("channel", "selection")
     if exact:
         p_value = _of_choices(noise, request, count, name)
@@ -62,7 +62,7 @@ def sampler_audit(noise: Noise, request: Draw, count: int, alpha: float) -> Audi
         p_value = _together([found, repeated])
     test = "exact binomial tests" if exact else "Kolmogorov-Smirnov"
     return AuditRow(
-        f"noise of {request.stream[0]}: {request.law.replace('_', ' ')} at the scale that was asked for",
+        f"noise of {request.stream[0]}: {request.law.replace('_', ' ')} at the requested scale",
         f"p above {alpha:g}", p_value, f"{test} on {count} fresh draws of {noise.kind} noise",
         Verdict.KEPT if p_value > alpha else Verdict.BROKEN, false_alarm=alpha,
         unit="(p-value)", concern=Concern.PRIVACY,

@@ -202,9 +202,9 @@ def statistical_audit(
 def _samples(field: str, value: ArrayLike) -> _Array:
     samples = np.asarray(value, dtype=np.float64)
     if samples.ndim != 1 or samples.size < 2:
-        raise InvalidInput(field, f"shape {samples.shape}", "must be one-dimensional, two samples or more")
+        raise InvalidInput(field, f"shape {samples.shape}", "must be one-dimensional, with two samples or more")
     if np.any(np.isnan(samples)):
-        raise InvalidInput(field, "holds a sample that is not a number", "map failures to a number of their own")
+        raise InvalidInput(field, "holds a sample that is not a number", "map failures to a separate number")
     return samples
 
 

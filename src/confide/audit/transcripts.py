@@ -25,15 +25,15 @@ __all__ = ["Replay", "Run", "replay"]
 Run = Callable[[Any, Noise], Any]
 """Run that a fixed-transcript audit examines: a function from data and noise to the published part of the outcome."""
 
-_ANOTHER = "the warnings, prints or logs of the run differ although all noisy answers are the same"
+_ANOTHER = "the warnings, prints or logs of the run differ although all noisy answers are equal"
 _HIDEABLE = (DIFFERS, _ANOTHER)  # by noise that a mechanism adds itself
-_AGAIN = ("a second run on the same records with the same noisy answers publishes something else: the mechanism keeps "
-          "something between runs, or draws elsewhere")
-_LEFT = "the run leaves threads behind, and the audit does not hear their later output"
+_AGAIN = ("a second run on the same records with the same noisy answers publishes another result: the mechanism keeps "
+          "values between runs, or draws from another source")
+_LEFT = "threads of the run continue after it, and the audit does not see their later output"
 _ALONE = ("noise was drawn without `center=` (stream {}), and the published values or messages of the run differ on "
           "equal noise: a mechanism that adds the noise itself gives the value as `center`, so that the audit sees the "
-          "protected value. A value that gets noise afterwards keeps all its digits below the noise's grid. Without "
-          "any added noise, the difference is unprotected")
+          "protected value. If the noise is added later, all digits of the value below the noise's grid stay visible. "
+          "If no noise is added, the difference is unprotected")
 _REPEATED = 16  # pairs whose first run is done again, and whose hidden answers are changed
 _OTHERS = 4  # ... so often; those of the others once, in another way each time
 _PROBED = 5  # pairs above the promise on which is looked for what is not published
@@ -91,8 +91,8 @@ class Replay:
             promise: the promise.
             words: function from a synthetic pair to its description.
         """
-        measured, evidence = self.measured, (f"its own run on {self.pairs:,} pairs of neighbours: published alike on "
-                                             f"equal noise, {exactly(self.formulas)}")
+        measured, evidence = self.measured, (f"the mechanism's own run on {self.pairs:,} pairs of neighbours: equal "
+                                             f"publications on equal noise, {exactly(self.formulas)}")
         at = "" if self.shown is None else words(self.shown)
         if self.failure:
             measured, evidence = math.nan, f"{self.failure}: {at}"
@@ -219,13 +219,13 @@ class _Found:
         if not exceeds(self.measured, self.promised) or self.leaks or self.failure:
             return ""
         if not named:
-            return ("it is about a part of the noise, and `part_streams` does not name the streams of that part: all "
-                    "noisy answers together lose more")
+            return ("the promise is about a part of the noise, and `part_streams` does not name the streams of this "
+                    "part; all noisy answers together lose more")
         if self._raw:
-            return f"it draws raw material ({' and '.join(RAW)}), and the audit does not see the protected values"
+            return f"the run draws raw material ({' and '.join(RAW)}), so the audit does not see the protected values"
         names = unpublished(self._run, self._above, self._unreleased)
-        return (f"noisy answers of {', '.join(names)} are not published as they are, so the published values may lose "
-                "less: name their published part in `unreleased_streams`") if names else ""
+        return (f"only a part of the noisy answers of {', '.join(names)} is published, so the published values may "
+                "lose less: name the published part in `unreleased_streams`") if names else ""
 
 
 class _Steps:
@@ -262,14 +262,16 @@ class _Steps:
     @property
     def leaks(self) -> list[str]:
         first, second = self._failed[:2]
-        found = [f"the run fails on one of two neighbours ({first or second}) and not in the same way on the other"]
+        found = [f"the run fails on one of two neighbours ({first or second}), and does not fail in the same way on "
+                 "the other neighbour"]
         return (found if first != second else []) + ([_ANOTHER] if self.another else [])
 
     @property
     def failure(self) -> str:
         """Description of a failure that both runs share; "" where there is none."""
         first, second = self._failed[:2]
-        return f"the run fails on made-up neighbours ({first}), on both alike" if first and first == second else ""
+        return ("the run fails in the same way on both synthetic neighbours "
+                f"({first})") if first and first == second else ""
 
     @property
     def spoke(self) -> bool:

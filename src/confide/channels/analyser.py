@@ -74,7 +74,7 @@ def output_logs(table: _Vector, prior: Exchangeable) -> tuple[_Vector, _Vector]:
     """
     n = prior.records
     if n > LARGEST_ALIKE:
-        raise Unsupported("records", f"the output's law of {n:,} rows that go together ({n**3 / 6:.2g} products)",
+        raise Unsupported("records", f"the law of the output for {n:,} correlated rows ({n**3 / 6:.2g} products)",
                           f"at most {LARGEST_ALIKE:,} rows")
     counts = np.zeros(n + 1)  # of outputs that are 1
     for ones, share in zip(prior.types[:, 1].tolist(), np.exp(prior.log_types).tolist(), strict=True):
@@ -371,8 +371,8 @@ def _of_exponential(channel: ExponentialForm, prior: Prior) -> ChannelReport:
     m, n, law, q, level = prior.letters, prior.records, prior.vector(), channel.weights, channel.level
     r, normaliser = ratio(level), channel.normaliser
     if not (normaliser > 0).all():
-        raise Unsupported("channel", "its level is too large for doubles",
-                          "some inputs are out of reach of all outputs")
+        raise Unsupported("channel", "its level is too large for 64-bit floats",
+                          "some inputs have no possible output")
     log_z = np.log(normaliser)
     with np.errstate(divide="ignore"):
         log_p = np.log(law)

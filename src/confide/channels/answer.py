@@ -168,17 +168,18 @@ class ChannelAnswer:
         if math.isinf(it.dp):
             words.append("There is no differential privacy: some output rules a value out for certain.")
         else:
-            words.append("For somebody who knows all other rows, any output changes the odds between any two values of "
-                         f"one row by a factor of {_factor(it.dp)} at most.")
+            words.append("For a person who knows all other rows, any output changes the odds between any two values of "
+                         f"one row by a factor of at most {_factor(it.dp)}.")
         if self.records > 1 and not isinstance(self.prior, IndependentRows):
             words.append("Under this prior, rows depend on each other, so the outputs of the other rows also disclose "
                          "something about a row: " + (
-                             "for somebody who does not know the others, the odds may change by more, up to that "
+                             "for a person who does not know the other rows, the odds may change by more, up to this "
                              "factor for each row." if risk.others_unknown is None else
-                             f"for somebody who knows none of them, the odds change by a factor of "
-                             f"{_factor(risk.others_unknown.level)} at most."))
-        words.append(f"Somebody who knows all else guesses one row right with probability {number(risk.guess_after)} "
-                     f"at most; without the release, {number(risk.guess_before)}.")
+                             "for a person who knows no other row, the odds change by a factor of at most "
+                             f"{_factor(risk.others_unknown.level)}."))
+        words.append("A person who knows all other rows guesses one row right with probability at most "
+                     f"{number(risk.guess_after)}; without the release, the probability is "
+                     f"{number(risk.guess_before)}.")
         entropy = self.prior.entropy / math.log(2.0)
         if entropy > 0:
             words.append(f"On average the release discloses {number(it.bits)} of the {number(entropy)} bits that the "
@@ -200,7 +201,7 @@ class ChannelAnswer:
             who = [names[x] for x in group[:_NAMED]]
             more = f" and {len(group) - _NAMED} others" if len(group) > _NAMED else f" and {who.pop()}"
             what = ("this design discloses nothing." if len(group) == len(names) else
-                    "no number of reports distinguishes them.")
+                    "no number of reports distinguishes these values.")
             found.append(f"{', '.join(who)}{more} have the same probability of every report: {what}")
         return found
 
@@ -209,7 +210,7 @@ class ChannelAnswer:
         rows: list[tuple[str | float | None, ...]] = [
             ("differential privacy", it.dp, "nats", "disclosure of the release, at worst; needs no prior"),
             ("identifiability", it.identifiability, "nats", "knowledge after the release, at worst"),
-            ("... of the prior alone", it.prior_level, "nats", "no release can be below"),
+            ("knowledge from the prior alone", it.prior_level, "nats", "lower bound for every release"),
             ("mutual information", it.mutual_information, "nats", "disclosure on average"),
             ("", it.bits, "bits", ""),
             ("changed rows", it.distortion, "rows", "what it costs"),
@@ -223,11 +224,12 @@ class ChannelAnswer:
             more = () if unknown is None else (float(unknown.hits[np.searchsorted(risk.false_alarms, rate)]),)
             rows.append((f"hits at {100 * rate:g}% false alarms", risk.hits_at(rate), *more,
                          float(best_hits(rate, own))))
-        rows.append(("advantage: hits less false alarms, at best", risk.advantage,
+        rows.append(("advantage: largest difference of hits and false alarms", risk.advantage,
                      *(() if unknown is None else (unknown.advantage,)), best_advantage(own)))
-        note = "" if risk.exact else "Too many pairs of neighbours: these are the bounds from differential privacy."
+        note = "" if risk.exact else ("There are too many pairs of neighbours, so the table has the bounds from "
+                                      "differential privacy.")
         known = ("this channel",) if unknown is None else ("all others known", "no other known")
-        columns = ("test between two values of a row", *known, "any channel of its differential privacy")
+        columns = ("test between two values of a row", *known, "any channel with its differential privacy")
         return Table(columns=columns, rows=tuple(rows), note=note)
 
     def _who_knows_less(self) -> str:
@@ -240,11 +242,11 @@ class ChannelAnswer:
         rows = [(float(a), float(b), "this channel") for a, b in zip(risk.false_alarms, risk.hits, strict=True)]
         if own < math.inf:
             rates = sorted([*risk.false_alarms.tolist(), 1.0 / (1.0 + math.exp(min(own, 700.0)))])  # with the corner
-            rows += [(rate, float(best_hits(rate, own)), "any channel of its level") for rate in rates]
+            rows += [(rate, float(best_hits(rate, own)), "any channel with its level") for rate in rates]
         rows += [(0.0, 0.0, "blind guess"), (1.0, 1.0, "blind guess")]
-        return list(curves(rows, title="Telling two values apart", x="false alarms", y="hits",
-                           alt=f"The best hits at each rate of false alarms. They exceed blind guessing by "
-                               f"{number(risk.advantage)} at most."))
+        return list(curves(rows, title="Test between two values", x="false alarms", y="hits",
+                           alt="The largest rate of hits at each rate of false alarms. It exceeds the rate of a blind "
+                               f"guess by at most {number(risk.advantage)}."))
 
     def _frontier(self) -> list[Block]:
         it = self.report
@@ -262,8 +264,9 @@ class ChannelAnswer:
             rows.append((_NAMES[notion], level, _shown(found), _reached(found), *bounds))
         columns = ("nats", "this channel", "least possible", "reached by", "source's lower bound", "... upper bound")
         table = Table(columns=columns, rows=tuple(rows),
-                      note="The least level of all releases that change the same number of rows on average. The "
-                           "source's bounds are those of Wang 2016, Theorem 1, where these notions are from.")
+                      note="The least level of all releases that change the same number of rows on average. The bounds "
+                           "of the source are those of Wang 2016, Theorem 1, which is also the source of these "
+                           "notions.")
         unknown = [f"Of {_NAMES[notion]}, {found.note}." for notion, found in self.least.items()
                    if found is not None and found.note]
         ruled = [] if self.prior.positive else [_RULED_OUT]
@@ -295,8 +298,8 @@ class ChannelAnswer:
             return []
         return list(curves(rows, marks=marks, title="Privacy at a distortion", x="changed rows on average",
                            y="level, nats",
-                           alt="The least levels of all releases at each distortion, and this channel. On the curve, "
-                               "no release is better; above it, there is one."))
+                           alt="The least levels of all releases at each distortion, and this channel. No release is "
+                               "below the curve. Above the curve, some release is better."))
 
     def _translation(self) -> Table:
         own = {"identifiability": self.report.identifiability, "guess of a row": self.risk.guess_after,
@@ -306,26 +309,26 @@ class ChannelAnswer:
                  if step.quantity != "changed rows" or self.report.distortion is not None]
         rows = tuple((step.quantity, f"{step.bound} {number(step.value)} {step.unit}", own.get(step.quantity),
                       step.needs) for step in shown)
-        return Table(columns=("quantity", "differential privacy alone says", "this channel", "needs"), rows=rows,
+        return Table(columns=("quantity", "bound from differential privacy alone", "this channel", "needs"), rows=rows,
                      note="A level is a bound on a kind of channel; the next column is measured on this channel.")
 
 
 _RULED_OUT = ("The prior gives some values probability 0. No release makes them possible again, so identifiability is "
               "unlimited for every release; differential privacy and information are not.")
-_NO_DISTORTION = ("Outputs are not values of a row here, so changed rows mean nothing, and there is no least level for "
-                  "them: compare designs by their errors, below.")
+_NO_DISTORTION = ("The outputs of this channel are not values of a row, so the number of changed rows has no meaning, "
+                  "and there is no least level for it. Compare designs by their errors, below.")
 _TRUST = ("Top-k reports only the k likeliest values, and replaces each other value by one of these; water-filling "
-          "leaves out the rarest values, as far as the changed rows allow. These two and randomised response can run "
-          "on each person's device. A kernel mechanism (an output is likelier the fewer rows it changes) and tables of "
-          "all rows need somebody who sees all true rows.")
+          "leaves out the rarest values, as far as the changed rows allow. These two mechanisms and randomised "
+          "response can run on each person's device. A kernel mechanism (an output with fewer changed rows is "
+          "likelier) and tables of all rows need a custodian who sees all true rows.")
 _ATTACKER = ("The attacker knows the channel, the prior and all rows but one, and tests which of two values that row "
              "has.")
 _ALONE = "If rows are independent, less knowledge never helps."
-_UNKNOWN = ("Here rows depend on each other: somebody who knows the prior and no other row tests with the outputs of "
-            "all rows, and may have more hits. Both are exact. The last column is a bound for somebody who knows all "
-            "others.")
-_TOGETHER = ("Here rows depend on each other: somebody who does not know the others tests with their outputs, too, and "
-             "may have more hits than these.")
+_UNKNOWN = ("These rows depend on each other: a person who knows the prior and no other row tests with the outputs of "
+            "all rows, and may have more hits. Both figures are exact. The last column is a bound for a person who "
+            "knows all other rows.")
+_TOGETHER = ("These rows depend on each other: a person who does not know the other rows tests with their outputs, "
+             "too, and may have more hits than the table states.")
 
 
 def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | None = None, *,
@@ -352,8 +355,9 @@ def how_private(channel: FiniteChannel | ArrayLike, prior: Prior | ArrayLike | N
 
     Example:
         >>> answer = how_private([[0.6, 0.4], [0.4, 0.6]], [0.9, 0.1])
-        >>> print(answer.sections()[0].blocks[0].paragraphs[1])
-        Somebody who knows all else guesses one row right with probability 0.931 at most; without the release, 0.9.
+        >>> print(answer.sections()[0].blocks[0].paragraphs[1])  # doctest: +NORMALIZE_WHITESPACE
+        A person who knows all other rows guesses one row right with probability at most 0.931; without the release,
+        the probability is 0.9.
     """
     it = channel if isinstance(channel, FiniteChannel) else Channel(channel)
     if names and len(names) != it.letters:

@@ -144,13 +144,13 @@ def read_channel(document: Any, *, title: str = "A channel") -> ChannelFile:
     if not isinstance(name, str) or not name.strip():
         raise InvalidInput("title", "is no text")
     if "channel" not in document and "response" not in document:
-        raise InvalidInput("channel", "is missing, and so is response", "give one of them")
+        raise InvalidInput("channel", "is missing, and response is missing, too", "give either channel or response")
     if "channel" in document and "response" in document:
-        raise InvalidInput("channel", "stands beside response", "give one of them, and not both")
+        raise InvalidInput("channel", "stands beside response", "give either channel or response, not both")
     rows = whole("records", document.get("records", 1), at_least=1)
     if rows > _ROWS:
         raise InvalidInput("records", f"{rows:,} is too large",
-                           f"must be at most {_ROWS:,}: each row has the same levels")
+                           f"must be at most {_ROWS:,}; a smaller number is enough, since each row has the same levels")
     channel, names = (_table if "channel" in document else _response)(document, rows)
     prior = document.get("prior")
     if prior is None:
@@ -168,7 +168,7 @@ def _outputs(document: Mapping[str, Any], channel: FiniteChannel) -> tuple[str, 
         return ()
     table = shared_table(channel)
     if "channel" not in document or table is None:
-        raise InvalidInput("outputs", "is for a channel that each row goes through", "leave it out")
+        raise InvalidInput("outputs", "applies only to a channel for each row", "leave it out")
     _, names = _letters("outputs", document["outputs"])
     if len(names) != table.shape[1]:
         raise InvalidInput("outputs", f"{len(names)} names", f"must be {table.shape[1]}, one for each column")
@@ -182,7 +182,8 @@ def _table(document: Mapping[str, Any], rows: int) -> tuple[FiniteChannel, tuple
         return RowProduct([table], np.zeros(rows, dtype=np.int64)), names
     if rows * np.log2(letters) > 40 or len(table) != letters**rows:
         whole_database = f" or {letters}^{rows} (the whole database does)" if rows > 1 else ""
-        raise InvalidInput("letters", f"{letters} letters, and a table of {len(table)} rows", f"its rows must be "
+        raise InvalidInput("letters", f"there are {letters} letters, but the table has {len(table)} rows",
+                           f"its rows must be "
                            f"{letters} (each row of the database goes through it){whole_database}")
     return Channel(table, letters, rows), names
 
@@ -221,11 +222,12 @@ def _warner(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
 def _forced(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
     forced = _numbers("response.forced", response["forced"])
     if forced.shape != (m,) or not (forced >= 0).all():
-        raise InvalidInput("response.forced", f"{forced.size} numbers" if forced.size != m else "is no list of "
-                           "probabilities", f"must be {m} numbers >= 0, one for each letter")
+        raise InvalidInput("response.forced", f"{forced.size} numbers" if forced.size != m else "is not a list of "
+                                                                                                "probabilities",
+                           f"must be {m} numbers >= 0, one for each letter")
     if not forced.sum() <= 1.0 + 1e-9:
         raise InvalidInput("response.forced", f"sums to {forced.sum():.10g}",
-                           "must sum to at most 1: the rest is the probability of the truth")
+                           "must sum to at most 1, since the rest is the probability of the truth")
     return forced + max(0.0, 1.0 - float(forced.sum())) * np.eye(m)
 
 
@@ -240,7 +242,7 @@ def _unrelated(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
 def _probability(key: str, response: Mapping[str, Any]) -> float:
     value = response[key]
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
-        raise InvalidInput(f"response.{key}", f"{value!r} is no probability", "must be in [0, 1]")
+        raise InvalidInput(f"response.{key}", f"{value!r} is not a probability", "must be in [0, 1]")
     return float(value)
 
 
@@ -248,12 +250,12 @@ def _alike(prior: Mapping[str, Any], m: int, rows: int) -> Exchangeable:
     """An exchangeable prior: its probabilities stay the same if rows change places."""
     _known("prior", prior, ("mixture", "counts"))
     if len(prior) != 1:
-        raise InvalidInput("prior", "give a mixture or counts, and not both")
+        raise InvalidInput("prior", "give either a mixture or counts, not both")
     if "counts" in prior:
         law = as_law("prior.counts", _numbers("prior.counts", prior["counts"]))
         if m != 2 or law.size != rows + 1:
             raise InvalidInput("prior.counts", f"{law.size} probabilities for {rows} rows over {m} letters",
-                               "must be one more than the rows, over two letters")
+                               "must have one entry more than the number of rows, over two letters")
         return Exchangeable.of_counts(law)
     parts = prior["mixture"]
     _known("prior.mixture", parts, ("weights", "laws"))
@@ -264,7 +266,7 @@ def _alike(prior: Mapping[str, Any], m: int, rows: int) -> Exchangeable:
     laws = np.atleast_2d(_numbers("prior.mixture.laws", parts["laws"]))
     if laws.shape != (weights.size, m):
         raise InvalidInput("prior.mixture.laws", f"shape {laws.shape}",
-                           f"must be ({weights.size}, {m}): a law for each weight, over all letters")
+                           f"must have shape ({weights.size}, {m}), with a law for each weight over all letters")
     return Exchangeable.mixture(weights, [as_law("prior.mixture.laws", law) for law in laws], rows)
 
 
@@ -288,16 +290,17 @@ def _numbers(field: str, value: Any) -> NDArray[np.float64]:
 
     if not isinstance(value, list) or not all(
             plain(part) or (isinstance(part, list) and all(plain(each) for each in part)) for part in value):
-        raise InvalidInput(field, "is no list of numbers", "must be a list, or a list of lists")
+        raise InvalidInput(field, "is not a list of numbers", "must be a list, or a list of lists")
     try:
         return np.array(value, dtype=np.float64)
     except (ValueError, OverflowError):
-        raise InvalidInput(field, "its rows have different lengths, or a number is beyond the doubles") from None
+        raise InvalidInput(field, "its rows have different lengths, or a number is too large for a 64-bit "
+                                  "float") from None
 
 
 def _known(where: str, document: Any, keys: tuple[str, ...]) -> None:
     if not isinstance(document, dict):
-        raise InvalidInput(where or "file", "is no JSON object", f"known keys: {', '.join(keys)}")
+        raise InvalidInput(where or "file", "is not a JSON object", f"known keys: {', '.join(keys)}")
     for key in document:
         if key not in keys:
             field = f"{where}.{key}" if where else str(key)

@@ -150,7 +150,7 @@ def privacy_distortion(
     law = as_prior(prior, letters, records)
     distortion = non_negative("distortion", distortion, at_most=float(law.records))
     if notion == "identifiability" and not law.positive and distortion > 0:
-        raise Infeasible("distortion", distortion, math.inf, "as the prior rules some databases out",
+        raise Infeasible("distortion", distortion, math.inf, "since the prior excludes some databases",
                          "ask for differential privacy or information")
     constants = _constants(notion, law)
     level = closed_form(notion, law, distortion, constants)
@@ -274,14 +274,14 @@ def _marginals(prior: Prior) -> IndependentRows:
 
 # ---- why only bounds are known
 
-_UNSOLVED = "nothing was solved: privacy_distortion(..., solve=True) does, "
-_APART = "the solver's certificates on both sides do not meet"
+_UNSOLVED = "no program was solved: privacy_distortion(..., solve=True) solves it, "
+_APART = "the solver's upper and lower certificates differ"
 
 
 def _reason(error: Unsupported | SolverFailed) -> str:
     if isinstance(error, Unsupported):
         return f"this is too large to solve: {error.what} ({error.limit})"
-    return "the solver could not certify an answer"
+    return "the solver found no certificate for an answer"
 
 
 def _left(prior: Prior) -> str:
@@ -300,7 +300,7 @@ def _rough(seconds: float) -> str:
 def _note(reason: str, level: float, prior: Prior) -> str:
     """Text of why only bounds are known, with the distortion at which the formula for a level ends."""
     end = h(level, prior.letters, prior.records)
-    formula = f"the formula ends at {number(end)} changed rows" if end > 0 else "no formula is known here"
+    formula = f"the formula ends at {number(end)} changed rows" if end > 0 else "no formula is known for this prior"
     return f"only bounds are known: {formula}, and {reason}"
 
 
@@ -314,8 +314,8 @@ def _reported(seconds: float, progress: Progress | None, above: int) -> Iterator
     wrapper for renamed arguments counts as one frame.
     """
     if seconds > _LONG:
-        warnings.warn(f"this takes about {_rough(seconds)} seconds; privacy_distortion(..., solve=False) answers at "
-                      "once, by bounds", PublicWarning, stacklevel=above)
+        warnings.warn(f"this takes about {_rough(seconds)} seconds; privacy_distortion(..., solve=False) gives bounds "
+                      "at once", PublicWarning, stacklevel=above)
     with progress_bar("solving") if progress is None and seconds > _LONG else nullcontext(progress) as bar:
         yield None if bar is None else lambda share: bar(int(1000 * share), 1000)
 

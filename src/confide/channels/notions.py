@@ -40,7 +40,7 @@ class Infeasible(InvalidInput):
         ways: list[str | Remedy] = []
         start: dict[str, Any] = {field: threshold}
         if math.isinf(threshold):
-            ways.append(f"nothing reaches it, {why}" + (f"; {do}" if do else ""))
+            ways.append(f"no release reaches it, {why}" + (f"; {do}" if do else ""))
         else:
             words = f"must be at least {{{field}}}, {why}" + (f"; {do}" if do else "")
             if attempt is not None:

@@ -90,8 +90,9 @@ class ChannelPlan(Plan[ChannelMechanism]):
         rows = [(float(error), found.upper, "best known") for error, found in self._curve()]
         (picture,) = curves(
             rows, title="Privacy against error", x="expected number of changed rows",
-            y=f"{_LEVELS[self.notion]} (nats)", alt="The least level that is known falls as more rows may be changed; "
-            "the plan is marked.", marks=[(self.changed, self.level, "this plan")])
+            y=f"{_LEVELS[self.notion]} (nats)", alt="The least known level falls with the number of rows that may be "
+                                                    "changed; the plan is marked.",
+                            marks=[(self.changed, self.level, "this plan")])
         return picture
 
     def _curve(self) -> list[tuple[float, PrivacyDistortion]]:
@@ -144,14 +145,14 @@ def plan(
         found = privacy_distortion(kind, law, changed, prior_provenance=prior_provenance, progress=progress)
         level = found.upper
     elif kind == "mutual-information":
-        raise InvalidInput("epsilon", "is no level of mutual information, which is an average", "give error")
+        raise InvalidInput("epsilon", "is not a level of mutual information, which is an average", "give error")
     else:
         level = non_negative("epsilon", epsilon)
         found = least_distortion(kind, law, level, prior_provenance=prior_provenance, progress=progress)
         changed = found.upper
     it = found.mechanism
     if it is None:
-        raise Refused(f"no table of probabilities for {law.letters}^{law.records} databases would fit",
+        raise Refused(f"a table of probabilities for {law.letters}^{law.records} databases does not fit into memory",
                       "use RandomizedResponse, which draws rows one by one, or independent rows")
     return ChannelPlan(mechanism=it, notion=kind, prior=law, level=level, changed=changed, found=found,
                        baseline=_baseline(kind, law, level, changed, by_level=error is None))

@@ -108,7 +108,7 @@ def as_letters(values: Any, letters: int, *, field: str, kind: str) -> NDArray[n
     if column is None:
         return as_inputs(values, letters, field=field, kind=kind)
     if not np.all(np.isfinite(column)) or np.any(column != np.floor(column)):
-        raise InvalidInput(field, "an entry is missing, or no whole number", f"each must be in 0..{letters - 1}")
+        raise InvalidInput(field, "an entry is missing, or is not a whole number", f"each must be in 0..{letters - 1}")
     return as_inputs(column.astype(np.int64), letters, field=field, kind=kind)
 
 
@@ -236,7 +236,7 @@ class IndependentRows(Prior):
         given = [as_law("prior", law) for law in laws]
         if not given or any(law.size != given[0].size for law in given):
             raise InvalidInput("prior", "row laws are missing or of different lengths",
-                               "one law a row, all over m letters")
+                               "give one law for each row, all over m letters")
         numbers = [1] * len(given) if counts is None else [
             whole("counts", count, at_least=1) for count in np.asarray(counts).tolist()]
         if len(numbers) != len(given):
@@ -247,7 +247,7 @@ class IndependentRows(Prior):
             given_order = np.asarray(order, dtype=np.int64)
             if given_order.ndim != 1 or (given_order < 0).any() or \
                     np.bincount(given_order, minlength=len(numbers)).tolist() != numbers:
-                raise InvalidInput("order", "is of other rows", "must name each law as often as its count says")
+                raise InvalidInput("order", "belongs to other rows", "must have each law exactly as often as its count")
         self.laws = table
         self.counts = np.bincount(place, weights=numbers).astype(np.int64)
         self.letters, self.records = int(table.shape[1]), int(sum(numbers))
@@ -508,13 +508,13 @@ def as_prior(prior: object, letters: int | None = None, records: int | None = No
             list(array), [records] if len(array) == 1 else None)
         return as_prior(found, letters, records)
     if array.ndim != 1:
-        raise InvalidInput("prior", f"shape {array.shape}", "must be a vector, or one law a row")
+        raise InvalidInput("prior", f"shape {array.shape}", "must be a vector, or one law for each row")
     n = 1 if records is None else whole("records", records, at_least=1)
     root = round(array.size ** (1.0 / n)) if n > 1 else 0
     if letters is None and n > 1 and root > 1 and root**n == array.size:
         raise InvalidInput(
             "letters", f"is missing, and {array.size} entries are one row's law or all {root}^{n} databases",
-            f"say letters={array.size} or letters={root}")
+            f"set letters={array.size} or letters={root}")
     m = array.size if letters is None else whole("letters", letters, at_least=2)
     if array.size == m:
         return IndependentRows([array], [n])

@@ -340,16 +340,16 @@ class ReportMeanings:
         """Sentences about the report that distinguishes two values best."""
         output, high, low = self.worst
         if self.factor <= 1.0 + 1e-12:
-            return "Every report is equally likely from each value: it discloses nothing."
+            return "Every report has the same probability for each value, so it discloses nothing."
         report, likelier, less = self.outputs[output], self.names[high], self.names[low]
         if math.isinf(self.factor):
-            return f"The most telling report is {report}: it can come from {likelier}, and never from {less}."
-        return (f"The most telling report is {report}: it is {number(self.factor)} times as likely from {likelier} as "
-                f"from {less}. This ratio is e^epsilon of differential privacy.")
+            return f"The report that discloses most is {report}: it can come from {likelier}, and never from {less}."
+        return (f"The report that discloses most is {report}: it is {number(self.factor)} times as likely from "
+                f"{likelier} as from {less}. This ratio is e^epsilon of differential privacy.")
 
 
-_ASKED = ("How likely is each true value after a report? The table is for one person. The reader knows only the prior, "
-          "and nothing about the others.")
+_ASKED = ("The table has the probability of each true value after a report, for one person. The reader knows only the "
+          "prior, and nothing about other people.")
 
 
 def report_meanings(

@@ -95,13 +95,13 @@ def survey_shares(
     given = row_table(table)
     observed = _counts(given.shape[1], reports, counts)
     if observed[~given.any(axis=0)].any():
-        raise InvalidInput("reports" if counts is None else "counts", "hold a report that the table rules out",
+        raise InvalidInput("reports" if counts is None else "counts", "have a report that the table excludes",
                            "must come from this table")
     rule = _rule(given, prior)
     if rule.apart:
         groups = "; ".join(", ".join(_names(group, names)) for group in rule.apart)
         raise InvalidInput("table", f"no number of reports distinguishes these answers: {groups}",
-                           "each answer needs a row that is no mixture of the others'")
+                           "each answer needs a row that is not a mixture of the other rows")
     found = decoded(observed, given, rule.decoder)
     return replace(found, misfit=_misfit(observed, given, found.shares))
 
@@ -211,7 +211,7 @@ def row_table(channel: ArrayLike | FiniteChannel | HasChannel) -> _Array:
         return as_table("table", channel)  # type: ignore[arg-type]
     found = channel.table() if isinstance(channel, Channel) and channel.records == 1 else shared_table(channel)
     if found is None:
-        raise InvalidInput("table", "rows do not go through one table, each by itself",
+        raise InvalidInput("table", "the channel does not use one table for each row separately",
                            "must be the table of one row, or a channel that uses it for each row")
     return found
 
@@ -290,7 +290,7 @@ def _groups(null: _Array) -> list[list[int]]:
 
 def _counts(kinds: int, reports: Any, counts: ArrayLike | None) -> NDArray[np.int64]:
     if (reports is None) == (counts is None):
-        raise InvalidInput("reports", "give reports or counts, and not both")
+        raise InvalidInput("reports", "give either reports or counts, not both")
     if counts is None:
         answers = as_letters(reports, kinds, field="reports", kind=f"report of {kinds}")
         found = np.bincount(answers, minlength=kinds)
@@ -300,7 +300,8 @@ def _counts(kinds: int, reports: Any, counts: ArrayLike | None) -> NDArray[np.in
             raise InvalidInput("counts", f"an array of shape {found.shape} and type {found.dtype}",
                                f"must be {kinds} whole numbers >= 0")
     if not found.any():
-        raise InvalidInput("reports" if counts is None else "counts", "there are none: nothing can be estimated")
+        raise InvalidInput("reports" if counts is None else "counts", "there are no reports, so nothing can be "
+                                                                      "estimated")
     return found.astype(np.int64)
 
 
@@ -393,10 +394,10 @@ class Usefulness:
                       note="Randomised response gives the true value with this probability, and otherwise another "
                       "value, each with the same probability.")
         if self.as_useful < self.epsilon * (1.0 - 1e-6):
-            verdict = ("Randomised response is better: it has as small an error at a lower epsilon, so that this "
-                       "design needs another reason.")
+            verdict = ("Randomised response is better, since it has the same error at a lower epsilon. This design "
+                       "needs another reason.")
         elif self.as_useful > self.epsilon * (1.0 + 1e-6):
-            verdict = "This channel is better: randomised response needs a larger epsilon for as small an error."
+            verdict = "This channel is better, since randomised response needs a larger epsilon for the same error."
         else:
             verdict = "This channel is as good as randomised response."
         return [Text(("Is there a better design? " + verdict,)), table]
@@ -417,8 +418,9 @@ class Usefulness:
         if self.together:
             many = "One group" if self.groups == 1 else f"{self.groups:,} independent groups"
             words = [f"{many} of {self.people:,} people who are drawn together, with the dependence of the prior, "
-                     "report once each. The table has the standard error of each share in the population, and among "
-                     "these people: the randomisation alone. Levels and risk are those of one group."]
+                     "report once each. The table has the standard error of each share in the population, and the "
+                     "standard error among these people, which comes from the randomisation alone. Levels and risk are "
+                     "those of one group."]
         else:
             who = f"{self.people * self.groups:,} people" if self.people * self.groups > 1 else "One person"
             words = [f"{who} drawn at random from a population with these shares report once each. The table has the "
@@ -432,13 +434,12 @@ class Usefulness:
         elif some.size:
             worth = (self.direct[some] / self.errors[some]) ** 2
             worst = np.lexsort((self.shares[some], worth.round(9)))[0]  # two letters are worth the same
-            words.append(f"At worst, for the share of {self.names[some[worst]]}, asking "
-                         f"{number(100 * float(worth[worst]))}% as many people directly would give as much "
-                         "information.")
+            words.append(f"At worst, for the share of {self.names[some[worst]]}, direct answers of "
+                         f"{number(100 * float(worth[worst]))}% of these people would give the same information.")
         if self.least:
             words.append("The table also has the mechanisms with the least levels at the same number of changed rows. "
-                         "They may turn rare values into likely ones, or all into one, and then give no information "
-                         "about shares.")
+                         "They may turn rare values into likely values, or all values into one value, and such reports "
+                         "give no information about shares.")
         return words
 
 

@@ -31,7 +31,7 @@ Bound = Literal["at most", "at least"]
 
 _ANY = "any prior, with any dependence between its rows"
 _INFORMED = "an attacker who knows the channel and all rows but one"
-_KNOWN = "the attacker's prior is this one, and all databases are possible under it"
+_KNOWN = "the attacker has this prior, and all databases are possible under it"
 _BOTH = f"{_INFORMED}; {_KNOWN}"
 
 
@@ -110,7 +110,7 @@ def composed_level(levels: Sequence[float], prior: Prior | ArrayLike | None = No
     try:
         given = list(levels)
     except TypeError:
-        raise InvalidInput("levels", f"{type(levels).__name__} is no list",
+        raise InvalidInput("levels", f"{type(levels).__name__} is not a list",
                            "must be one level for each release") from None
     if not given:
         raise InvalidInput("levels", "there are none")
@@ -126,7 +126,7 @@ def _information(bound: float, prior: Prior, needs: str) -> Step:
     """Bound on the mutual information, which never exceeds the entropy of the rows."""
     if prior.entropy < bound:
         return _step("mutual information", "at most", prior.entropy, "nats",
-                     "the prior is this one: it is all that the rows hold", "section 1.3.2")
+                     "the attacker has this prior, with the information in all rows", "section 1.3.2")
     return _step("mutual information", "at most", bound, "nats", needs, "McGregor et al. 2010")
 
 
@@ -137,11 +137,11 @@ def _success(level: float, letters: int) -> float:
 def _from_dp(level: float, prior: Prior, own: float) -> tuple[Step, ...]:
     m, n = prior.letters, prior.records
     advantage = _step("advantage between two values of a row", "at most", best_advantage(level),
-                      "hits less false alarms", f"{_INFORMED}; no prior", "Kairouz, Oh and Viswanath 2015")
+                      "hits minus false alarms", f"{_INFORMED}; no prior", "Kairouz, Oh and Viswanath 2015")
     information = _information(n * level, prior, _ANY)
     if math.isinf(own):
         return (_step("identifiability", "at most", math.inf, "nats",
-                      "nothing follows: the prior rules some databases out, for every release", "spec 9"),
+                      "nothing follows, since the prior excludes some databases for every release", "spec 9"),
                 advantage, information)
     return (
         _step("identifiability", "at most", level + own, "nats", _KNOWN, "Theorem 1, (2.19)"),
@@ -159,7 +159,8 @@ def _from_identifiability(level: float, prior: Prior, own: float) -> tuple[Step,
         _step("differential privacy", "at most", level + own, "nats", _KNOWN, "spec 1.1"),
         _step("differential privacy", "at least", max(level - own, 0.0), "nats", _KNOWN, "spec 1.1"),
         _step("guess of a row", "at most", _success(level, m), "probability", _BOTH, "Definition 2"),
-        _step("advantage between two values of a row", "at most", best_advantage(level + own), "hits less false alarms",
+        _step("advantage between two values of a row", "at most", best_advantage(level + own),
+              "hits minus false alarms",
               _BOTH, "Kairouz, Oh and Viswanath 2015"),
         _information(n * (level + own), prior, _KNOWN),
         _step("changed rows", "at least", h(level, m, n), "rows", _KNOWN, "Lemma 7"),
@@ -174,22 +175,24 @@ def _from_information(level: float, prior: Prior, own: float) -> tuple[Step, ...
     laws, _ = prior.marginals()
     average = min(1.0, float(laws.max()) + math.sqrt(0.5 * level))
     return (
-        _step("differential privacy", "at most", math.inf, "nats", "nothing follows: a rare output may disclose "
-              "everything",
+        _step("differential privacy", "at most", math.inf, "nats", "nothing follows, since a rare output may disclose "
+                                                                   "everything",
               "section 1.3.2"),
-        _step("identifiability", "at most", math.inf, "nats", "nothing follows: a rare output may disclose everything",
+        _step("identifiability", "at most", math.inf, "nats", "nothing follows, since a rare output may disclose "
+                                                              "everything",
               "section 1.3.2"),
         _step("guess of a row, averaged over outputs", "at most", average, "probability",
-              "an attacker who knows no other row; the prior is this one", "Pinsker"),
+              "an attacker with this prior who knows no other row", "Pinsker"),
         _step("differential privacy", "at least", level / n, "nats", _ANY, "McGregor et al. 2010"),
-        _step("changed rows", "at least", _shannon(level, prior), "rows", f"the prior is this one, m = {m}",
+        _step("changed rows", "at least", _shannon(level, prior), "rows", f"the attacker has this prior, m = {m}",
               "Shannon's lower bound; Theorem 2"),
     )
 
 
 def _from_information_privacy(level: float, prior: Prior, own: float) -> tuple[Step, ...]:
     return (
-        _step("mutual information", "at most", level, "nats", "the prior is this one", "du Pin Calmon and Fawaz 2012"),
+        _step("mutual information", "at most", level, "nats", "the attacker has this prior",
+              "du Pin Calmon and Fawaz 2012"),
         _step("differential privacy", "at most", 2.0 * level, "nats", _KNOWN, "du Pin Calmon and Fawaz 2012"),
         *(step for step in _from_dp(2.0 * level, prior, own) if step.quantity != "mutual information"
           and step.bound == "at most"),

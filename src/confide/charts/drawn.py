@@ -54,11 +54,11 @@ def fault(spec: Mapping[str, Any], drawing: str, *, first: bool = False, retitle
 def _fault(spec: str, drawing: str, first: bool, retitled: bool) -> str:
     it = plotted(json.loads(spec))
     if it is None:
-        return "its shape has no marks that could be compared with numbers"
+        return "its shape has no marks to compare with numbers"
     try:
         parts = elements(drawing, _TAGS)
         if len(parts) != 1 or isinstance(parts[0], str):
-            raise Unreadable("it is not one drawing")
+            raise Unreadable("it is not a single drawing")
         if retitled:
             it = _retitled(it, parts[0])
         kept, height = _compared(it, parts[0], first)
@@ -317,7 +317,7 @@ def _axis_of(
 ) -> Axis:
     found = axis(_numbers(values), log=log, zero=zero, start=start, end=end, spacing=spacing)
     if found is None:
-        raise Unreadable("its numbers have no place on an axis")
+        raise Unreadable("its numbers are outside of an axis")
     return found
 
 
@@ -361,7 +361,7 @@ def _curve(it: Curves, name: str, place: int, x: Axis, y: Axis) -> Expected:
 
 def _there(value: float | None) -> float:
     if value is None:
-        raise Unreadable("one of its points has no place")
+        raise Unreadable("one of its points has no position")
     return value
 
 

@@ -79,7 +79,7 @@ def elements(text: str, allowed: Collection[str]) -> list[Element | str]:
             if not found["empty"]:
                 stack.append(new)
                 if len(stack) > _DEEPEST:
-                    raise Unreadable("too many elements in each other")
+                    raise Unreadable("elements are nested too deeply")
     if len(stack) > 1:
         raise Unreadable(f"<{stack[-1].name}> is not closed")
     return top.children

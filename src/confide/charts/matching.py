@@ -147,7 +147,8 @@ def _compare(now: Expected, then: Element | str, kept: Kept) -> None:
         raise Unreadable(f"{'a text' if isinstance(then, str) else f'<{then.name}>'} stands where <{now.name}> belongs")
     if then.attributes.keys() != now.attributes.keys():
         odd = min(then.attributes.keys() ^ now.attributes.keys())
-        raise Unreadable(f"{odd} is {'more' if odd in then.attributes else 'less'} than <{now.name}> has")
+        raise Unreadable(f"the attribute {odd} is {'not expected' if odd in then.attributes else 'missing'} on "
+                         f"<{now.name}>")
     chosen = ""
     for key, value in now.attributes.items():
         said = then.attributes[key]
@@ -210,7 +211,7 @@ def _is_number(text: str, value: float, within: float = 0.0) -> bool:
 
 def _check_text(label: Label, then: Element, chosen: str, kept: Kept) -> None:
     if any(not isinstance(each, str) for each in then.children):
-        raise Unreadable("a text holds an element")
+        raise Unreadable("a text has an element inside")
     said = "".join(map(str, then.children))
     if label.value is not None:
         right = not said if label.blank else _is_number(said, label.value)

@@ -57,7 +57,7 @@ def check_room(it: Curves | Intervals, kept: Kept, width: float, height: float, 
         x, y, *rest = kept.numbers["y title"]
         _within("the title on the left", x, -left + _TEXT - 3 - _OFF, -least)
         if abs(y - height / 2) > _OFF or rest != [-90, 0, -3]:
-            raise Unreadable("a title lies where none belongs")
+            raise Unreadable("a title is in a place without a title")
     _within("room above", top, 0, 3 * _TITLE + _EDGE + _width(beside) / 2)
     if it.title:
         x, y = kept.numbers["title"]
@@ -105,12 +105,12 @@ def _legend(kept: Kept, low: float, high: float) -> float:
     places = kept.numbers["entries"]
     entries = list(zip(places[::2], places[1::2], [said for _, said, _ in kept.labels["legend"]], strict=True))
     if x != 0 or not 0 <= entries[0][1] < _ROW or entries[0][0] != 0:
-        raise Unreadable("the legend lies where none belongs")
+        raise Unreadable("the legend is in a place without a legend")
     _within("the legend", y, low, high - _TEXT - max(down for _, down, _ in entries))
     for (a, b, name), (c, d, _) in pairwise(entries):
         beside = abs(d - b) < _OFF and c - a >= _SYMBOL + len(name) * _TEXT * _NARROWEST
         if not beside and not (c == 0 and _TEXT - _OFF <= d - b <= _ROW):
-            raise Unreadable("the legend's names lie on each other")
+            raise Unreadable("the legend's names overlap")
     return max(a + _SYMBOL + _width(name) for a, _, name in entries)
 
 

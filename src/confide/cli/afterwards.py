@@ -67,10 +67,10 @@ def rows(
 def answer(
     pack: Pack,
     queries: Annotated[list[str], typer.Argument(
-        metavar="QUERIES", help="Each query in quotes, its literals between commas, such as 'job = none, not smoker'; "
-        "or a .toml file with queries = [['job = none', 'not smoker'], ...].")],
+        metavar="QUERIES", help="Each query in quotes, with commas between its literals, such as 'job = none, not "
+                                "smoker'; or a .toml file with queries = [['job = none', 'not smoker'], ...].")],
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help=
-        "Write them to a new file: .csv, or .parquet.")] = None,
+        "Write the answers to a new file: .csv, or .parquet.")] = None,
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
@@ -94,9 +94,10 @@ def answer(
                                  answers=[output.AnswerModel(**each) for each in found]))
         return
     headings = {"plus_minus": "+-", "added": "measured answers in it"}
-    note = "Answers are shares of the records. They follow from the public result, so no privacy was spent, and "
-    note += ("a bar covers the noise of that answer alone, with 95%. Answers are cut to [0, 1]: add up the uncut ones."
-             if "plus_minus" in table.column_names else "nothing is promised of them.")
+    note = "Answers are shares of the records. They follow from the public result, so no privacy was spent. "
+    note += ("The column +- covers the noise of that answer alone, with probability 95%. Answers are cut to [0, 1]: to "
+             "add up answers, use the uncut ones."
+             if "plus_minus" in table.column_names else "There is no promise about their error.")
     first = f"The first {_SHOWN} of {len(found):,}. " if len(found) > _SHOWN else ""
     show([Section(title="Answers of the release", blocks=(
         Table(columns=tuple(headings.get(name, name) for name in table.column_names),
@@ -127,8 +128,9 @@ def _verified(pack: Path, key: str | None) -> tuple[_Release, CampaignFile, Camp
     if file is None or plan is None or outcome is None:
         raise Refused(f"the pack {pack} is not used: it could not be read whole", f"confide verify {pack} says why")
     if not isinstance(file.kind, _Release):
-        raise Refused(f"a campaign of the kind {file.kind.name!r} releases no answers or rows besides its result",
-                      "this is for the kind 'queries'")
+        raise Refused(f"a campaign of the kind {file.kind.name!r} has no further answers or rows to derive from its "
+                      "result",
+                      "use this command for campaigns of the kind 'queries'")
     return file.kind, file, plan, outcome  # the very parts that were checked: the folder is not read again
 
 
@@ -137,9 +139,9 @@ def _target(out: Path) -> Path:
     from confide.contract.files import NOTE
 
     if out.suffix not in (".parquet", ".csv"):
-        raise InvalidInput("out", f"{out} has another ending", "must be .parquet or .csv")
+        raise InvalidInput("out", f"the name {out} ends otherwise", "must be .parquet or .csv")
     if any((folder / NOTE).exists() for folder in out.absolute().parents):
-        raise InvalidInput("out", f"{out} would lie in a pack, and the files of a pack are signed",
+        raise InvalidInput("out", f"{out} would be in a pack, and the list of files of a pack is signed",
                            "choose another folder")
     if out.exists():
         raise InvalidInput("out", f"{out} exists", "choose another file with --out")
@@ -165,7 +167,9 @@ def _asked(queries: list[str]) -> list[str | list[str]]:
     if not any(each.endswith(".toml") for each in queries):
         return list(queries)
     if len(queries) > 1:
-        raise InvalidInput("queries", "a file stands beside other queries", "name one file, or queries in quotes")
+        raise InvalidInput("queries", "the command names a file and other queries together",
+                           "give one file alone, or queries in quotes "
+                                                                            "alone")
     path = Path(queries[0])
     try:
         document = tomllib.loads(read_bytes("queries", path).decode("utf-8"))
@@ -177,6 +181,6 @@ def _asked(queries: list[str]) -> list[str | list[str]]:
     fits = isinstance(found, list) and all(isinstance(each, list) and all(isinstance(literal, str) for literal in each)
                                            for each in found)
     if not fits or len(document) > 1:
-        raise InvalidInput("queries", f"{path} holds no list of queries alone",
-                           'must say queries = [["job = none", "not smoker"], ...]')
+        raise InvalidInput("queries", f"{path} has no list of queries, or has other keys too",
+                           'must be a file with queries = [["job = none", "not smoker"], ...] alone')
     return list(found)

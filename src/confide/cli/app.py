@@ -46,7 +46,8 @@ __all__ = ["app"]
 app = typer.Typer(
     name="confide",
     help="Run private-data campaigns: plan, offer, collect, settle and audit.",
-    epilog="Exit codes: 0 done, 2 bad input, 3 refused (hopeless or over budget), 1 a broken promise or our own fault.",
+    epilog="Exit codes: 0 done, 2 bad input, 3 refused (no proved rule, or over budget), 1 a broken promise or a fault "
+           "of confide.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -119,8 +120,9 @@ def kinds(
 
 @app.command()
 def init(
-    kind_name: Annotated[str, typer.Argument(metavar="KIND", help="A kind, as `confide kinds` lists them.")],
-    path: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to write it [KIND.toml].")] = None,
+    kind_name: Annotated[str, typer.Argument(metavar="KIND", help="Name of a kind from the list of `confide kinds`.")],
+    path: Annotated[Path | None, typer.Option("--out", metavar="FILE", help=
+        "Path of the new file [KIND.toml].")] = None,
 ) -> None:
     """Write a commented campaign file as a starting point."""
     from confide.contract import kind
@@ -148,7 +150,8 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
         it.plan  # noqa: B018 - a hopeless plan is refused whatever the ledger says
     left, refusal, gaps = budget(it, store)
     for key, place in missing_files(it.file).items():
-        print(f"confide: warning: {key}: {printable(str(place))} is not there yet; a run reads it", file=sys.stderr)
+        print(f"confide: warning: {key}: {printable(str(place))} does not exist yet; a run needs this file",
+              file=sys.stderr)
     promises = it.plan.guarantees.privacy
     _warn([*hides_next_to_nothing(promises, partial(right_at_most, it.plan.mechanism, promises)), *gaps])
     if as_json:
@@ -169,7 +172,7 @@ def plan(campaign: CampaignPath, store: StoreUrl = None, as_json: AsJson = False
 @app.command()
 def offer(
     campaign: CampaignPath,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the result as a page.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the plan for a participant: the report they make, who sees which data, the reward they receive, and why
@@ -199,7 +202,8 @@ def offer(
 @app.command()
 def check(
     campaign: CampaignPath,
-    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="List them all in a new file.")] = None,
+    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help=
+        "List all rejected rows in a new file.")] = None,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
@@ -267,15 +271,15 @@ def _stopped(stop: str) -> None:
 @app.command()
 def run(
     campaign: CampaignPath,
-    noise: Annotated[NoiseKind, typer.Option(help="Where the noise comes from.")] = NoiseKind.secure,
-    seed: Annotated[int | None, typer.Option(help="Seed of a simulated run; a secure run takes none.")] = None,
+    noise: Annotated[NoiseKind, typer.Option(help="Source of the noise.")] = NoiseKind.secure,
+    seed: Annotated[int | None, typer.Option(help="Seed of a simulated run; a secure run has no seed.")] = None,
     out: OutFolder = None,
     handout: Annotated[Path | None, typer.Option(
         "--handout", metavar="FILE", help="Write the list of goods and their receivers to a new CSV file, for the "
-                                          "operator alone; for kinds that hand out goods.")] = None,
+                                          "operator alone. Only for kinds that assign goods.")] = None,
     another: Another = False,
     accept_unusable: Annotated[bool, typer.Option(
-        "--accept-unusable", help="Go on where too many rows of the file cannot be used: they count as null "
+        "--accept-unusable", help="Run even if too many rows of the file cannot be used: these rows count as null "
                                   "records.")] = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
@@ -332,7 +336,7 @@ def run(
         return
     show_title(it.file.title)
     if not fresh:
-        print("settled before: this is the stored outcome; nothing was spent")
+        print("this campaign was settled before: the command shows the stored outcome and spent no privacy")
     show([*result, where(folder, study=not safe, shares=not it.held)])
     print(f"\n{'wrote' if fresh else 'found'} {folder}; open {folder / REPORT}")
     if handout is not None:
@@ -347,7 +351,7 @@ def _check_handout(it: Campaign, handout: Path | None, noise: NoiseKind, out: Pa
     if handout is None:
         return
     if noise is NoiseKind.simulated:
-        raise InvalidInput("handout", "a study hands out nothing", "leave it out, or run with secure noise")
+        raise InvalidInput("handout", "a study assigns no goods", "leave out this option, or run with secure noise")
     check_handout(it.planned, handout, out or it.default_folder)
 
 
@@ -369,7 +373,7 @@ def _check_seed(noise: NoiseKind, seed: int | None) -> None:
     from confide.contract import InvalidInput
 
     if noise is NoiseKind.secure and seed is not None:
-        raise InvalidInput("seed", "a secure run takes no seed", "use --noise simulated for a reproducible study")
+        raise InvalidInput("seed", "a secure run has no seed", "use --noise simulated for a reproducible study")
     if noise is NoiseKind.simulated and seed is None:
         raise InvalidInput("seed", "missing", "a simulated run needs --seed")
 
@@ -381,8 +385,8 @@ def share(
     out: OutFolder = None,
     store: StoreUrl = None,
     record: Annotated[list[str] | None, typer.Option(
-        metavar="COLUMN=VALUE,...", help="The participant's own record; then only public files are read. - reads it "
-                                         "from the input."
+        metavar="COLUMN=VALUE,...", help="The participant's own record. With it, the command reads only public files. "
+                                         "- reads the record from the input."
     )] = None,
     write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help=
         "Keep the participant's record and share in their own file, for `confide verify`; needs --record.")] = None,

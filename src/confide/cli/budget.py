@@ -36,10 +36,10 @@ class Budget:
     source: Annotated[Literal["ledger", "file"], Field(
         description="source of that figure: the ledger, if earlier campaigns were charged, or the campaign file's own "
                     "[budget]")]
-    store: Annotated[str | None, Field(description="the ledger's database, without its password; null where it is the "
-                                                   "file")]
-    charged: Annotated[bool, Field(description="whether this campaign is charged already: then `left` is the remaining "
-                                               "budget after it")]
+    store: Annotated[str | None, Field(description="the ledger's database, without its password; null if the figure "
+                                                   "comes from the campaign file")]
+    charged: Annotated[bool, Field(description="true if this campaign is charged already: `left` is the remaining "
+                                               "budget after the charge")]
     says: Annotated[str | None, Field(description="the ledger's answer to a run, if the campaign is charged or a "
                                                   "custodian holds the data")]
     another: Annotated[str | None, Field(description="the campaign before its file was changed, and the new charge of "
@@ -48,7 +48,7 @@ class Budget:
 
 _FROM = {
     "ledger": "the ledger: the remaining budget after all campaigns so far",
-    "file": "[budget] of the campaign file: no ledger here knows this data set",
+    "file": "[budget] of the campaign file, since this ledger does not know the data set",
 }
 
 
@@ -112,7 +112,7 @@ def _refusal(
     """
     known = store.find(campaign.file)
     if known is not None and known.state is State.CANCELLED:
-        return Refused("the ledger has refused the campaign, and nothing renews a budget")
+        return Refused("the ledger has refused the campaign, and a spent budget stays spent")
     if known is not None and store.is_charged(known.number):
         return None
     try:

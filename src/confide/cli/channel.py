@@ -17,7 +17,7 @@ __all__ = ["channel"]
 
 def channel(
     file: Annotated[Path, typer.Argument(metavar="FILE.json", help="The channel: a table, or the design of a survey.")],
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the result as a page.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the privacy of a randomisation in every notion of privacy, the success of an attacker, and the best possible

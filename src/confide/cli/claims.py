@@ -21,7 +21,8 @@ __all__ = ["claims"]
 
 
 def claims(
-    name: Annotated[str | None, typer.Argument(metavar="ID", help="One claim; without one, list them.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="ID", help="Id of one claim; without an id, the command lists "
+                                                                  "the claims.")] = None,
     family: Annotated[str | None, typer.Option("--family", help=
         "Only claims of this family, such as market, or of a part of a family, such as threshold.")] = None,
     document: Annotated[str | None, typer.Option("--document", help=
@@ -30,14 +31,15 @@ def claims(
         "Only claims with this verdict: holds, false, holds-with-correction, vacuous-at-practical-size.")] = None,
     search: Annotated[str | None, typer.Option("--search", metavar="TEXT", help=
         "Only claims with this text in the row, in upper or lower case.")] = None,
-    verify: Annotated[bool, typer.Option("--verify", help="Recompute the evidence; all of it takes a minute or two.")
+    verify: Annotated[bool, typer.Option("--verify", help="Recompute the evidence; for all claims this takes a minute "
+                                                          "or two.")
                       ] = False,
     slow: Annotated[bool, typer.Option("--slow", help="Also recompute slow evidence, instead of citing its stored "
                                                       "figures.")] = False,
-    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Write them as a page in Markdown.")
-                     ] = None,
-    pin: Annotated[Path | None, typer.Option("--pin", metavar="FILE", help="Write the verdicts and figures that "
-                                             "--verify finds, to be held against later.")] = None,
+    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help=
+        "Write the claims as a page in Markdown.")] = None,
+    pin: Annotated[Path | None, typer.Option("--pin", metavar="FILE", help=
+        "Write the verdicts and figures that --verify finds, for later comparisons.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show published claims, whether they hold, and the evidence; exits 1 when --verify finds another verdict than the
@@ -55,7 +57,8 @@ def claims(
         raise InvalidInput("pin", "all rows are pinned together", "give --verify too, and no filter")
     rows = table(name, family=family, document=document, verdict=verdict, search=search)
     if verify and not rows:
-        raise InvalidInput("search", "fits no claim, so that nothing is recomputed", "`confide claims` lists them")
+        raise InvalidInput("search", "matches no claim, so the command recomputes nothing",
+                           "`confide claims` lists them")
     if write is not None:
         write_public("write", write, claims_markdown(rows))
     found: list[Verified] = []
@@ -87,7 +90,7 @@ def _one(row: Claim) -> Section:
     from confide.contract.presentation import Section, Table
 
     facts = (("family", row.family),
-             ("source", f"{row.document}, {row.statement}, line {row.line} of the text that we read"),
+             ("source", f"{row.document}, {row.statement}, line {row.line} of the text used for this table"),
              ("claim", row.claim), ("verdict", row.verdict), ("our finding", row.correction),
              ("evidence", str(row.evidence)), ("recompute it", row.command), *_stored(row))
     return Section(title=row.id, blocks=(Table(columns=("", ""), rows=facts),))
@@ -99,7 +102,7 @@ def _stored(row: Claim) -> tuple[tuple[str, str], ...]:
     if row.measured is None:
         return ()
     stored = row.measured
-    return (("takes long", f"{number(stored.found)} where {number(stored.claimed)} is claimed, as measured on "
+    return (("takes long", f"{number(stored.found)}, while the source claims {number(stored.claimed)}; measured on "
                            f"{stored.day.isoformat()} in {number(stored.seconds)} s"),)
 
 
@@ -127,8 +130,8 @@ def _verified(found: Sequence[Verified]) -> Section:
     changed = [each for each in found if each.changed]
     blocks: list[Block] = []
     if len(found) == 1 and not found[0].fault:
-        blocks.append(Text((f"The evidence finds {number(found[0].found)} where {number(found[0].claimed)} is claimed: "
-                            f"{found[0].verdict}.",)))
+        blocks.append(Text((f"The evidence finds {number(found[0].found)}, while the source claims "
+                            f"{number(found[0].claimed)}: {found[0].verdict}.",)))
     if changed:
         rows = tuple((each.claim.id, each.claim.verdict, f"fault: {each.fault}" if each.fault else each.verdict,
                       *((None, None) if each.fault else (each.claimed, each.found))) for each in changed)
@@ -137,13 +140,13 @@ def _verified(found: Sequence[Verified]) -> Section:
     if drifted:
         moved = tuple((each.claim.id, pin.claimed, each.claimed, pin.found, each.found) for each, pin in drifted if pin)
         blocks.append(Table(columns=("figures moved", "claimed, pinned", "claimed, now", "found, pinned", "found, now"),
-                            rows=moved, note="The verdict stands; the figures are not those that were pinned."))
+                            rows=moved, note="The verdict is the same, but the figures differ from the pinned ones."))
     cited = [each for each in found if not each.recomputed]
     if cited:
         stored = tuple((each.claim.id, each.claimed, each.found, str(each.claim.measured and each.claim.measured.day),
                         each.seconds, each.claim.command) for each in cited)
         blocks.append(Table(columns=("not recomputed", "claimed", "found", "on", "s", "command"), rows=stored,
-                            note="These take long, so their stored figures are cited."))
+                            note="These claims take long to recompute, so the list shows their stored figures."))
     seconds = sum(each.seconds for each in fresh)
     blocks.append(Text((f"{len(fresh):,} recomputed in {number(round(seconds, 1))} s: "
                         f"{f'{len(changed):,} changed' if changed else 'every verdict agrees with its evidence'}"

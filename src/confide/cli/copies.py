@@ -18,7 +18,7 @@ __all__ = ["backup", "migrate", "restore", "restored"]
 
 
 def backup(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="A new archive, for its owner alone.")],
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Path of a new archive that only its owner can read.")],
     store: StoreUrl = None,
 ) -> None:
     """Copy the installation: its store, its keys and its notes. Other processes may use the installation meanwhile."""
@@ -27,13 +27,13 @@ def backup(
 
     with Store(store, home=Home.default(), create=False) as there:
         copy(out, store=there)
-    print(f"wrote {out}: it holds the keys, and all records that are not erased yet")
+    print(f"wrote {out}: the archive holds the keys, and all records that are not erased yet")
 
 
 def restore(
     archive: Annotated[Path, typer.Argument(metavar="FILE", help="File that `confide backup` wrote.")],
     home: Annotated[Path, typer.Option(metavar="FOLDER", help=
-        "A new folder for the installation; name it in CONFIDE_HOME from then on.")],
+        "A new folder for the installation; set CONFIDE_HOME to this folder from now on.")],
     store: StoreUrl = None,
 ) -> None:
     """Make an installation from a copy, in a new folder. A copy of a PostgreSQL store needs an empty database."""
@@ -42,18 +42,19 @@ def restore(
     found = load(archive, home, url=store)
     print(f"restored {found.store} of {found.day}, with {found.campaigns} campaign"
           f"{'' if found.campaigns == 1 else 's'}; use it with CONFIDE_HOME={found.home}")
-    print("Charges since that day are not in this ledger, and data that was erased since is in it again: run nothing "
-          "on data sets that were charged since, and repeat withdrawals. All sessions and codes have ended. The "
-          "operators of that day are operators again, with that day's passwords: look at `confide operators list`.")
+    print("This ledger lacks all charges since that day, and the restored data includes records that were erased since "
+          "that day. Run nothing on data sets that were charged since that day, and repeat later withdrawals. All "
+          "sessions and codes have ended. The operators of that day are operators again, with that day's passwords: "
+          "look at `confide operators list`.")
     if found.held:
-        print(f"Held until you say that the original neither settled nor paid it: {found.held} "
-              f"campaign{'' if found.held == 1 else 's'}; see `confide restored`.")
+        print(f"On hold: {found.held} campaign{'' if found.held == 1 else 's'}. Use `confide restored` to confirm that "
+              "the original installation neither settled nor paid a campaign.")
 
 
 def restored(
     confirm: Annotated[list[int] | None, typer.Option(metavar="NUMBER", help=(
-        "The original has neither settled nor paid this campaign since the copy, and never will. May be given "
-        "several times."))] = None,
+        "Number of a campaign that the original installation has neither settled nor paid since the copy, and never "
+        "will. May be given several times."))] = None,
     store: StoreUrl = None,
 ) -> None:
     """List the campaigns of a restored installation that are held, because the original installation may have settled
@@ -65,10 +66,10 @@ def restored(
 
     with Store(store, home=Home.default(), create=False) as there:
         for number in confirm or ():
-            print(f"{confirmed(there, number).title}: goes on here")
+            print(f"{confirmed(there, number).title}: continues in this installation")
         left = held(there)
     for each in left:
-        print(f"{each.number}  {each.title}  ({each.state.value}): held")
+        print(f"{each.number}  {each.title}  ({each.state.value}): on hold")
     if not left:
         print("nothing is held")
 
@@ -106,12 +107,13 @@ def _say(found: Looked, copy: Path | None) -> None:
     if found.what in NOTHING_TO_DO:
         print(f"{name} {NOTHING_TO_DO[found.what]}: nothing to do.")
     elif not many:
-        print(f"{name} is in today's words: nothing to do.")
+        print(f"{name} uses the present words: nothing to do.")
     else:
-        words = f"{many} word{'s' * (many > 1)} of before"
+        words = f"{many} old word{'s' * (many > 1)}"
         print(f"{name}: {words} would be rewritten:" if copy is None else
-              f"{name}: {words} rewritten; as it was, the file is {printable(str(copy))}:")
+              f"{name}: {words} rewritten; the file before the change is {printable(str(copy))}:")
         for each in found.changes:
             print(f"  line {each.line}: {printable(each.place)}: {printable(each.old)} -> {printable(each.new)}")
     if found.refused:
-        print(f"  A campaign that was begun goes on. A new one of this file is refused: {found.refused}")
+        print("  A campaign that has begun with this file continues. A new campaign with this file is refused: "
+              f"{found.refused}")

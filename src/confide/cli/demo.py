@@ -12,11 +12,11 @@ __all__ = ["main"]
 CAMPAIGN = "examples/wages.toml"
 STEPS = (
     ("Promises of the campaign, before any data is read", ["plan", CAMPAIGN]),
-    ("Collect from 61,395 people, settle once with secure noise, publish", ["run", CAMPAIGN]),
-    ("Payment of participant 17, and why truth pays", ["share", CAMPAIGN, "--id", "17"]),
-    ("Anybody can check the pack, without a network and without the operator",
+    ("Collect records from 61,395 people, settle once with secure noise, publish", ["run", CAMPAIGN]),
+    ("Payment of participant 17, and why the truth pays", ["share", CAMPAIGN, "--id", "17"]),
+    ("Anybody can check the pack, without a network connection and without the operator",
      ["verify", "examples/out/wages"]),
-    ("Exposure of people, by campaign", ["ledger", "--data-set", "CPS earnings 2005"]),
+    ("Privacy loss of people, by campaign", ["ledger", "--data-set", "CPS earnings 2005"]),
     ("A study: the same campaign with simulated noise, beside the fit without privacy",
      ["run", CAMPAIGN, "--noise", "simulated", "--seed", "7"]),
     ("Promised against measured", ["audit", CAMPAIGN]),

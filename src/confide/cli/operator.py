@@ -33,7 +33,8 @@ def campaigns(store: StoreUrl = None, as_json: AsJson = False) -> None:
 
 def ledger(
     data_set: Annotated[str | None, typer.Option("--data-set", help="Only this data set.")] = None,
-    identity: Annotated[str | None, typer.Option("--id", help="Only this person of the data set; private.")] = None,
+    identity: Annotated[str | None, typer.Option("--id", help=
+        "Only this person of the data set; the output is private.")] = None,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
@@ -63,7 +64,8 @@ def ledger(
 def verify(
     pack: Annotated[Path, typer.Argument(metavar="PACK", help="Folder that holds the pack, or its .zip.")],
     key: Annotated[str | None, typer.Option("--key", help="Fingerprint of the operator's key, from the offer.")] = None,
-    own: Annotated[Path | None, typer.Option("--own", metavar="FILE", help="Your own file: checks your share.")] = None,
+    own: Annotated[Path | None, typer.Option("--own", metavar="FILE", help="Your own file: the command also checks "
+                                                                           "your share.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a pack again, offline; exits 1 if something is broken, 3 if something could not be checked."""
@@ -110,17 +112,19 @@ def payouts(
         "Approve the queued payouts by their code.")] = None,
     export: Annotated[Path | None, typer.Option(metavar="FILE", help=
         "Write the approved payouts: .csv, or .xml for ISO 20022 pain.001.")] = None,
-    again: Annotated[int | None, typer.Option("--batch", help="Write this batch again instead.")] = None,
+    again: Annotated[int | None, typer.Option("--batch", help="Write the batch with this number again, instead of a "
+                                                              "new batch.")] = None,
     payees: Annotated[Path | None, typer.Option(metavar="FILE", help="CSV of id,name,iban,bic; .xml needs it.")] = None,
     payer: Annotated[str | None, typer.Option(metavar="NAME,IBAN,BIC", help=
         "Name of the payer; .xml needs it.")] = None,
-    text: Annotated[str | None, typer.Option(help="Text of .xml on bank statements [Payment for taking part].")] = None,
+    text: Annotated[str | None, typer.Option(help=
+        "Text on bank statements, for .xml [Payment for taking part].")] = None,
     read: Annotated[Path | None, typer.Option("--import", metavar="FILE", help=
         "The bank's answer: CSV or pain.002.")] = None,
     reopen: Annotated[bool, typer.Option("--reopen", help=
-        "Queue the payouts again that the bank could not pay.")] = False,
-    listed: Annotated[bool, typer.Option("--list", help="List every payout, and the participants who withdrew; "
-                                                        "private.")] = False,
+        "Queue again all payouts that the bank could not pay.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List every payout, and the participants who withdrew; the "
+                                                        "output is private.")] = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
 ) -> None:
@@ -130,7 +134,7 @@ def payouts(
     from confide.contract import InvalidInput
 
     if export is None and any(given is not None for given in (again, payees, payer, text)):
-        raise InvalidInput("export", "missing", "--batch, --payees, --payer and --text are for an export")
+        raise InvalidInput("export", "missing", "--batch, --payees, --payer and --text need --export")
     it = load(campaign)
     done: dict[str, int] = {}
     with open_store(store, it) as there:
@@ -156,7 +160,7 @@ def _done(done: dict[str, int], found: Payouts, export: Path | None) -> list[str
     lines = []
     if "approved" in done:
         lines.append(f"approved {_count(done['approved'], 'payout')}" if done["approved"] else
-                     "nothing was queued to approve")
+                     "no payout waits for approval")
     if "reopened" in done:
         lines.append(f"queued {done['reopened']:,} again" if done["reopened"] else "nothing had failed")
     if "batch" in done:
@@ -169,7 +173,8 @@ def _done(done: dict[str, int], found: Payouts, export: Path | None) -> list[str
         if done["failed"]:
             returned += f": --reopen queues {'it' if done['failed'] == 1 else 'them'} again"
         lines.append(f"{done['paid']:,} paid, {returned}")
-        lines.append(f"{done['known']:,} known before, {found.queue.people['sent']:,} still without an answer")
+        lines.append(f"{done['known']:,} known before, {found.queue.people['sent']:,} still without an answer of the "
+                     "bank")
     return lines
 
 

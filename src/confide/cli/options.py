@@ -31,8 +31,8 @@ StoreUrl = Annotated[str | None, typer.Option(
     help="Database of campaigns and ledger: sqlite:///FILE or postgresql+psycopg://... [the installation's own].",
 )]
 
-Another = Annotated[bool, typer.Option("--another-campaign", help="Charge the data anew for a file that was changed "
-                                                                  "since it was settled.")]
+Another = Annotated[bool, typer.Option("--another-campaign", help="Charge the data set again, for a campaign file that "
+                                                                  "was changed after its settlement.")]
 
 
 def load(path: Path) -> Campaign:
@@ -112,7 +112,8 @@ def values(texts: Sequence[str]) -> dict[str, str]:
         name, equals, value = piece.partition("=")
         name = name.strip()
         if not equals or not name:
-            raise InvalidInput("record", f"{piece!r} is no column=value", "write --record age=40,sex=male")
+            raise InvalidInput("record", f"{piece!r} does not have the form column=value",
+                               "write --record age=40,sex=male")
         if name in found:
             raise InvalidInput("record", f"{name!r} stands twice", "give each column once")
         found[name] = value.strip()

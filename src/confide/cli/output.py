@@ -60,8 +60,8 @@ class _Campaign(_Model):
 
 
 _PROMISES = ("each promise: its fields, in_full with its condition and its note, and whether it says anything")
-_GROUPS = ("losses of one person, and of groups of 2, 5 and 10 together, towards each audience; none if nothing is "
-           "stated")
+_GROUPS = ("privacy losses of one person, and of groups of 2, 5 and 10 people together, towards each audience; none if "
+           "no loss is promised")
 
 
 class PlanOutput(_Campaign):
@@ -101,10 +101,10 @@ class CheckOutput(_Campaign):
     rejected: int = Field(description="all other rows")
     reasons: dict[str, int] = Field(description="rejected rows by reason")
     cells: list[str] = Field(description="problems of cells, by column and reason, with counts")
-    stop: str | None = Field(description="why a run stops before the charge, unless unusable rows are accepted; null "
-                                         "where it does not")
+    stop: str | None = Field(description="reason why a run stops before the charge, unless unusable rows are accepted; "
+                                         "null if it does not stop")
     first: list[Rejected] = Field(description="the first rejected rows")
-    written: str | None = Field(description="file that lists all of them, where --write asked for it")
+    written: str | None = Field(description="file that lists all rejected rows; null without --write")
     withdrawn: int = Field(description="participants who withdrew before the run: their records count as empty in it")
     ledger: Literal["admits", "refuses", "charged"] = Field(description="the ledger's answer to a run now")
     another: str | None = Field(description="the campaign before its file was changed, and the new charge of a run; "
@@ -132,7 +132,7 @@ class SubmitOutput(_Campaign):
     command: Literal["submit"] = "submit"
     id: str
     report: dict[str, str]
-    spent: float = Field(description="in all about this question, by the participant's book")
+    spent: float = Field(description="privacy spent on this question so far, by the participant's own book")
     notion: Literal["epsilon", "rho"] = Field(description="unit of the spend: epsilon in nats, or rho")
     drawn_before: bool = Field(description="true: this is the report of the record that was given first; the record of "
                                            "this call was not used")
@@ -144,8 +144,8 @@ class ContractsOutput(_Campaign):
     command: Literal["contracts"] = "contracts"
     round: int
     final: bool
-    file: str | None = Field(description="of the round; None where one person's contract was asked for")
-    contract: str | None = Field(description="one person's, as one line of text")
+    file: str | None = Field(description="of the round; null if the command shows one person's contract")
+    contract: str | None = Field(description="contract of one person, as one line of text")
     sections: list[SectionModel]
 
 
@@ -171,16 +171,17 @@ class AuditRowModel(_Model):
     concern: Literal["privacy", "incentives", "accuracy", "participation", "budget"]
     promise: str
     promised: float | str = Field(description="a number, or a text with its unit; infinities are texts")
-    measured: float | str | None = Field(description="None where nothing was measured, or promised")
+    measured: float | str | None = Field(description="null if nothing was measured, or promised")
     evidence: str
     verdict: Literal["kept", "broken", "vacuous", "not measured", "no promise"]
     note: str
-    false_alarm: float = Field(description='probability of "broken" of a kept promise; 0 for exact evidence')
-    holds: list[str] = Field(description="sentences of the plan's guarantees that this row is evidence for; empty "
-                                         "where nothing is promised")
+    false_alarm: float = Field(description='probability that a kept promise gets the verdict "broken"; 0 for exact '
+                                           'evidence')
+    holds: list[str] = Field(description="sentences of the plan's guarantees for which this row is evidence; empty if "
+                                         "there is no promise")
     side: Literal["", "at most", "at least", "exactly"] = Field(description="of the promised number")
-    unit: str = Field(description='of both numbers, such as "nats" or a currency; empty where they have none')
-    among: str = Field(description='the data of the measurement, if smaller than the campaign, such as "8 made-up '
+    unit: str = Field(description='unit of both numbers, such as "nats" or a currency; empty if they have none')
+    among: str = Field(description='the data of the measurement, if smaller than the campaign, such as "8 synthetic '
                                    "bidders\"; empty at the campaign's own size")
 
 
@@ -199,10 +200,9 @@ class ReportModel(_Model):
     problems: list[str]
     false_alarm: float
     unmeasured: int = Field(description="promises that were not measured; their rows say why")
-    counts: dict[str, int] = Field(description="measured at the campaign's own size, and smaller: measured on "
-                                               "something smaller (kept and broken: of both); vacuous and "
-                                               "not_measured promises; "
-                                               "unpromised: concerns about which nothing is promised")
+    counts: dict[str, int] = Field(description="numbers of rows. measured: at the campaign's own size; smaller: "
+                                               "measured on smaller data; kept and broken: verdicts of both; vacuous "
+                                               "and not_measured: promises; unpromised: concerns without a promise")
     rows: list[AuditRowModel]
     controls: list[ControlModel]
 
@@ -237,9 +237,9 @@ class StudiesOutput(_Model):
 
     command: Literal["studies"] = "studies"
     studies: list[StudyModel]
-    full_seconds: dict[str, float] = Field(description="name -> seconds of processor time of a full run")
+    full_seconds: dict[str, float] = Field(description="name -> processor time of a full run, in seconds")
     machine: str = Field(description="where that was")
-    day: str = Field(description="and when, as YYYY-MM-DD")
+    day: str = Field(description="day of the measurement, as YYYY-MM-DD")
 
 
 class ReproduceOutput(_Model):
@@ -249,7 +249,7 @@ class ReproduceOutput(_Model):
     study: StudyModel
     quick: bool
     seconds: float = Field(description="of the computation")
-    cached: bool = Field(description="whether it was computed before, and kept")
+    cached: bool = Field(description="true if the result was computed before and stored")
     out: str = Field(description="folder of the pictures and tables")
     files: dict[str, str] = Field(description="its files: name -> path")
     undrawn: str = Field(description="command that installs the drawing of pictures, if it is missing; else empty")
@@ -262,7 +262,7 @@ class ReproducedModel(_Model):
     study: StudyModel
     quick: bool
     seconds: float = Field(description="of the computation")
-    cached: bool = Field(description="whether it was computed before, and kept")
+    cached: bool = Field(description="true if the result was computed before and stored")
     quantity: str = Field(description="name of the number")
     published: float | str | None = Field(description="the number to compare with, as `kind` says")
     ours: float | str = Field(description="an infinity is a string")
@@ -270,7 +270,8 @@ class ReproducedModel(_Model):
     kind: Literal["printed number", "evaluated from the printed formula", "read off a printed figure",
                   "stated in words", ""] = Field(description=
                       "the source's wording of the other number; empty if it has none")
-    origin: str = Field(description="the same with the place in the source; empty if there is no comparison")
+    origin: str = Field(description="the source's wording, with its place in the source; empty if there is no "
+                                    "comparison")
     stand: int = Field(description="number of compared numbers, bounds and statements that hold")
     differ: int = Field(description="how many differ")
     files: dict[str, str] = Field(description="written files: name -> path")
@@ -281,11 +282,11 @@ class ReproduceAllOutput(_Model):
 
     command: Literal["reproduce-all"] = "reproduce-all"
     quick: bool
-    out: str | None = Field(description="folder with a folder for each; null where a gallery was written")
+    out: str | None = Field(description="folder with one folder for each study; null if the command wrote a gallery")
     written: list[str] = Field(description="the gallery's page, the file of times")
     undrawn: str = Field(description="command that installs the drawing of pictures, if it is missing; else empty")
     studies: list[ReproducedModel]
-    failed: dict[str, str] = Field(description="name -> why it could not be computed")
+    failed: dict[str, str] = Field(description="name -> reason why the study could not be computed")
 
 
 ClaimVerdict = Literal["holds", "holds-with-correction", "false", "vacuous-at-practical-size"]
@@ -303,13 +304,13 @@ class MeasuredModel(_Model):
 class VerifiedModel(_Model):
     """The result of the evidence for a claim."""
 
-    recomputed: bool = Field(description="false: it takes long, and its stored figures are cited")
+    recomputed: bool = Field(description="false: recomputing takes long, so the stored figures are shown")
     verdict: ClaimVerdict | Literal["fault"] = Field(description="fault: the evidence failed")
-    changed: bool = Field(description="whether the table says otherwise")
+    changed: bool = Field(description="true if the table has another verdict")
     claimed: float | str = Field(description="the number that the claim gives; an infinity is a string")
     found: float | str = Field(description="the number that was found")
     seconds: float
-    fault: str = Field(description="type of the exception that the evidence raised; empty where it raised none")
+    fault: str = Field(description="type of the exception that the evidence raised; empty if it raised none")
 
 
 class ClaimModel(_Model):
@@ -318,15 +319,15 @@ class ClaimModel(_Model):
     id: str
     family: str
     document: str
-    statement: str = Field(description="which theorem, algorithm, figure or section of the document")
-    line: int = Field(description="of the document's text as it was read")
+    statement: str = Field(description="theorem, algorithm, figure or section of the document")
+    line: int = Field(description="line in the document's text that was used")
     claim: str = Field(description="in our words")
     verdict: ClaimVerdict
     ours: str = Field(description="the corrected claim, and its figures")
-    evidence: str = Field(description="dotted name of the function that recomputes it")
+    evidence: str = Field(description="dotted name of the function that recomputes the claim")
     cost: Literal["fast", "slow"]
     command: str = Field(description="recomputes this row alone")
-    measured: MeasuredModel | None = Field(description="null where the evidence is fast")
+    measured: MeasuredModel | None = Field(description="null if the evidence is fast")
     verified: VerifiedModel | None = Field(description="null without --verify")
 
 
@@ -340,7 +341,7 @@ class ClaimsOutput(_Model):
                                                   "--verify")
     drifted: list[str] | None = Field(description="ids of claims with another verdict or other figures than the pinned "
                                                   "ones; null without --verify")
-    written: str | None = Field(description="the page that was written, where --write asked for it")
+    written: str | None = Field(description="the written page; null without --write")
 
 
 class CampaignsOutput(_Model):
@@ -374,10 +375,10 @@ class VerifyOutput(_Model):
     pack: str
     title: str
     signer: str = Field(description="fingerprint of the key that signed; empty where the signature is broken")
-    known_signer: bool = Field(description="whether it is the key that was passed")
+    known_signer: bool = Field(description="true if this is the key that the user passed")
     digest: str = Field(description="SHA-256 of the signed content; empty if the signature is broken")
     passed: bool = Field(description="nothing is broken")
-    complete: bool = Field(description="every check was made, and holds")
+    complete: bool = Field(description="true if every check was made and holds")
     findings: list[FindingModel]
 
 
@@ -397,11 +398,11 @@ class AnswerModel(_Model):
 
     query: str
     answer: float = Field(description="share of the records, in [0, 1]")
-    uncut: float | None = Field(default=None, description="the same before it was cut to [0, 1], where it was "
-                                "measured: add up these")
-    plus_minus: float | None = Field(default=None, description="how far noise moves it, with 95 %; null where nothing "
-                                     "is known of its error")
-    added: int | None = Field(default=None, description="how many measured answers are in it")
+    uncut: float | None = Field(default=None, description="the answer before it was cut to [0, 1], if it was measured; "
+                                                          "use these numbers in sums")
+    plus_minus: float | None = Field(default=None, description="bound on the effect of noise, with probability 95 %; "
+                                                               "null if the error is unknown")
+    added: int | None = Field(default=None, description="number of measured answers in this answer")
 
 
 class AnswerOutput(_Model):
@@ -410,7 +411,7 @@ class AnswerOutput(_Model):
     command: Literal["answer"] = "answer"
     pack: str
     title: str
-    out: str | None = Field(description="the file that was written, where --out asked for it")
+    out: str | None = Field(description="the written file; null without --out")
     answers: list[AnswerModel]
 
 
@@ -444,7 +445,8 @@ class WithdrawnModel(_Model):
     """A participant who withdrew before the settlement."""
 
     id: str
-    deposit: str = Field(description="in the participant's payout, in the smallest coin; 0 if they left none")
+    deposit: str = Field(description="deposit within the participant's payout, in the smallest coin; 0 if they left "
+                                     "none")
 
 
 class PayoutsOutput(_Campaign):
@@ -457,10 +459,11 @@ class PayoutsOutput(_Campaign):
     minor_units: int
     people: dict[str, int] = Field(description="state -> number of payouts")
     coins: dict[str, str] = Field(description="state -> sum in the smallest coin")
-    code: str = Field(description="approves the queued payouts; empty if none is queued")
+    code: str = Field(description="code that approves the queued payouts; empty if none is queued")
     batches: list[BatchModel]
     entries: list[PayoutModel] | None = Field(description="every payout, with --list")
-    withdrawn: list[WithdrawnModel] | None = Field(description="before the settlement, with --list")
+    withdrawn: list[WithdrawnModel] | None = Field(description="participants who withdrew before the settlement, with "
+                                                               "--list")
 
 
 class ChannelOutput(_Model):
@@ -473,18 +476,21 @@ class ChannelOutput(_Model):
     records: int
     prior_given: bool = Field(description="whether the file has a prior; otherwise it is uniform")
     levels: dict[str, Any] = Field(description="differential privacy, identifiability, mutual information; "
-                                   "information_privacy is the largest |ln| of how an output's probability given a "
-                                   "database differs from that without")
+                                               "information_privacy is the largest |ln| of the ratio between an "
+                                               "output's probability given a database and its probability over the "
+                                               "prior")
     risk: dict[str, Any] = Field(description="success of the strongest attacker, who knows all other rows; "
-                                             "others_unknown: that of one who knows none, null if it is the same or "
-                                             "not computed")
-    prior: dict[str, Any] = Field(description="constants of the prior; null where it takes minutes")
+                                             "others_unknown: success of an attacker who knows no row, null if it is "
+                                             "the same or not computed")
+    prior: dict[str, Any] = Field(description="constants of the prior; null if they would take minutes")
     least: dict[str, Any] = Field(description="least levels at this distortion, with the class of the mechanism that "
-                                  "reaches them; a note says why only bounds are known. Null where there is none")
-    reports: dict[str, Any] | None = Field(description="meaning of each report: the probability of each value after "
-                                                       "it, one row for each output; null if rows go together")
-    usefulness: dict[str, Any] | None = Field(description="standard errors of shares; null where rows go together")
-    translation: list[dict[str, Any]] = Field(description="its differential privacy in other notions")
+                                              "reaches them; a note gives the reason if only bounds are known. Null if "
+                                              "there are none")
+    reports: dict[str, Any] | None = Field(description="meaning of each report: probability of each value after this "
+                                                       "report, one row for each output; null if the rows are "
+                                                       "correlated")
+    usefulness: dict[str, Any] | None = Field(description="standard errors of shares; null if the rows are correlated")
+    translation: list[dict[str, Any]] = Field(description="the channel's differential privacy in other notions")
     sections: list[SectionModel]
 
 
@@ -502,9 +508,10 @@ class MigratedModel(_Model):
 
     file: str
     what: Literal["campaign", "pack", "store", "backup", "own record", "contracts", "channel"]
-    changes: list[WordModel] = Field(description="words of before, which were rewritten, or with --check would be")
-    copy_of_before: str | None = Field(description="the file as it was; null where nothing was written")
-    refused: str | None = Field(description="why a new campaign of this file is refused; null where it is not")
+    changes: list[WordModel] = Field(description="words that are no longer used: rewritten, or, with --check, to be "
+                                                 "rewritten")
+    copy_of_before: str | None = Field(description="copy of the file before the change; null if nothing was written")
+    refused: str | None = Field(description="reason why a new campaign with this file is refused; null if it is not")
 
 
 class MigrateOutput(_Model):

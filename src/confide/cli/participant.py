@@ -17,7 +17,8 @@ __all__ = ["contracts", "rehearse", "submit"]
 _LONGEST_NAME = 256  # letters: no contract is so short, and no name of a file longer
 
 Total = Annotated[float | None, typer.Option(
-    "--total", metavar="EPSILON", help="Agree to levels of this sum at most, where the same bit was asked for before.")]
+    "--total", metavar="EPSILON", help="Agree only if the levels of all campaigns about the same bit add up to at most "
+                                       "this number.")]
 
 
 def submit(
@@ -26,10 +27,10 @@ def submit(
     record: Annotated[list[str], typer.Option(
         metavar="COLUMN=VALUE,...", help="The participant's answers, such as answer=VALUE, and worth=AMOUNT if a "
                                          "campaign needs it. Only the report that is drawn from them leaves this "
-                                         "computer. - reads them from the input.")],
+                                         "computer. - reads the answers from the input.")],
     contract: Annotated[str | None, typer.Option(
         metavar="CONTRACT", help="The participant's contract, if the campaign has contracts: its text, or its file. "
-                                 "Without it, the participant hands in their first report.")] = None,
+                                 "Without a contract, the participant hands in their first report.")] = None,
     key: Annotated[str | None, typer.Option(
         metavar="FINGERPRINT", help="The operator's key, from the offer. Contracts with another key are "
                                     "refused.")] = None,
@@ -62,11 +63,12 @@ def submit(
     written.writerows([row.keys(), row.values()])
     notes = ["the participant hands in the second line above"]
     if before:
-        notes = ["this report was drawn before, from the answers that were given first, and it stands: the answers of "
-                 "this call were not used, even if they differ; a second report would disclose more", *notes]
+        notes = ["this report was drawn before, from the first answers, and it stays valid. The command did not use "
+                 "the answers of this call, even if they differ, since a second report would disclose more", *notes]
     elif caution:
         notes = [caution, *notes]
-    print("\n".join([*notes, f"the participant's book has {spent} in all about this question"]), file=sys.stderr)
+    notes = [*notes, f"by the participant's book, the total spent on this question is {spent}"]
+    print("\n".join(notes), file=sys.stderr)
 
 
 def _contract(text: str) -> str:
@@ -84,14 +86,17 @@ def _contract(text: str) -> str:
 def contracts(
     campaign: CampaignPath,
     without: Annotated[list[str] | None, typer.Option(
-        metavar="ID,...", help="People who declined or stayed away; draws up another round without them.")] = None,
+        metavar="ID,...", help="Ids of people who declined or stayed away; the command draws up another round without "
+                               "them.")] = None,
     again: Annotated[list[str] | None, typer.Option(
-        "--with", metavar="ID,...", help="People who were left out and take part after all.")] = None,
-    final: Annotated[bool, typer.Option("--final", help="All have agreed: devices may act on this round.")] = False,
+        "--with", metavar="ID,...", help=
+        "Ids of people who were left out of an earlier round and take part after all.")] = None,
+    final: Annotated[bool, typer.Option("--final", help="Make the round final: all have agreed, and devices may act on "
+                                                        "it.")] = False,
     identity: Annotated[str | None, typer.Option("--id", help=
-        "Show one person's contract, for this person alone.")] = None,
-    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Write that contract to a file of one "
-                                               "line.")] = None,
+        "Show the contract of the person with this id; the output is for this person alone.")] = None,
+    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Write the contract of --id to a file "
+                                                                               "of one line.")] = None,
     another: Another = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
@@ -108,7 +113,7 @@ def contracts(
 
     it = load(campaign)
     if identity is not None and (without or again or final):
-        raise InvalidInput("id", "is for looking at a contract", "draw up, or make final, without it")
+        raise InvalidInput("id", "only shows a contract", "leave out --id to draw up a round or to make it final")
     if identity is not None:
         found = it.contract(identity)
         sections = it.contract_sections(found)
@@ -127,9 +132,12 @@ def contracts(
             print(f"\nwrote {write}")
         return
     if write is not None:
-        raise InvalidInput("write", "needs --id", "the round lies in the file that the campaign names")
+        raise InvalidInput("write", "needs --id", "the campaign file already names the file of the round")
     if final and (without or again):
-        raise InvalidInput("final", "goes with the round that people have seen", "draw up, show, then make it final")
+        raise InvalidInput("final", "applies to a round that people have already seen",
+                           "draw up the round, show it to "
+                                                                                 "people, and make it final in a later "
+                                                                                 "call")
     if final:
         with Store(store) as there:
             if not another:

@@ -12,7 +12,7 @@ __all__ = ["places", "where"]
 _HOLDS = {
     REPORT: ("this result as a page", True),
     PICTURES: ("the data of the page's pictures", True),
-    "manifest.json": ("parameters, billboard, guarantees; its arrays are in columns/", True),
+    "manifest.json": ("parameters, billboard, guarantees; the arrays are in columns/", True),
     NOTE: ("the signed list of these files", True),
     EVENTS: ("the operator's actions, as a hash chain", True),
     "campaign.toml": ("the campaign file", True),
@@ -23,7 +23,8 @@ _HOLDS = {
 
 def _found(folder: Path, shares: bool) -> dict[str, tuple[str, bool]]:
     tables = {path.name: ("the result as a table, in natural units", True) for path in sorted(folder.glob("*.csv"))}
-    tables |= {path.name: ("the rows of the result, for programs", True) for path in sorted(folder.glob("*.parquet"))}
+    tables |= {path.name: ("the rows of the result, to be read by programs",
+                           True) for path in sorted(folder.glob("*.parquet"))}
     held = {name: entry for name, entry in _HOLDS.items() if (folder / name).exists() and (shares or name != "shares")}
     return {REPORT: _HOLDS[REPORT], **tables, **held}
 
@@ -40,4 +41,4 @@ def where(folder: Path, *, study: bool, shares: bool) -> Section:
     rows = tuple((name, holds, "public" if public and not study else "the operator alone")
                  for name, (holds, public) in _found(folder, shares).items())
     table = Table(columns=("file", "list of contents", "for"), rows=rows)
-    return Section(title="Files of the outcome", study=study, blocks=(table,))
+    return Section(title="The files of the outcome", study=study, blocks=(table,))

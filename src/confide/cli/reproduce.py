@@ -26,23 +26,27 @@ if TYPE_CHECKING:
 __all__ = ["reproduce"]
 
 _FOLDER = Path("out") / "studies"
-_QUICK = ("a quick run: sizes are smaller and repetitions fewer than in the full one, and its numbers differ from the "
-          "gallery's accordingly; leave out --quick for the full one")
+_QUICK = ("a quick run has smaller sizes and fewer repetitions than a full run, so its numbers differ from those of "
+          "the gallery; leave out --quick for a full run")
 
 
 def reproduce(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="The studies; without any, list them.",
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Names of studies; without a name, the "
+                                                                                "command lists the studies.",
                                                       show_default=False)] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every study.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes, fewer repetitions; all of them in a minute or "
-                                                        "two.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run with smaller sizes and fewer repetitions; all studies "
+                                                        "together take a minute or two.")] = False,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute stored results again, and store nothing.")
                         ] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of one study; of several, each has "
-                                             "one in it [out/studies/NAME, or NAME-quick].")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results. For several studies, "
+                                                                          "each has its own folder inside "
+                                                                          "[out/studies/NAME, or NAME-quick].")] = None,
     gallery: Annotated[Path | None, typer.Option("--gallery", metavar="DIR", help="Write a picture of each study into "
-                                                 "DIR, and the page DIR.md that shows them.")] = None,
-    times: Annotated[Path | None, typer.Option("--times", metavar="FILE", help="Write how long full runs take.")
+                                                                                  "DIR, and a page DIR.md that shows "
+                                                                                  "the pictures.")] = None,
+    times: Annotated[Path | None, typer.Option("--times", metavar="FILE", help="Measure the time of full runs and "
+                                                                               "write it to a file.")
                      ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -54,7 +58,7 @@ def reproduce(
     from confide.evidence import StudyCache, study_names
 
     if everything and names:
-        raise InvalidInput("name", "all studies are asked for", "leave out the names, or --all")
+        raise InvalidInput("name", "the command has names and --all together", "leave out the names, or --all")
     if times is not None and (quick or gallery is not None):
         raise InvalidInput("times", "only full runs are timed", "leave out --quick and --gallery")
     if gallery is not None and out is not None:
@@ -63,7 +67,7 @@ def reproduce(
     if not asked:
         for option, given in (("gallery", gallery), ("times", times), ("out", out), ("quick", quick or None)):
             if given is not None:
-                raise InvalidInput(option, "no study is asked for", "name some, or give --all")
+                raise InvalidInput(option, "the command names no study", "name at least one study, or give --all")
         _list(as_json)
         return
     cache = None if no_cache else StudyCache.default()
@@ -99,8 +103,9 @@ def _list(as_json: bool) -> None:
         source = escape(each.source + took)
         console.print(f"[bold]{escape(each.name)}[/bold]  {escape(each.title)} [dim]({source})[/dim]",
                       soft_wrap=not console.is_terminal)  # in a pipe a line for each
-    console.print(f"\n[dim]Seconds are of processor time of full runs, measured on {times.day.isoformat()} "
-                  f"({escape(times.machine)}). confide reproduce --all --quick runs a short form of all.[/dim]")
+    console.print("\n[dim]The table shows the processor time of full runs in seconds, measured on "
+                  f"{times.day.isoformat()} ({escape(times.machine)}). confide reproduce --all --quick runs a short "
+                  "form of all studies.[/dim]")
 
 
 def _seconds(seconds: float) -> str:
@@ -149,8 +154,8 @@ def _full(name: str) -> str:
 
 def _say_what_is_missing() -> None:
     if _undrawn():
-        print(f"no picture was drawn: {_undrawn()} installs the drawing of pictures; their data and specifications are "
-              "in figure-*.csv and figure-*.vl.json")
+        print(f"no picture was drawn: {_undrawn()} installs the missing package; the pictures' data and specifications "
+              "are in figure-*.csv and figure-*.vl.json")
 
 
 def _undrawn() -> str:
@@ -229,7 +234,7 @@ def _print(
         for path in written:
             print(f"\nwrote {path}")
         if files:
-            print(f"\nwrote {folder}: a folder for each")
+            print(f"\nwrote {folder}: one folder for each study")
             _say_what_is_missing()
         for lacking in failed:
             print(f"\n{lacking.study.name}: {lacking.error}")
@@ -252,8 +257,8 @@ def _summary(done: Sequence[Reproduced]) -> Section:
         columns=("study", "its first number", "set beside", "ours", "relation", "compared with", "stand", "differ",
                  "s", "kept"), rows=rows,
         note=f"{len(done):,} studies; {sum(not each.cached for each in done):,} computed now, in {_seconds(fresh)} s. "
-             "Stand and differ count all numbers, bounds and statements that are compared with a study's; the relation "
-             "and origin of each is in its numbers.csv."),))
+             "The columns Stand and Differ count the numbers, bounds and statements of the source that a study "
+             "compares with its own; the study's numbers.csv has the relation and the origin of each."),))
 
 
 def _model(each: Reproduced, files: dict[str, Path]) -> ReproducedModel:

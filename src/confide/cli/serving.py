@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["operators", "serve"]
 
-operators = typer.Typer(name="operators", help="The people who may run campaigns in the service.", no_args_is_help=True)
+operators = typer.Typer(name="operators", help="Manage the people who may run campaigns in the service.",
+                        no_args_is_help=True)
 
 
 _SHORTEST_TOKEN = 20  # letters
@@ -33,7 +34,8 @@ class RoleName(StrEnum):
 
 
 PasswordFile = Annotated[Path | None, typer.Option(
-    "--password-file", metavar="FILE", help="Read the password from the first line of a file; default ask for it.")]
+    "--password-file", metavar="FILE", help=
+    "Read the password from the first line of a file [the command asks for it].")]
 
 
 def _extra() -> None:
@@ -51,33 +53,35 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
     base_url: Annotated[str | None, typer.Option(
-        "--base-url", metavar="URL", help="How browsers reach it, such as https://study.example; default by the host "
-                                          "and the port.")] = None,
+        "--base-url", metavar="URL", help="Address under which browsers reach the service, such as "
+                                          "https://study.example [made from the host and the port].")] = None,
     data: Annotated[Path | None, typer.Option(
-        metavar="FOLDER", help="The folder in which campaign files may name tables.")] = None,
+        metavar="FOLDER", help="Folder of the tables that campaign files may name.")] = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
-    settling: Annotated[bool, typer.Option(help="Whether they settle and audit, too.")] = True,
+    settling: Annotated[bool, typer.Option(help="Whether these processes settle and audit, too.")] = True,
     behind: Annotated[str, typer.Option(
-        metavar="ADDRESS", help="Address of a reverse proxy; the service trusts its word on the client's "
-                                "address.")] = "",
+        metavar="ADDRESS", help="Address of a reverse proxy; the service uses the client's address that this proxy "
+                                "states.")] = "",
     oidc_issuer: Annotated[str | None, typer.Option(
-        "--oidc-issuer", metavar="URL", help="A provider (OpenID Connect) by which operators may log in, too.")] = None,
+        "--oidc-issuer", metavar="URL", help="Address of a provider (OpenID Connect) with which operators may log in, "
+                                             "too.")] = None,
     oidc_client: Annotated[str, typer.Option(
-        "--oidc-client", metavar="ID", help="The provider's name for this service.")] = "",
+        "--oidc-client", metavar="ID", help="Client id of this service at the provider.")] = "",
     oidc_secret_file: Annotated[Path | None, typer.Option(
-        "--oidc-secret-file", metavar="FILE", help="Read the provider's secret for this service from the first line "
-                                                   "of a file; default the variable CONFIDE_OIDC_SECRET.")] = None,
+        "--oidc-secret-file", metavar="FILE", help="Read the provider's secret for this service from the first line of "
+                                                   "a file [the variable CONFIDE_OIDC_SECRET].")] = None,
     oidc_name: Annotated[str, typer.Option(
-        "--oidc-name", metavar="NAME", help="Name of the provider on the log-in page; default its host.")] = "",
+        "--oidc-name", metavar="NAME", help="Name of the provider on the log-in page [its host].")] = "",
     attempts: Annotated[int, typer.Option(
-        min=1, help="Failures to log in under one name from one address, in five minutes, before more are refused."
+        min=1, help="Number of failed log-ins under one name from one address, in five minutes, after which further "
+                    "attempts are refused."
     )] = 10,
     attempts_at_ease: Annotated[int, typer.Option(
-        "--attempts-at-ease", min=1, help="Failures from one address, or under one name, in five minutes, before each "
-                                          "takes longer.")] = 100,
+        "--attempts-at-ease", min=1, help="Number of failed log-ins from one address, or under one name, in five "
+                                          "minutes, after which each attempt takes longer.")] = 100,
     metrics_token: Annotated[Path | None, typer.Option(
-        "--metrics-token", metavar="FILE", help="Answer at /metrics to clients that send the token in the first line "
-                                                "of a file; default to nobody.")] = None,
+        "--metrics-token", metavar="FILE", help="File with a token in its first line: the service answers at /metrics "
+                                                "to clients that send this token [to nobody].")] = None,
     store: StoreUrl = None,
 ) -> None:
     """Serve campaigns until stopped: the API for several operators, the participants and the public."""
@@ -111,7 +115,7 @@ def serve(
         raise InvalidInput("base-url", str(error.errors()[0]["msg"]).removeprefix("Value error, ")) from None
     with Store(store) as there:  # a problem with it is reported now, by one process
         if not Operators(there).all():
-            print("nobody can log in yet; make an operator first: confide operators add NAME --role admin",
+            print("nobody can log in yet; add an operator first: confide operators add NAME --role admin",
                   file=sys.stderr)
     run(settings, host=host, port=port, workers=workers, proxy=behind, listening=lambda: print(
         f"confide serves {settings.base_url}; end it with Ctrl-C", file=sys.stderr, flush=True))
@@ -129,13 +133,15 @@ def list_(store: StoreUrl = None) -> None:
 @operators.command()
 def add(
     name: Annotated[str, typer.Argument(help="Name for the log-in.")],
-    role: Annotated[RoleName, typer.Option(help="viewer looks, operator runs campaigns, admin names operators.")
+    role: Annotated[RoleName, typer.Option(help="A viewer reads pages, an operator also runs campaigns, and an admin "
+                                                "also names operators.")
                     ] = RoleName.operator,
     password_file: PasswordFile = None,
     issuer: Annotated[str | None, typer.Option(
-        metavar="URL", help="Another service that identifies the operator (OpenID Connect), instead of a "
+        metavar="URL", help="Address of a provider (OpenID Connect) that identifies the operator, instead of a "
                             "password.")] = None,
-    subject: Annotated[str | None, typer.Option(metavar="SUB", help="The operator's name at that service.")] = None,
+    subject: Annotated[str | None, typer.Option(metavar="SUB", help="The operator's identifier (subject) at that "
+                                                                    "provider.")] = None,
     store: StoreUrl = None,
 ) -> None:
     """Add an operator. The command asks for the operator's password, unless an issuer identifies the operator."""
@@ -143,7 +149,7 @@ def add(
     from confide.service.access import Role
 
     if (issuer is None) is not (subject is None) or (issuer is not None and password_file is not None):
-        raise InvalidInput("issuer", "stands without a subject, or beside a password",
+        raise InvalidInput("issuer", "needs a subject, and excludes a password",
                            "give --issuer URL and --subject SUB, or neither of them")
     with _opened(store) as there:
         if issuer is not None and subject is not None:
@@ -157,7 +163,7 @@ def add(
 def change(
     name: Annotated[str, typer.Argument(help="Hers.")],
     role: Annotated[RoleName | None, typer.Option(help="The operator's rights from now on.")] = None,
-    active: Annotated[bool | None, typer.Option(help="Whether the operator may do anything.")] = None,
+    active: Annotated[bool | None, typer.Option(help="Whether the operator may log in.")] = None,
     password: Annotated[bool, typer.Option("--password", help="Ask for a new password.")] = False,
     password_file: PasswordFile = None,
     store: StoreUrl = None,
@@ -193,7 +199,7 @@ def _digest(file: Path | None) -> str | None:
         return None
     token = read_bytes("metrics-token", file, 4096).partition(b"\n")[0].strip()
     if len(token) < _SHORTEST_TOKEN:
-        raise InvalidInput("metrics-token", "is too short to be secret", f"must have {_SHORTEST_TOKEN} letters or more"
+        raise InvalidInput("metrics-token", "is too short for a secret", f"must have {_SHORTEST_TOKEN} letters or more"
                            ", such as those of `openssl rand -hex 32`")
     return hashlib.sha256(token).hexdigest()
 
@@ -208,5 +214,5 @@ def _password(file: Path | None) -> str:
     if file is not None:
         return read_bytes("password-file", file, 4096).decode("utf-8", "replace").partition("\n")[0]
     if not sys.stdin.isatty():
-        raise InvalidInput("password", "cannot be asked for without a terminal", "give --password-file FILE")
+        raise InvalidInput("password", "cannot be typed without a terminal", "give --password-file FILE")
     return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))

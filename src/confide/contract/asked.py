@@ -79,7 +79,8 @@ class Field:
     def __post_init__(self) -> None:
         one_of("form", self.form, ("choice", "number", "text"))
         if (self.form == "choice") is not bool(self.choices):
-            raise InvalidInput("choices", "do not fit the form", "a choice needs some, and nothing else has any")
+            raise InvalidInput("choices", "do not fit the form", "a field with the form choice needs choices, and no "
+                                                                 "other field has any")
 
     def problem(self, text: str | None) -> str:
         """Describe the fault in a typed text and the texts that are accepted, in public terms. The description is empty
@@ -111,12 +112,12 @@ class Field:
     def _number_fault(self, text: str) -> str:
         value = float(text) if _NUMBER.fullmatch(text) else math.nan
         if not math.isfinite(value):
-            return worded("is no number")
+            return worded("is not a number")
         low = (self.lowest is not None and value < self.lowest) or (self.above is not None and value <= self.above)
         if low or (self.highest is not None and value > self.highest):
             return worded("is out of bounds")
         if any(start < value < end for start, end in self.gaps):
-            return worded("lies where no number may be")
+            return worded("lies in a gap of the allowed numbers")
         return worded("is not whole") if self.whole and value != math.floor(value) else ""
 
     def limit(self) -> Worded:
@@ -177,12 +178,12 @@ def judge(asked: Sequence[Field], values: Mapping[str, str]) -> None:
     Example:
         >>> judge([Field(column="age", label="age", form="number")], {"age": "old"})
         Traceback (most recent call last):
-        confide.contract.errors.InvalidInput: age: is no number; must be a number
+        confide.contract.errors.InvalidInput: age: is not a number; must be a number
     """
     columns = [each.column for each in asked]
     for name in values:
         if name not in columns:
-            raise InvalidInput("record", f"{name!r} is not asked for",
+            raise InvalidInput("record", f"{name!r} is not a requested field",
                                did_you_mean(name, columns, f"give {', '.join(columns[:_SHOWN]) or 'nothing'}"))
     for column, (fault, limit) in faults(asked, values).items():
         raise InvalidInput(column, fault, limit)
@@ -239,7 +240,7 @@ class CustodiansKind:
         Raises:
             Refused: always.
         """
-        raise Refused("nobody is invited: a custodian holds the data", "the table comes with the campaign file")
+        raise Refused("nobody is invited: a custodian holds the data", "the campaign file names the table")
 
     def parse_record(self, config: Any, plan: Any, identity: str, values: Mapping[str, str]) -> tuple[None, int]:
         """No record and index 0, because no participant hands in a record."""

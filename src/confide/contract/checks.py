@@ -27,7 +27,7 @@ def finite(field: str, value: object) -> float:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        problem = "is beyond the doubles" if isinstance(value, Rational) else f"{value!r} is not finite"
+        problem = "is too large for a 64-bit float" if isinstance(value, Rational) else f"{value!r} is not finite"
         raise InvalidInput(field, problem)
     return number
 

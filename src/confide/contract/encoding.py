@@ -88,13 +88,13 @@ def table_from_bytes(data: bytes) -> pa.Table:
             one.
     """
     if not data.startswith(_ARROW):
-        raise InvalidInput("column", "is no Arrow file")
+        raise InvalidInput("column", "is not an Arrow file")
     # Behind its first bytes, an Arrow file is an Arrow stream; so every message is seen before it is read.
     stream = pa.py_buffer(data).slice(len(_ARROW))
     try:
         for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(stream)):
             if message.type == "record batch" and _compressed(message.metadata.to_pybytes()):
-                raise InvalidInput("column", "is compressed", "a small file could fill the memory")
+                raise InvalidInput("column", "is compressed", "decompression of a small file could fill the memory")
         with pa.ipc.open_stream(pa.BufferReader(stream)) as reader:
             for field in reader.schema:
                 of = field.type
@@ -105,7 +105,7 @@ def table_from_bytes(data: bytes) -> pa.Table:
             table = reader.read_all()
         table.validate(full=True)
     except (OSError, pa.ArrowException, struct.error) as error:
-        raise InvalidInput("column", f"is no whole Arrow file: {cause(error)}") from None
+        raise InvalidInput("column", f"is not a complete Arrow file: {cause(error)}") from None
     return table
 
 
@@ -166,7 +166,8 @@ def encode(value: Any, columns: dict[str, bytes]) -> Any:
 def _encode_dataclass(value: Any, columns: dict[str, bytes]) -> dict[str, Any]:
     parts = wire_parts(value)
     if "type" in parts:
-        raise InvalidInput("value", f"{wire_name(value)} has a field 'type'", "its tag has that name")
+        raise InvalidInput("value", f"{wire_name(value)} has a field 'type'", "the name 'type' is reserved for the tag "
+                                                                              "of the object")
     return {"type": wire_of(type(value)).tag, **{name: encode(part, columns) for name, part in parts.items()}}
 
 
@@ -280,12 +281,12 @@ def _check_names(name: str, kind: type, parts: Mapping[str, Any]) -> None:
     known = wire_of(kind).fields
     more = sorted(parts.keys() - set(known.values()))
     if more:
-        raise InvalidInput("type", f"{name} cannot be rebuilt: {more[0]!r} is no field of it",
+        raise InvalidInput("type", f"{name} cannot be rebuilt: {more[0]!r} is not one of its fields",
                            f"its fields are {', '.join(known.values()) or 'none'}")
     missing = [known[each.name] for each in fields(kind) if each.name in known and known[each.name] not in parts
                and each.default is MISSING and each.default_factory is MISSING]
     if missing:
-        raise InvalidInput("type", f"{name} cannot be rebuilt: {', '.join(missing)} must be there")
+        raise InvalidInput("type", f"{name} cannot be rebuilt: missing fields: {', '.join(missing)}")
 
 
 @cache

@@ -138,8 +138,8 @@ class BudgetExceeded(Refused):
         super().__init__(
             f"the privacy budget of {account} does not admit {requested}; "
             + (f"{whole} allows {remaining} in all" if whole else f"left: {remaining}"),
-            remedy or "spend less of it in this campaign; where nothing is left, other people's records are another "
-            "data_set",
+            remedy or "choose a smaller level for this campaign; if nothing is left, use the records of other people, "
+                      "as another data_set",
         )
 
 
@@ -173,12 +173,12 @@ class RunFailed(ConfideError):
     def __init__(self, mechanism: str, *, own: bool = False) -> None:
         self.mechanism, self.own = mechanism, own
         again = (" and with the same noise. If an outside cause (memory, a full disk) stopped it, remove the cause and "
-                 "run it again, at no further cost. A fault of the code repeats itself: corrected code is another "
-                 "campaign, with its own title and charge" if own
+                 "run it again, at no further cost. A fault of the code occurs again in each run: a run with corrected "
+                 "code is another campaign, with its own title and charge" if own
                  else ", so remove the cause and run it again, at no further cost")
         super().__init__(
-            f"the run of {mechanism} failed after the ledger was charged. The charge stays, and is the only one: the "
-            f"same campaign goes on under the same debit{again}. The error may disclose records and is not shown "
+            f"the run of {mechanism} failed after the ledger was charged. The charge stays, and it is the only charge: "
+            f"another run of this campaign uses the same debit{again}. The error may disclose records and is not shown "
             "(CONFIDE_DEBUG=1 shows it, with private values)")
 
 

@@ -58,8 +58,8 @@ def as_path(field: str, value: str | os.PathLike[str]) -> Path:
     """
     if isinstance(value, str | os.PathLike):
         return Path(value)
-    raise InvalidInput(field, f"{type(value).__module__}.{type(value).__qualname__} is no path",
-                       "pass a path, as text or pathlib.Path; records stay in the file that the campaign names")
+    raise InvalidInput(field, f"{type(value).__module__}.{type(value).__qualname__} is not a path",
+                       "pass a path, as text or pathlib.Path; records stay in a file, which the campaign names")
 
 
 @contextmanager
@@ -129,9 +129,9 @@ def check_private(field: str, path: Path) -> None:
     """
     found = path.stat()
     if found.st_uid != os.geteuid():
-        raise InvalidInput(field, f"{path} belongs to another user", "run as its owner")
+        raise InvalidInput(field, f"{path} belongs to another user", "run the command as the owner of the file")
     if found.st_mode & 0o077:
-        raise InvalidInput(field, f"{path} may be read by others", f"do `chmod 600 {shlex.quote(str(path))}`")
+        raise InvalidInput(field, f"other users may read {path}", f"do `chmod 600 {shlex.quote(str(path))}`")
 
 
 def sync(path: Path) -> None:
@@ -172,7 +172,7 @@ def check_unpublished(field: str, path: Path) -> None:
     """
     for folder in path.absolute().parents:
         if (folder / NOTE).exists():
-            raise InvalidInput(field, f"{folder} is a pack, which is public, and the file is private",
+            raise InvalidInput(field, f"the file is private, and the folder {folder} is a pack, which is public",
                                "choose another folder")
 
 
@@ -351,7 +351,7 @@ def write_new(
         InvalidInput: the file exists, cannot be written, is private in a published folder, or is named "-".
     """
     if str(path) == "-":  # elsewhere the standard output, on which a page is shown
-        raise InvalidInput(field, "- is no file", "name one: nothing is written to the standard output")
+        raise InvalidInput(field, "- is not a file", "name a file: this command writes nothing to the standard output")
     if private:
         check_unpublished(field, path)
     try:

@@ -39,8 +39,8 @@ class FileTable(Keys):
     """A table of a campaign file that names a file of records."""
 
     accept_unusable: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False, description=(
-        f"share of the file's rows that may be unusable; default {MOST_UNUSABLE:g}. A run with more stops before the "
-        "charge. Set it before anybody looks at the file"))
+        f"share of the file's rows that may be unusable; default {MOST_UNUSABLE:g}. A run with a larger share stops "
+        "before the charge. Set this share before anybody looks at the file"))
 
 
 def keys_of(
@@ -123,8 +123,9 @@ MOST_PEOPLE = 10**8
 class PeopleTable(Keys):
     """`[people]`: the invited slots, whose ids are the numbers from 1 to the count."""
 
-    count: int = Field(ge=1, le=MOST_PEOPLE, description="n, invited slots; fixed and public")
-    id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the file's i-th row is i")
+    count: int = Field(ge=1, le=MOST_PEOPLE, description="n, number of invited slots; fixed and public")
+    id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the number of the row in "
+                                                             "the file is the id")
 
 
 class DataTable(FileTable):
@@ -139,7 +140,7 @@ class RehearsalTable(Keys):
     """
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME; its ids as those of [data]")
-    column: str = Field(min_length=1, description="of the true answers")
+    column: str = Field(min_length=1, description="column of the true answers")
 
 
 class PeoplesTables(Keys):

@@ -118,7 +118,7 @@ def as_billboard(given: object) -> Billboard:
     """
     if isinstance(given, Billboard):
         return given
-    raise InvalidInput("billboard", f"{'None' if given is None else type(given).__name__} is no billboard",
+    raise InvalidInput("billboard", f"{'None' if given is None else type(given).__name__} is not a billboard",
                        "give the published billboard of the run: outcome.billboard, or Billboard.load(folder)")
 
 
@@ -180,9 +180,9 @@ class _Public(Generic[B_co, C_co]):
         def __getattr__(self, name: str) -> Any:
             if name == "diagnostics":
                 raise AttributeError(
-                    f"{type(self).__name__} has no diagnostics: they are computed from private data, and exist under "
-                    "simulated noise only, run(data, Noise.simulated(seed)).diagnostics; the public statements about a "
-                    "secure run are its certificate and guarantees", name=name, obj=self)
+                    f"{type(self).__name__} has no diagnostics: diagnostics follow from private data, so they exist "
+                    "under simulated noise only: run(data, Noise.simulated(seed)).diagnostics. The public statements "
+                    "about a secure run are its certificate and its guarantees", name=name, obj=self)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def public(self) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -318,7 +318,8 @@ def check_release(outcome: _Public) -> None:
         Refused: an audit recorded the run or forced its noise, although the outcome has the type of a release.
     """
     if has_private_part(outcome):
-        raise Refused("this outcome was made with an audit's noise, and is no release", "run with Noise.secure()")
+        raise Refused("this outcome was made with the noise of an audit, so it is not a release",
+                      "run with Noise.secure()")
 
 
 def settled_coins(outcome: Outcome | SimulatedOutcome, index: int, column: str = "payment") -> int:
@@ -339,9 +340,9 @@ def settled_coins(outcome: Outcome | SimulatedOutcome, index: int, column: str =
         paid = ""
     if paid is None:
         raise Refused("this participant withdrew, and their share was erased",
-                      "the public files and the participant's own record (--record) still give it")
+                      "the share still follows from the public files and the participant's own record (--record)")
     if not isinstance(paid, int):
-        raise InvalidInput("shares", "hold no payment of this participant", "must be this campaign's own")
+        raise InvalidInput("shares", "hold no payment of this participant", "must be the shares of this campaign")
     return paid
 
 
@@ -358,5 +359,5 @@ def settled_share(outcome: Outcome | SimulatedOutcome, index: int) -> dict[str, 
     share: dict[str, Any] = outcome.shares.slice(index, 1).to_pylist()[0]
     if any(value is None for value in share.values()):
         raise Refused("this participant withdrew, and their share was erased",
-                      "the public files and the participant's own record (--record) still give it")
+                      "the share still follows from the public files and the participant's own record (--record)")
     return share

@@ -108,14 +108,14 @@ def _rebuilt(manifest: Any, columns: Mapping[str, bytes], release_safe: bool) ->
                            f"a {'released' if release_safe else 'simulated'} one was asked for")
     missing = [key for key in _PARTS if key not in manifest]
     if missing:
-        raise InvalidInput("manifest", "is not whole", f"{', '.join(missing)} must be there")
+        raise InvalidInput("manifest", "is not whole", f"missing files: {', '.join(missing)}")
     known = known_types(manifest)
     parts = {key: decode(manifest.get(key), known, columns) for key in (*_PARTS, *_LATER)}
     for key, kinds in (_PARTS | _LATER).items():
         if not isinstance(parts[key], kinds):
             raise InvalidInput(key, f"{wire_name(parts[key])} is no {kinds[0].__name__}")
     if (parts["provenance"].noise == "secure") is not release_safe:
-        raise InvalidInput("provenance", f"an outcome of {parts['provenance'].noise} noise under a wrong label")
+        raise InvalidInput("provenance", f"the label does not fit the {parts['provenance'].noise} noise of the outcome")
     return {**parts, "guarantees": parts["mechanism"].guarantees()}
 
 
@@ -179,7 +179,8 @@ def read_shares(folder: str | os.PathLike[str]) -> pa.Table:
     folder = as_path("folder", folder) / "shares"
     path = folder / MANIFEST
     if not path.exists():
-        raise InvalidInput("shares", f"{folder} is not there", "a published pack has none: use PublicOutcome.load")
+        raise InvalidInput("shares", f"{folder} does not exist", "a published pack has no such folder: use "
+                                                               "PublicOutcome.load")
     note, _ = read_json("shares", path)
     with reading("shares", path):
         name = note["shares"]

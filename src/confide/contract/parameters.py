@@ -158,8 +158,8 @@ def _read(base: type, name: str, annotation: Any) -> DeclaredParameter | None:
         try:
             annotation = eval(annotation, dict(known), dict(vars(base)))  # noqa: S307 - the class's own source
         except NameError as error:
-            raise TypeError(f"{base.__qualname__}.{name}: {error}; import it where the program runs, and not for type "
-                            "checkers alone") from None
+            raise TypeError(f"{base.__qualname__}.{name}: {error}; import the name for the running program, not only "
+                            "for type checkers") from None
     if get_origin(annotation) is not Annotated:
         return None
     kind, *more = get_args(annotation)

@@ -97,7 +97,7 @@ class PayoutTerms:
         raw = found.fill_null(0.0).to_numpy()
         wrong = raw[(raw != np.rint(raw)) | (np.abs(raw) >= 2.0**63)]  # also what is not finite
         if len(wrong):
-            raise InvalidInput(self.column, f"a share of {wrong[0]:.12g} is no whole number of coins", self._whole())
+            raise InvalidInput(self.column, f"a share of {wrong[0]:.12g} is not a whole number of coins", self._whole())
         whole_coins: np.ndarray = raw.astype(np.int64)
         return whole_coins
 

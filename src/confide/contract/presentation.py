@@ -145,8 +145,8 @@ class Picture:
         if not self.spec:
             raise InvalidInput("picture", "has nothing to draw")
         if find_spec("vl_convert") is None:
-            raise InvalidInput("path", "vl-convert is not installed, which draws pictures",
-                               "pip install 'confide[plots]' installs it; .json needs nothing")
+            raise InvalidInput("path", "the package vl-convert, which draws pictures, is not installed",
+                               "pip install 'confide[plots]' installs it; a .json file needs no package")
         import vl_convert
 
         drawn = getattr(vl_convert, f"vegalite_to_{ending[1:]}")(self.spec)

@@ -56,8 +56,8 @@ def waiting(label: str, *, seconds: float = _PATIENCE) -> Iterator[None]:
         with progress_bar(label):
             yield
         return
-    timer = Timer(seconds, print, (f"confide: {label} goes on after {seconds:g} seconds: many people, goods, cells or "
-                                   "queries can take minutes; interrupt it to end it, nothing is charged yet",),
+    timer = Timer(seconds, print, (f"confide: {label} still runs after {seconds:g} seconds: many people, goods, cells "
+                                   "or queries can take minutes. To end it, interrupt it; nothing is charged yet",),
                   {"file": sys.stderr, "flush": True})
     timer.daemon = True
     timer.start()

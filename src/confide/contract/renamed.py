@@ -98,7 +98,7 @@ def renamed(**today: str) -> Callable[[_Entry], _Entry]:
         ...     share_of_one(n=4)
         0.25
         >>> str(found[0].message)
-        "share_of_one: 'n' is called 'people' now; the old name goes with confide 1.0.0"
+        "share_of_one: 'n' is called 'people' now; confide 1.0.0 removes the old name"
     """
 
     def mend(entry: _Entry) -> _Entry:
@@ -220,7 +220,7 @@ def warn_of_old(called: str, old: str, new: str) -> None:
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_between(str(frame.f_globals.get("__name__", ""))):
         frame = frame.f_back
-    message = f"{called}: {old!r} is called {new!r} now; the old name goes with confide {REMOVED_AT}"
+    message = f"{called}: {old!r} is called {new!r} now; confide {REMOVED_AT} removes the old name"
     warnings.warn_explicit(message, ConfideDeprecationWarning, frame.f_code.co_filename, frame.f_lineno,
                            module=frame.f_globals.get("__name__", "<unknown>"),
                            registry=frame.f_globals.setdefault("__warningregistry__", {}))
@@ -311,7 +311,7 @@ def by_position_before(*names: str, first: int = 1) -> Callable[[_Entry], _Entry
         ...     share(4, 2.0)
         0.5
         >>> str(found[0].message)
-        "share: 'epsilon by position' is called 'epsilon=' now; the old name goes with confide 1.0.0"
+        "share: 'epsilon by position' is called 'epsilon=' now; confide 1.0.0 removes the old name"
     """
 
     def mend(entry: _Entry) -> _Entry:

@@ -110,7 +110,7 @@ def check_shares(shares: Any, slots: int) -> None:
         >>> check_shares(pa.table({"like": [3, None]}), 2)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        confide.contract.errors.InvalidInput: shares: like is empty somewhere; must hold a value for each slot: ...
+        confide.contract.errors.InvalidInput: shares: like has empty cells; must hold a value for each slot, since ...
     """
     if not isinstance(shares, pa.Table):
         raise InvalidInput("shares", f"{type(shares).__name__} is no table", "must be a pyarrow.Table")
@@ -118,8 +118,8 @@ def check_shares(shares: Any, slots: int) -> None:
         raise InvalidInput("shares", f"have {shares.num_rows:,} rows", f"must have one for each of {slots:,} slots")
     empty = [name for name in shares.column_names if shares[name].null_count]
     if empty:
-        raise InvalidInput("shares", f"{', '.join(empty)} is empty somewhere",
-                           "must hold a value for each slot: an empty share is one that was erased")
+        raise InvalidInput("shares", f"{', '.join(empty)} has empty cells",
+                           "must hold a value for each slot, since an empty share means an erased share")
 
 
 # ---- written shares
@@ -151,9 +151,9 @@ def written(share: Mapping[str, Any], schema: pa.Schema) -> str:
     try:
         row = pa.Table.from_pylist([plain], schema=schema).to_pylist()[0]
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        return f"no row of the table: {type(error).__name__}"
+        return f"does not fit a row of the table: {type(error).__name__}"
     if _cut(plain, row):
-        return "no row of the table: a part of a number is lost in it"
+        return "does not fit a row of the table: a number would lose digits"
     return repr(dict(sorted(row.items())))
 
 

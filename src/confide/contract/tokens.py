@@ -60,7 +60,7 @@ def token_terms(token: str, *, identity: str) -> Mapping[str, Any]:
     said = read_token(token)
     terms = said.get("terms")
     if not isinstance(terms, dict) or said.get("id") != identity:
-        raise InvalidInput("contract", "is another participant's, or has no terms")
+        raise InvalidInput("contract", "belongs to another participant, or has no terms")
     if said.get("final") is not True:
-        raise InvalidInput("contract", "is not final", "give the final one")
+        raise InvalidInput("contract", "is not final", "give the final contract")
     return terms

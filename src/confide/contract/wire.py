@@ -139,8 +139,8 @@ def _checked(kind: type, said: Wire, names: list[str]) -> Wire:
     if len(set(found.values())) < len(found) or len(set(names)) < len(names):
         raise TypeError(f"{what}: two fields have one wire name")
     if not said.absent.keys() <= set(names):
-        raise TypeError(f"{what}: `absent` names {', '.join(sorted(said.absent.keys() - set(names)))}, and no field is "
-                        "written so")
+        raise TypeError(f"{what}: `absent` names {', '.join(sorted(said.absent.keys() - set(names)))}, which no field "
+                        "has as its wire name")
     return said._replace(fields=found)
 
 

@@ -44,14 +44,15 @@ _FEW = 0.01  # of the invited: plans warn where fewer decide something
 
 
 _CAUSES: tuple[tuple[type[BaseException], str], ...] = (
-    (FileNotFoundError, "it does not exist"), (FileExistsError, "something is there already"),
-    (IsADirectoryError, "it is a folder"), (NotADirectoryError, "it is no folder, or lies in none"),
-    (PermissionError, "that is not allowed here"), (UnicodeError, "it is no UTF-8 text"),
-    (json.JSONDecodeError, "it is no JSON"), (RecursionError, "it is nested too deeply"),
-    (MemoryError, "it is larger than the memory"), (EOFError, "it ends too early"))
-_CODES = {errno.ENOSPC: "no space is left there", errno.EDQUOT: "no space is left there",
-          errno.EROFS: "nothing can be written there", errno.ENAMETOOLONG: "its name is too long",
-          errno.ELOOP: "it is a link that leads nowhere, or is not followed", errno.EIO: "the disk has failed"}
+    (FileNotFoundError, "it does not exist"), (FileExistsError, "the path exists already"),
+    (IsADirectoryError, "it is a folder"), (NotADirectoryError, "it is not a folder, or it is not in a folder"),
+    (PermissionError, "this user has no permission"), (UnicodeError, "it is not UTF-8 text"),
+    (json.JSONDecodeError, "it is not JSON"), (RecursionError, "it is nested too deeply"),
+    (MemoryError, "it is larger than the free memory"), (EOFError, "it ends too early"))
+_CODES = {errno.ENOSPC: "no space is left on the device", errno.EDQUOT: "no space is left on the device",
+          errno.EROFS: "the file system is read-only", errno.ENAMETOOLONG: "its name is too long",
+          errno.ELOOP: "it is a link without a target, or a link that is not followed",
+          errno.EIO: "the disk has failed"}
 
 
 def cause(error: BaseException) -> str:
@@ -63,12 +64,13 @@ def cause(error: BaseException) -> str:
 
     Example:
         >>> cause(FileNotFoundError("/secret")), cause(ValueError("41.5"))
-        ('it does not exist', 'it is damaged, or of another form')
+        ('it does not exist', 'it is damaged, or it has another format')
     """
     if isinstance(error, OSError) and error.errno in _CODES:
         return _CODES[error.errno]
     known = next((words for kind, words in _CAUSES if isinstance(error, kind)), None)
-    return known or ("the system refuses it" if isinstance(error, OSError) else "it is damaged, or of another form")
+    return known or ("the system refuses it" if isinstance(error, OSError) else "it is damaged, or it has another "
+                                                                                "format")
 
 
 def few(many: int | None, people: int, who: str = "people") -> str | None:

@@ -52,10 +52,10 @@ __all__ = ["FALSE_ALARM", "TOO_COARSE", "majority", "pairs", "unknown_costs"]
 FALSE_ALARM = 1e-9
 """Probability with which the statistical row of an audit reports a violation although the guarantee holds."""
 
-TOO_COARSE = "a coin is worth more than the gain of truth over reports that ignore the bit"
+TOO_COARSE = "one coin exceeds the gain of truth over reports that ignore the bit"
 
 _VISIBLE = 1e-3  # share of a market's margin that a fault must be worth to count as found
-_TRUTH = "truth: gain of the best other way of reporting"
+_TRUTH = "truth: gain of the best other way to report"
 _PART = "participation: expected payment less the cost of the level"
 _DRAWS = 400
 _BETWEEN = 1.5
@@ -88,21 +88,22 @@ def majority(collection: BitCollection, seed: int = 0) -> Audited:
     def truth() -> list[AuditRow]:
         found = check_equilibrium(again(InWholeCoins, market, minor_units=collection.minor_units), tolerance=0.0)
         return [_reply(collection, found.regret, market.liability()[1], "the exact best reply over all channels, to "
-                       f"payments in whole coins; its level is {found.rows[0].best.level:.6g}, {market.epsilon:g} is "
-                       "bought"),
+                                                                        "payments in whole coins; its level is "
+                                                                        f"{found.rows[0].best.level:.6g}, and the "
+                                                                        f"bought level is {market.epsilon:g}"),
                 _worth_it(collection, found.rows[0].utility, "the exact expectation, in whole coins")]
 
     def money() -> list[AuditRow]:
         mean, largest, wrong, evidence = _majority_money(collection)
         return [*_money(collection, mean, largest, evidence, mean),
-                _right(collection, wrong, f"{evidence}; the better guess of each")]
+                _right(collection, wrong, f"{evidence}; for each number, the better guess")]
 
     def bent(kind: type[MajorityMarket]) -> list[AuditRow]:
         return [_gain(check_equilibrium(again(kind, small), tolerance=0.0).regret, small.margin)]
 
     return _audited(collection, seed, (None,), (), truth, money, {
-        "payments as if infinitely many took part (in a market of 5 people)": partial(bent, Asymptotic),
-        "payments for one person too few (in a market of 5 people)": partial(bent, OneTooFew)})
+        "payments for infinitely many participants (in a market of 5 people)": partial(bent, Asymptotic),
+        "payments for one person less than take part (in a market of 5 people)": partial(bent, OneTooFew)})
 
 
 def pairs(collection: BitCollection, seed: int = 0, groups: Sequence[tuple[str, int, int]] = ()) -> Audited:
@@ -127,7 +128,8 @@ def pairs(collection: BitCollection, seed: int = 0, groups: Sequence[tuple[str, 
 
     def money() -> list[AuditRow]:
         mean, largest = _pair_money(collection)
-        evidence = "expected over the law of two reports, and all reports alike, paid by the mechanism's own rule"
+        evidence = ("expected over the law of two reports, and for equal reports of everybody, paid by the mechanism's "
+                    "own rule")
         return [*_money(collection, mean, largest, evidence, mean), _near(collection), *_insiders(collection, groups)]
 
     def bent(kind: type[PairMarket]) -> list[AuditRow]:
@@ -136,8 +138,8 @@ def pairs(collection: BitCollection, seed: int = 0, groups: Sequence[tuple[str, 
         return [_gain(gain, market.margin)]
 
     return _audited(collection, seed, (None,), (), truth, money, {
-        "payments by true bits: the noise of the peers forgotten": partial(bent, Noiseless),
-        "both reports paid alike": partial(bent, Alike)})
+        "payments by true bits, without the noise of the peers": partial(bent, Noiseless),
+        "equal payments for both reports": partial(bent, Alike)})
 
 
 def unknown_costs(collection: BitCollection, seed: int = 0) -> Audited:
@@ -161,7 +163,7 @@ def unknown_costs(collection: BitCollection, seed: int = 0) -> Audited:
     def money() -> list[AuditRow]:
         if market.people <= _LARGEST_TYPES:
             mean, wrong = _enumerated(market)
-            evidence = "all counts of reports gone through, paid by the market's own rule"
+            evidence = "all counts of reports, paid by the market's own rule"
         else:
             mean, wrong = market.total_payment().mean, market.error_probability()
             evidence = "the law of the counts, state by state"
@@ -174,8 +176,9 @@ def unknown_costs(collection: BitCollection, seed: int = 0) -> Audited:
     return _audited(
         collection, seed, [share * market.cost_threshold for share in _TYPES],
         [share * market.cost_threshold for share in _other_types(seed)], truth, money, {
-            "payments for people who all report at epsilon (in a market of 3 people)": partial(bent, AsIfAllAtEpsilon),
-            "payments as if somebody were always there (in a market of 3 people)": partial(bent, NeverAlone)})
+            "payments for people who all report at the level epsilon (in a market of 3 "
+            "people)": partial(bent, AsIfAllAtEpsilon),
+            "payments for a market that always has a peer (in a market of 3 people)": partial(bent, NeverAlone)})
 
 
 # ---- what the three have in common: devices, and runs on their reports
@@ -202,7 +205,7 @@ def _audited(
     one_device = Transcripts(
         named="privacy: one report, local", run=lambda private, noise: collection.submit(private, noise=noise),
         pairs=lambda: [*_both_bits(worths) * _HISTORIES, *_both_bits(between)], seed=seed, promises=local,
-        hardest=2 * len(worths), faults={"clients at 1.1 times the level": partial(_louder, collection)})
+        hardest=2 * len(worths), faults={"devices at 1.1 times the level": partial(_louder, collection)})
     drawn = float(collection.market.level_of(worths[0]))
     wrong = 4.0 if drawn < _BETWEEN else 0.5  # so far from what is asked for that a few hundred draws show it
     jointly = Transcripts(
@@ -214,9 +217,10 @@ def _audited(
         Laws(draws=lambda: observed(one_device.run, (1, worths[0]), seed)[:1], samples=_DRAWS, false_alarm=FALSE_ALARM,
              seed=seed, factor=drawn / wrong),
         Examined(named=DECODED, sound=collection.run, rows=partial(_decoded, collection, seed), faults={
-            "a coin more for a person after somebody who reported 1": partial(_paid_by_the_last, collection)}),
+            "one coin more for a person who follows a person with the report "
+            "1": partial(_paid_by_the_last, collection)}),
         Examined(named=CHECKED, sound=collection.run, rows=partial(_checked, collection, seed), faults={
-            "a coin more for each 1 than the counts pay": partial(_dearer, collection)}),
+            "one coin more for each report 1 than the counts give": partial(_dearer, collection)}),
         jointly, Examined(named="truth", sound=truth, faults=faults, rows=_computed),
         Examined(named="money", sound=money, rows=_computed)])
 
@@ -374,10 +378,11 @@ def _near(collection: BitCollection) -> AuditRow:
     market, accuracy = collection.market, collection.guarantees().of(Accuracy)[0]
     if market.people > _LARGEST_EXACT:
         return AuditRow.unmeasured(
-            accuracy, f"beyond {_LARGEST_EXACT:,} people the chance is not computed at each number of ones")
+            accuracy, f"above {_LARGEST_EXACT:,} people the audit does not compute the chance for each number of ones")
     return AuditRow.at_most(
-        f"accuracy: chance that the estimate is further off than {accuracy.bound:.4g}", accuracy.failure_probability,
-        failure_probability(market.people, market.epsilon, accuracy.bound), "exact, the worst over all numbers of ones",
+        f"accuracy: probability of an error above {accuracy.bound:.4g}", accuracy.failure_probability,
+        failure_probability(market.people, market.epsilon, accuracy.bound),
+                            "exact, the largest over all numbers of ones",
         vacuous=accuracy.vacuous, note="the promised distance says nothing" if accuracy.vacuous else "",
         unit="(probability)", concern=Concern.ACCURACY).holding(accuracy)
 
@@ -390,7 +395,7 @@ def _insiders(collection: BitCollection, groups: Sequence[tuple[str, int, int]])
         f"truth: gain of the best other way to report for people who know that they are in group {row.group}",
         "no promise",
         row.gain, "the exact best reply to peers of the same group alone", Verdict.VACUOUS,
-        f"the best reply is {row.best.name}" + ("" if row.truthful else ": truth does not pay"),
+        f"the best reply is {row.best.name}" + ("" if row.truthful else ", so the truth does not pay"),
         unit=collection.currency, concern=Concern.INCENTIVES)
         for row in audit_groups(collection.market, sizes, ones, list(names))]
 
@@ -431,8 +436,8 @@ def _majority_money(collection: BitCollection) -> tuple[float, float, float, str
             mean += weight * float((laws[0] + laws[1]) @ _totals(collection, size, one, zero))
         else:
             mean += weight * TotalPayment(size, market.signal_model, market.reporting, float(one), float(zero)).mean
-    evidence = "all counts of reports gone through, paid by the mechanism's own rule" if enumerated else (
-        "closed forms at each number of participants, with the mechanism's own coins: too many counts to go through")
+    evidence = "all counts of reports, paid by the mechanism's own rule" if enumerated else (
+        "closed forms for each number of participants, in the mechanism's own coins, since there are too many counts")
     return (mean / collection.minor_units, largest / collection.minor_units,
             wrong if enumerated else market.error_probability(), evidence)
 

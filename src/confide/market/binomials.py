@@ -80,7 +80,8 @@ def binomial_weights(n: int, p: float) -> tuple[NDArray[np.int64], NDArray[np.fl
     """
     reach = 12.0 * math.sqrt(n * p * (1.0 - p)) + 40.0
     if 2.0 * reach > MOST_VALUES:
-        raise Unsupported("people", f"the law of how many of {n:.6g} take part, with {2.0 * reach:.2g} values",
+        raise Unsupported("people", f"the law of the number of participants among {n:.6g} people, with "
+                                    f"{2.0 * reach:.2g} values",
                           f"at most {MOST_VALUES:,} values ({MOST_VALUES * 8 // 2**20} MiB for each of their numbers)")
     low, high = max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
     return np.arange(low, high + 1), binomial_pmf(n, p, low, high)
@@ -128,8 +129,8 @@ def joint_counts(groups: Sequence[tuple[int, NDArray[np.float64]]]) -> tuple[NDA
     if not unsteady:
         return heads, fixed - heads, ones
     if fixed + sum(size for size, _ in unsteady) > LARGEST_EXACT:
-        raise InvalidInput("others", "are too many of different strategies, some of them sometimes absent",
-                           f"at most {LARGEST_EXACT}, or one common strategy")
+        raise InvalidInput("others", "people are too many for different strategies and absences",
+                           f"must be at most {LARGEST_EXACT}, or have one common strategy")
     from scipy.signal import fftconvolve  # slow to import, and most plans need none
 
     table = np.zeros((fixed + 1, fixed + 1))

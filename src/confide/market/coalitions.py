@@ -199,7 +199,8 @@ def share_coalition(market: PairMarket, size: int, peers: int | None = None) -> 
     """
     group = market.people if peers is None else whole("peers", peers, at_least=2)
     if group > market.people:
-        raise InvalidInput("peers", f"{group} is more than are invited", f"must be at most {market.people}")
+        raise InvalidInput("peers", f"{group} is more than the number of invited people",
+                           f"must be at most {market.people}")
     m, keep = _checked(group, size), market.strategy.channel[1]  # of a report 1, by the bit
     shares = np.array([market.prior.signal_zero, market.prior.signal_one])
     own = np.outer(np.diag(market.table), shares)  # (2, 2), by the report and one person's bit
@@ -216,7 +217,7 @@ def share_coalition(market: PairMarket, size: int, peers: int | None = None) -> 
 def _checked(people: int, size: int) -> int:
     m = whole("size", size, at_least=1)
     if m > people:
-        raise InvalidInput("size", f"{m} is more than there are", f"must be at most {people}")
+        raise InvalidInput("size", f"{m} is more than the number of people", f"must be at most {people}")
     return m
 
 

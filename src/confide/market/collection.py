@@ -165,10 +165,11 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
     market: Annotated[Any, Parameter("market that sets the payments: MajorityMarket, ThresholdMarket or PairMarket")]
     currency: Annotated[str, Parameter("currency of the payments")] = ""
-    minor_units: Annotated[int, Parameter("smallest coins that make one unit of the currency; each payment is rounded "
-                                          "up to a whole number of them", at_least=1,
+    minor_units: Annotated[int, Parameter("number of smallest coins in one unit of the currency; each payment is "
+                                          "rounded up to whole coins", at_least=1,
                                           at_most=10**18)] = 100
-    groups: Annotated[int, Parameter("groups of peers; the counts of a participant's own group give their payment",
+    groups: Annotated[int, Parameter("number of groups of peers; a participant's payment follows from the counts of "
+                                     "their own group",
                                      at_least=1)] = 1
 
     share_depends_on: ClassVar[str] = "one's own report, one's group of peers, and the public counts"
@@ -177,12 +178,12 @@ class BitCollection(Mechanism[BitBillboard, None]):
         super().__post_init__()
         _check_market(self.market)
         if not getattr(self.market, "average", True):
-            raise InvalidInput("average", "is false: public counts do not give payments by one peer "
-                                          "each", "must be true")
+            raise InvalidInput("average", "is false, but payments by one peer each do not follow from public counts",
+                               "must be true")
         most = max(map(abs, self.market.payment_range())) * self.minor_units
         if not most <= LARGEST:
             raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of up to {most:.3g} coins",
-                               "at most 2^62: larger coins, a smaller epsilon, or more people")
+                               "must be at most 2^62: choose larger coins, a smaller epsilon, or more people")
 
     # ---- promises
 
@@ -197,7 +198,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
         if not self.market.people:
             return ()
         if math.isinf(level):
-            raise NotGuaranteed("a level of the reports", "people with a low cost of privacy choose any",
+            raise NotGuaranteed("a level of the reports", "people with a low cost of privacy choose any level",
                                 "give a ceiling")
         return (PureEvent(epsilon=level, neighbours=Relation.BIT, label=_REPORT),)
 
@@ -338,7 +339,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
         found = Reader(lambda: as_batches(data, people, self.groups), people).by_slot(
             handed_in, {"report": np.uint8(NONE), "group": np.int32(0)},
-            refuse="somebody's report stands twice")  # never says whose
+            refuse="a person's report occurs twice")  # never says whose
         report, group = found["report"], found["group"]
         counts = np.bincount(report * np.int64(self.groups) + group, minlength=3 * self.groups).reshape(3, self.groups)
         advance(progress, 1, 2)
@@ -430,9 +431,9 @@ def _check_market(market: Any) -> None:
     """Refuse an object that is not a market with payments by public counts."""
     if isinstance(market, type) or not all(hasattr(market, name) for name in _NEEDED):
         planned = getattr(market, "market", None)
-        what = (f"the class {market.__name__}, and not one of its markets, was given" if isinstance(market, type) else
-                f"{type(market).__name__} is a plan, and no market" if planned is not None else
-                f"{type(market).__name__} is no market that pays by public counts")
+        what = (f"the value is the class {market.__name__}, not a market of this class" if isinstance(market, type) else
+                f"{type(market).__name__} is a plan, not a market" if planned is not None else
+                f"{type(market).__name__} is not a market with payments by public counts")
         raise InvalidInput("market", what,
                            "pass the plan's `market`" if planned is not None else
                            "must be a MajorityMarket, ThresholdMarket or PairMarket")
@@ -466,7 +467,7 @@ def as_batches(data: Any, people: int, groups: int = 1) -> Iterator[Reports]:
             if batch.index.size and not (batch.index.min() >= 0 and batch.index.max() < people):
                 raise InvalidInput("data", "an index is out of range", f"must be in 0..{people - 1}")
             if batch.report.size and (batch.report.min() < 0 or batch.report.max() > NONE):
-                raise InvalidInput("data", "a report is none", "must be 0, 1, or 2 for taking no part")
+                raise InvalidInput("data", "a value is not a report", "must be 0, 1, or 2 for taking no part")
             yield batch
         return
     report = as_reports(data if column is None else _cells(column), people)
@@ -499,7 +500,8 @@ def _grouped(fields: Mapping[str, NDArray[np.float64]], people: int) -> Reports:
     report, group = as_reports(_cells(fields["report"]), people), fields["group"]
     here = report != NONE
     if not np.all(np.isfinite(group[here])) or np.any(group[here] != np.floor(group[here])):
-        raise InvalidInput("group", "is missing, or no whole number", "everybody who reports is in one group of peers")
+        raise InvalidInput("group", "is missing, or is not a whole number",
+                               "everybody who reports is in one group of peers")
     return Reports(np.flatnonzero(here), report[here].astype(np.uint8), group[here].astype(np.int64))
 
 

@@ -140,7 +140,7 @@ class LinearCost(PlainNumbers, Cost):
         3.0
     """
 
-    rate: Annotated[float, Parameter("factor of the cost; of a linear one, the price of one nat", above=0)]
+    rate: Annotated[float, Parameter("factor of the cost; for a linear cost, the price of one nat", above=0)]
 
     def __call__(self, level: ArrayLike) -> Any:
         return self.rate * _as_levels(level)

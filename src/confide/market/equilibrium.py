@@ -102,7 +102,8 @@ def _groups(others: Others, people: int, field: str) -> list[tuple[int, Strategy
     for each in others:
         size, strategy = each if isinstance(each, tuple) else (1, each)
         if isinstance(size, bool) or not isinstance(size, int) or size < 0 or not isinstance(strategy, Strategy):
-            raise InvalidInput(field, "are not strategies", "must be a strategy, one each, or (number, strategy) pairs")
+            raise InvalidInput(field, "are not strategies", "must be one strategy, one strategy for each person, or "
+                                                            "(number, strategy) pairs")
         if found and found[-1][1] is strategy:
             size += found.pop()[0]
         found.append((size, strategy))
@@ -236,12 +237,12 @@ class EquilibriumReport:
 def _by_counts(market: Any, *, state: bool = False) -> None:
     """Refuse a market that this module cannot analyse; the message names functions or markets that work instead."""
     if hasattr(market, "cost_law"):
-        raise InvalidInput("market", "has costs that nobody knows", "use check_types and common_equilibria")
+        raise InvalidInput("market", "has unknown costs", "use check_types and common_equilibria")
     if not hasattr(market, "presence") or not hasattr(market, "cost"):
         raise InvalidInput("market", f"{type(market).__name__} does not pay by counts of reports",
                            "must be a MajorityMarket or a PairMarket")
     if state and not hasattr(market, "signal_model"):
-        raise InvalidInput("market", "has no state: its prior is the law of the bits", "must be a MajorityMarket")
+        raise InvalidInput("market", "has no state, since its prior is the law of the bits", "must be a MajorityMarket")
 
 
 @renamed(nature="signal_model")

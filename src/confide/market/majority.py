@@ -263,7 +263,7 @@ class MajorityMarket(PlainNumbers, KnownLevel):
                                                 below=1)]
     prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P1", above=0, below=1)]
     cost: Annotated[Cost, Parameter("everybody's cost of a privacy level", symbol="g")]
-    epsilon: Annotated[float, Parameter("level that is bought from each", unit="nats", above=0,
+    epsilon: Annotated[float, Parameter("privacy level that the market buys from each person", unit="nats", above=0,
                                         at_most=LARGEST_LEVEL)]
     presence: Annotated[float, Parameter("probability with which each of the others takes part, independently of their "
                                          "bit; below 1 the payments rise by 1/(1 - (1-p)^(N-1)), so that the best "
@@ -325,7 +325,8 @@ class MajorityMarket(PlainNumbers, KnownLevel):
     def _present(self, present: int) -> int:
         n = whole("present", present, at_least=2)
         if n > self.people:
-            raise InvalidInput("present", f"{n} is more than are invited", f"must be at most {self.people}")
+            raise InvalidInput("present", f"{n} is more than the number of invited people",
+                               f"must be at most {self.people}")
         return n
 
     @property

@@ -93,7 +93,9 @@ def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[
     with np.errstate(over="ignore"):
         does = tried(f"must be at {'most' if high else 'least'} {{epsilon}}", payable, up=not high,
                      epsilon=lambda: first_that(payable, epsilon, up=not high, close=1e-5, farthest=_FARTHEST))
-    raise InvalidInput("epsilon", f"{epsilon:g} makes payments that leave the doubles", does or "no level can be paid")
+    raise InvalidInput("epsilon", f"{epsilon:g} needs payments that are too large for 64-bit floats",
+                       does or "no level has finite "
+                                                                                                "payments")
 
 
 def price_floor(cost: Cost, epsilon: float, edge: float) -> float:
@@ -244,7 +246,8 @@ class PaidByCounts:
         """
         n = whole("ones", ones) + whole("zeros", zeros)
         if n > self.people:
-            raise InvalidInput("ones + zeros", f"{n} reports are more than are invited", f"at most {self.people}")
+            raise InvalidInput("ones + zeros", f"{n} reports are more than the number of invited people",
+                               f"at most {self.people}")
         return n
 
     def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:

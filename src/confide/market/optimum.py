@@ -139,7 +139,8 @@ class CapTooLow(Refused):
         self, cap: float, least: float, attempt: Callable[..., Any] | None = None, seconds: float = 0.0
     ) -> None:
         self.cap, self.least = cap, least
-        ways = () if attempt is None else tried("a cap of {cap} or more", attempt, digits=8, seconds=seconds, cap=least)
+        ways = () if attempt is None else tried("choose a cap of {cap} or more",
+                                                attempt, digits=8, seconds=seconds, cap=least)
         super().__init__(f"payments up to {cap:g} cannot buy this level", ways or "a larger cap")
 
 
@@ -164,16 +165,18 @@ class OptimalCountMechanism(PlainNumbers):
         (5.5249, 30.0)
     """
 
-    people: Annotated[int, Parameter("people who are invited, few enough for a linear program", symbol="N", at_least=2,
+    people: Annotated[int, Parameter("number of invited people, few enough for a linear program",
+                                     symbol="N", at_least=2,
                                      at_most=LARGEST_PROGRAM)]
     signal_accuracy: Annotated[float, Parameter("probability that a bit equals the state", symbol="theta", above=0.5,
                                                 below=1)]
     prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P1", above=0, below=1)]
     cost: Annotated[Cost, Parameter("everybody's cost of a privacy level", symbol="g")]
-    epsilon: Annotated[float, Parameter("level that is bought from each", unit="nats", above=0, at_most=LARGEST_LEVEL)]
+    epsilon: Annotated[float, Parameter("privacy level that the market buys from each person",
+                                        unit="nats", above=0, at_most=LARGEST_LEVEL)]
     cap: Annotated[float | None, Parameter("largest single payment; None for no cap", above=0)] = None
-    margin: Annotated[float, Parameter("by how much the epsilon-strategy must beat every report that ignores the bit, "
-                                       "as in least_payment", at_least=0)] = 0.0
+    margin: Annotated[float, Parameter("least gain of the epsilon-strategy over every report that ignores the bit, as "
+                                       "in least_payment", at_least=0)] = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -262,7 +265,7 @@ class OptimalCountMechanism(PlainNumbers):
         found = _solve(last, sparse.vstack([sides, below]), np.concatenate([np.full(2, slack), np.zeros(size)]),
                        np.append(power, 0.0)[None, :], bounds)
         if found is None:
-            raise SolverFailed("smallest cap", "no cap was found although the level can be bought")
+            raise SolverFailed("smallest cap", "the search found no cap, although the level can be bought")
         return float(found[-1]) * payment_unit(self.cost, self.epsilon)
 
 

@@ -131,8 +131,8 @@ class PlannedMarket(Plan[BitCollection]):
             yield f"this market cannot be run: {error}"
         else:
             if isinstance(cost, CustomCost):
-                yield ("no campaign can run this market, and its outcome cannot be saved: the cost is a function of "
-                       "one's own, which no file holds")
+                yield ("no campaign can run this market, and its outcome cannot be saved, since no file can hold a "
+                       "cost that is a function of your own")
 
 
 def by_criterion(compared: Mapping[str, Any], own: str) -> tuple[Alternative, ...]:
@@ -184,7 +184,7 @@ class NoPurchase(PlainNumbers, PaidByCounts):
     """
 
     prior_error: Annotated[float, Parameter("probability that the guess by the prior is wrong", above=0, at_most=0.5)]
-    guess: Annotated[int, Parameter("the state that the prior makes likelier", at_least=0, at_most=1)] = 0
+    guess: Annotated[int, Parameter("the state with the larger prior probability", at_least=0, at_most=1)] = 0
 
     people: ClassVar[int] = 0
     presence: ClassVar[float] = 1.0

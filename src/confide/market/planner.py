@@ -83,7 +83,7 @@ class TargetUnreachable(InvalidInput):
         self.error, self.max_people, self.reachable = error, max_people, reachable
         self.people = int(reported[0]) if reported else people
         super().__init__("error", f"{error:g} is out of reach of {max_people} people (at best {reachable:.6g})",
-                         ways or "no number of people will do")
+                         ways or "no number of people is enough")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +140,7 @@ class MarketPlan(PlannedMarket):
         it = self.market
         if it is None:
             return picture([(0.0, self.error)], (0.0, self.error), title=_PLOTTED, x="expected total",
-                           y=ERROR, alt="Nothing is bought: the prior alone is good enough.")
+                           y=ERROR, alt="The market buys nothing, since the prior alone is good enough.")
         people = sorted({max(2, round(each)) for each in around(float(self.people), math.inf)})
         others = [replace(it, people=each) for each in people]
         return picture([(each.people * each.quote().expected_payment, each.error_probability()) for each in others],
@@ -156,7 +156,8 @@ class MarketPlan(PlannedMarket):
                 found.append(f"a single payment can be {largest:.6g}, above the cap of {self.max_payment:g}, "
                              f"if {present} of {self.people} take part")
             if not self.complete:
-                found.append(f"markets of more than {self.searched} people were not looked at: they may be cheaper")
+                found.append(f"the plan did not examine markets of more than {self.searched} people, which may be "
+                             "cheaper")
         return found
 
     @cached_property
@@ -502,7 +503,7 @@ def _at_level(signal_model: SignalModel, cost: Cost, criterion: str, epsilon: fl
               cap: float | None) -> MarketPlan:
     """The plan of the market with a given level and a given number of people."""
     if criterion != "exact":
-        raise InvalidInput("criterion", f"{criterion!r} has no choice left where epsilon is given", "must be 'exact'")
+        raise InvalidInput("criterion", f"{criterion!r} has no choice left if epsilon is given", "must be 'exact'")
     market = MajorityMarket(people, signal_model.signal_accuracy, signal_model.prior_one, cost, epsilon)
     quote, error = market.quote(), market.error_probability()
     return MarketPlan(target=error, criterion=criterion, people=market.people, epsilon=market.epsilon,

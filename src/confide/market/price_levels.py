@@ -55,7 +55,8 @@ def best_price_level(cost: Cost, signal_accuracy: float) -> float:
     from scipy.optimize import minimize_scalar
 
     if not cost.has_finite_optimum:
-        raise Refused("a cost this flat at 0 has no best level: more people at smaller levels are ever cheaper",
+        raise Refused("a cost that is this flat at 0 has no best level: more people at smaller levels are always "
+                      "cheaper",
                       "choose criterion 'chernoff' or 'exact' with max_people")
     edge = 2.0 * signal_accuracy - 1.0
     values = price_ratios(cost, GRID, signal_accuracy, edge)

@@ -209,12 +209,12 @@ class _Pairs:
     def __init__(self, market: PairMarket, signal_model: object, rounds: int, source: Any) -> None:
         law = market.prior if signal_model is None else signal_model
         if not market.average:
-            raise Refused("counts do not give payments by one peer each", "use average=True")
+            raise Refused("payments by one peer each do not follow from counts", "use average=True")
         if not isinstance(law, PairPrior) or law.people != market.people:
             raise InvalidInput("signal_model", "is not a law of this market's bits",
                                f"a PairPrior of {market.people} people")
         if law.log_counts is None:
-            raise InvalidInput("prior", "says how two people agree, and not how all do",
+            raise InvalidInput("prior", "states the agreement of two people, not of all people",
                                "give a law of the number of ones")
         ends = np.cumsum(np.exp(law.log_counts))
         self.state = np.full(rounds, 2, dtype=np.uint8)

@@ -118,7 +118,7 @@ class DrawCost:
             return f"epsilon {float(self.pure):.6g}"
         if self.mu_squared is not None:
             return f"mu {root_up(self.mu_squared):.6g}"
-        return "a cost that is not known" if self.rho is None else f"rho {float(self.rho):.6g}"
+        return "an event with an unknown cost" if self.rho is None else f"rho {float(self.rho):.6g}"
 
 
 _NOTHING = DrawCost(Fraction(0), Fraction(0), Fraction(0))
@@ -261,7 +261,7 @@ class OnDevices(_OneEvent):
     form = "on devices"
 
     def open(self) -> OpenLine:
-        return _Closed(self, "is spent on the participants' devices")
+        return _Closed(self, "is spent on the participants' devices, not by the run")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -458,7 +458,7 @@ class _Listed(OpenLine):
 
     def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
         if self._at == len(self._paid):
-            raise self._too_much(cost.times(count), f"all {self._what} that were charged are made")
+            raise self._too_much(cost.times(count), f"the run has made all charged {self._what}")
         event, many = self._paid[self._at]
         if count > many - self._used:
             left = many - self._used
@@ -479,7 +479,8 @@ class _Groups(OpenLine):
 
     def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
         if group not in self._of:
-            raise InvalidInput("group", f"{group!r} is none of {self.line.name!r}", f"one of {', '.join(self._of)}")
+            raise InvalidInput("group", f"{group!r} is not a group of {self.line.name!r}",
+                               f"one of {', '.join(self._of)}")
         self._of[group].spend(cost, count, None)
 
 

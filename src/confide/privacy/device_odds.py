@@ -209,10 +209,10 @@ def check_instructions(instructions: Mapping[str, Any]) -> None:
         ...                    )  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        confide.contract.errors.InvalidInput: instructions: an answer is no measure of the value of privacy...
+        confide.contract.errors.InvalidInput: instructions: the field of the answer is also the field ...
     """
     if instructions.get("law") not in ("response", "lattice"):
-        raise _wrong("a law that no device knows", 'must be "response" or "lattice"')
+        raise _wrong("the law is not known to devices", 'must be "response" or "lattice"')
     for name in ("input", "column"):
         _named(name, instructions.get(name))
     if instructions["law"] == "response":
@@ -224,13 +224,13 @@ def check_instructions(instructions: Mapping[str, Any]) -> None:
 def _check_response(instructions: Mapping[str, Any]) -> None:
     answers, epsilon, levels = (instructions.get(name) for name in ("answers", "epsilon", "levels"))
     if not isinstance(answers, list):
-        raise _wrong("no list of answers", "must be at least two different texts")
+        raise _wrong("is not a list of answers", "must be at least two different texts")
     for answer in answers:
         _named("an answer", answer)
     if len(answers) < 2 or len(set(answers)) < len(answers):
         raise _wrong("the answers are too few, or not different", "must be at least two different texts")
     if (epsilon is None) == (levels is None):
-        raise _wrong("no level, or two", 'must have one of "epsilon" and "levels"')
+        raise _wrong("the instructions have no level, or two levels", 'must have one of "epsilon" and "levels"')
     if epsilon is not None:
         exact: Mapping[str, Any] = epsilon if isinstance(epsilon, Mapping) else {}
         _whole("numerator", exact.get("numerator"))
@@ -240,9 +240,8 @@ def _check_response(instructions: Mapping[str, Any]) -> None:
     reported: Mapping[str, Any] = levels if isinstance(levels, Mapping) else {}
     _named("worth", reported.get("worth"))
     if reported["worth"] == instructions["input"]:
-        raise _wrong("an answer is no measure of the value of privacy",
-                     "the answer would decide whether a participant takes part, which everybody sees: name another "
-                     "field")
+        raise _wrong("the field of the answer is also the field of the value of privacy",
+                     "name another field: everybody sees who takes part, so the answer must not decide this")
     least, _, ceiling = (_finite(name, reported.get(name)) for name in ("epsilon", "threshold", "ceiling"))
     if not 0 <= least <= ceiling:
         raise _wrong("the least level is above the ceiling", "must be at least 0, and at most the ceiling")
@@ -263,12 +262,12 @@ def _check_lattice(instructions: Mapping[str, Any]) -> None:
 
 def _named(name: str, text: object) -> None:
     if not isinstance(text, str) or not text or text != text.strip(_BLANK):
-        raise _wrong(f"{name} is no text that can be typed", "must be a text without blanks at its ends")
+        raise _wrong(f"{name} is not a text that a person can type", "must be a text without blanks at its ends")
 
 
 def _whole(name: str, text: object) -> int:
     if not isinstance(text, str) or not _WHOLE.fullmatch(text) or len(text) > _LONGEST_WHOLE:
-        raise _wrong(f"{name} is no whole number", f"must be at most {_LONGEST_WHOLE} digits, as a text")
+        raise _wrong(f"{name} is not a whole number", f"must be at most {_LONGEST_WHOLE} digits, as a text")
     return int(text)
 
 
@@ -277,7 +276,7 @@ def _double(name: str, text: object) -> float:
     try:
         return _finite(name, float(str(text)))
     except ValueError:
-        raise _wrong(f"{name} is no number", "must be a number, as a text") from None
+        raise _wrong(f"{name} is not a number", "must be a number, as a text") from None
 
 
 def _finite(name: str, value: object) -> float:

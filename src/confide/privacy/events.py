@@ -198,7 +198,7 @@ def _same_relation(neighbours: Relation, events: tuple[Event, ...]) -> None:
     for event in events:
         if event.neighbours is not neighbours:
             raise InvalidInput("neighbours", f"{event.neighbours.words!r} within {neighbours.words!r}",
-                               "relations are converted only by proved rules")
+                               "a loss for other neighbours needs a proved rule")
 
 
 def flatten(event: Event) -> Iterator[tuple[Event, int]]:

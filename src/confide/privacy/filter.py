@@ -67,12 +67,12 @@ def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
         InvalidInput: an event that the rule cannot add, or a delta that the rule does not accept.
     """
     if rule == "zcdp" and delta:
-        raise InvalidInput("delta", f"{delta:g}", "the rule 'zcdp' converts once, at the delta of the budget")
+        raise InvalidInput("delta", f"{delta:g}", "the rule 'zcdp' converts the sum once, at the delta of the budget")
     delta = fraction("delta", delta, zero=True)
     sums = totals(counted(tuple(events)))
     if rule == "zcdp":
         if sums.rho is None:
-            raise InvalidInput("events", "an approximate event has no zCDP cost",
+            raise InvalidInput("events", "an event with a delta above 0 has no zCDP cost",
                                "charge it to an account with the rule 'basic'")
         return Cost(sums.pure, Fraction(0), sums.rho, pure=sums.concentrated == 0)
     epsilon, spent = sums.pure + sums.approx, sums.delta
@@ -80,7 +80,7 @@ def price(rule: Rule, events: Iterable[Event], delta: float = 0.0) -> Cost:
         converted = concentrated_epsilon(sums, delta)
         if not math.isfinite(converted):
             raise InvalidInput("delta", f"{delta:g}", "concentrated events have an epsilon only at a delta above 0; "
-                               "the rule 'zcdp' adds them up without one")
+                                                      "the rule 'zcdp' adds them up without a delta")
         epsilon, spent = epsilon + Fraction(converted), spent + written(delta)
     if delta and sums.rho is not None:
         together = ZCDP(float_up(sums.rho)).epsilon_at(delta)
@@ -123,7 +123,7 @@ class Filter:
     def __post_init__(self) -> None:
         one_of("rule", self.rule, ("basic", "zcdp"))
         if not isinstance(self.budget, PureDP | ApproxDP):
-            raise InvalidInput("budget", f"{type(self.budget).__name__} is no budget", "must be PureDP or ApproxDP")
+            raise InvalidInput("budget", f"{type(self.budget).__name__} is not a budget", "must be PureDP or ApproxDP")
         if self.budget.vacuous:
             raise InvalidInput("budget", f"{self.budget} is unlimited", "must be finite")
         if self.rule == "zcdp" and self.limits[1] == 0:
@@ -215,8 +215,8 @@ class Filter:
         """
         if not self.admits(cost):
             whole = self.total == Cost()
-            raise BudgetExceeded(account, self.asked(cost), f"{self.left}, all of it" if whole else self.left, (
-                "nothing was spent before: the budget itself is too small for this campaign, which has to ask for less"
+            raise BudgetExceeded(account, self.asked(cost), f"{self.left}, the whole budget" if whole else self.left, (
+                "nothing was spent before, so the whole budget is too small for this campaign: choose a smaller level"
                 if whole else ""))
         return replace(self, total=self.total + cost)
 

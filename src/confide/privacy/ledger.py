@@ -49,7 +49,7 @@ def check_relation(event: Event, account: Account) -> None:
     """Refuse an event of another neighbouring relation than the account's."""
     if event.neighbours is not account.neighbours:
         raise InvalidInput("neighbours", f"{event.neighbours.words!r} charged to {account}",
-                           "relations are converted only by proved rules")
+                           "a loss for other neighbours needs a proved rule")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class Charge:
         for event in self.events:
             check_relation(event, self.account)
         if len(set(self.subjects)) < len(self.subjects):
-            raise InvalidInput("subjects", "somebody is listed twice", "each subject is debited once")
+            raise InvalidInput("subjects", "a person is listed twice", "list each person once")
 
     def entry(self) -> dict[str, Any]:
         """The record of this charge in the campaign's chain of events."""
@@ -154,7 +154,7 @@ class Ledger:
             entry = self._entry(account)
             for event in events:
                 if not isinstance(event, Event):
-                    raise InvalidInput("events", f"{type(event).__name__} is no event",
+                    raise InvalidInput("events", f"{type(event).__name__} is not an event",
                                        "charge events one by one, such as PureEvent; unpack a tuple of them with *")
                 check_relation(event, account)
             entry.filter = entry.filter.charged(price(entry.filter.rule, events, delta), str(account))

@@ -88,7 +88,7 @@ epsilon 1 spent before
         self._open = {line.name: line.open() for line in drawn}
         if len(self._open) < len(drawn):
             twice = next(name for name, count in Counter(line.name for line in drawn).items() if count > 1)
-            raise InvalidInput("lines", f"two are named {twice!r}", "each line has a name of its own")
+            raise InvalidInput("lines", f"two lines have the name {twice!r}", "give each line a different name")
         self._strict, self._lock = strict, threading.Lock()
         self._paid: dict[StreamName, PaidDraws] = {}
         self._around: set[StreamName] = set()
@@ -104,8 +104,9 @@ epsilon 1 spent before
         lines = tuple(mechanism.lines()) or lines_of(events)
         listed = tuple(event for line in lines for event in line.events)
         if listed != events and Counter(listed) != Counter(events):  # most are in the same order: nothing is counted
-            raise InvalidInput("lines", f"of {type(mechanism).__name__} are not its events",
-                               "each event is charged on one line")
+            raise InvalidInput("lines", f"the lines of {type(mechanism).__name__} do not have the events of the "
+                                        "mechanism",
+                               "charge each event on one line")
         if device:
             own = tuple(Allowance(name=line.name, event=line.event) for line in lines if isinstance(line, OnDevices))
             lines = own or lines_of(events)
@@ -171,8 +172,8 @@ epsilon 1 spent before
         if stream in self._paid:
             return
         if self._strict:
-            raise InvalidInput("stream", f"{stream!r} is drawn and no line of the charge pays for it",
-                               "draw by confide.privacy.primitives, on a line of the charge")
+            raise InvalidInput("stream", f"the run draws {stream!r}, but no line of the charge pays for this draw",
+                               "draw with confide.privacy.primitives, on a line of the charge")
         self._around.add(stream)
 
     def payment_of(self, stream: StreamName) -> PaidDraws | None:

@@ -171,10 +171,10 @@ class ReportBook:
                 broke = any(each.campaign == campaign for each in before)
                 words = "" if after.notion == "epsilon" else " of rho"
                 raise Refused(
-                    f"this bit was asked for before, at {_total(before)} in all"
-                    + (": an attempt broke off, and its level is spent" if broke else ""),
-                    f"levels of reports on one bit add up: agree to {_printed(after.level)}{words} in all, or more "
-                    "(total), or take no part")
+                    f"earlier campaigns asked for this bit, at {_total(before)} in all"
+                    + (": an attempt was interrupted, and its level is spent" if broke else ""),
+                    f"the levels of reports on one bit add up: agree to a total of {_printed(after.level)}{words} or "
+                    "more (total), or do not take part")
             kept = self.answers()
             self._write((*kept, agreed))
             report = draw()

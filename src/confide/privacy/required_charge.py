@@ -66,22 +66,22 @@ def check_covered(events: Iterable[Event], promises: Iterable[Privacy]) -> None:
         ...                   source=Source(document="a", statement="b"))
         >>> check_covered([PureEvent(epsilon=1e-9, neighbours=Relation.REPLACE)], [promise])
         Traceback (most recent call last):
-        confide.contract.errors.InvalidInput: events: cost epsilon 1e-09, and epsilon = 50 is promised to the public; \
-the ledger must be charged for at least the promised loss
+        confide.contract.errors.InvalidInput: events: cost epsilon 1e-09, but the promise towards the \
+public is epsilon = 50; the ledger must be charged for at least the promised loss
     """
     spent = tuple(events)
     claimed = [promise for promise in promises if promise.claimable and not promise.loss.vacuous]
     if not spent:
-        raise InvalidInput("events", "are none", "a run that releases anything must name its charge to the ledger")
+        raise InvalidInput("events", "are none", "a run with a release must state its charge to the ledger")
     if not claimed:
-        raise InvalidInput("guarantees", "promise nothing about privacy that can be claimed",
+        raise InvalidInput("guarantees", "have no promise about privacy that can be claimed",
                            "a charge needs a promise that it covers")
     compared = _guarded(claimed)
     for promise in compared:
         for event in spent:
             if event.neighbours is not promise.neighbours:
                 raise InvalidInput("events", f"are about {event.neighbours.words}, and the promise about "
-                                   f"{promise.neighbours.words}", "relations are converted only by proved rules")
+                                   f"{promise.neighbours.words}", "a loss for other neighbours needs a proved rule")
         _compare(spent, promise)
     _check_whole(compared)
     _check_delta(spent, compared)
@@ -147,11 +147,11 @@ def _compare(events: tuple[Event, ...], promise: Privacy) -> None:
     try:
         cost, enough = _priced(events, promise)
     except InvalidInput as error:
-        raise InvalidInput("events", f"have no price that {promise.loss} could be held against ({error})",
+        raise InvalidInput("events", f"have no price to compare with {promise.loss} ({error})",
                            "promise the cost of the events, in their own notion") from None
     if not enough:
-        raise InvalidInput("events", f"cost {_words(cost)}, and {promise.loss} is promised to the "
-                           f"{promise.audience.value}", "the ledger must be charged for at least the promised loss")
+        raise InvalidInput("events", f"cost {_words(cost)}, but the promise towards the {promise.audience.value} is "
+                                     f"{promise.loss}", "the ledger must be charged for at least the promised loss")
 
 
 def largest_delta(promises: Iterable[Privacy]) -> float:
@@ -169,11 +169,11 @@ def _check_whole(compared: Sequence[Privacy]) -> None:
     """Check that every audience for which the ledger is charged has a promise about everything that it sees."""
     for promise in compared:
         if not any(each.whole and promise.audience in each.audience.sees for each in compared):
-            raise InvalidInput("guarantees", f"promise the {promise.audience.value} something of {promise.part}, and "
-                               "nothing of the whole outcome",
+            raise InvalidInput("guarantees", f"have a promise towards the {promise.audience.value} about "
+                                             f"{promise.part}, but no promise about the whole outcome",
                                "the parts together lose up to their sum, and the rest of the outcome has no bound: add "
                                f"a `Privacy` without `part` to the {promise.audience.value}, with the loss of all "
-                               "releases of a run together, and let `events` cost as much")
+                               "releases of a run together, and give `events` the same cost")
 
 
 def _check_delta(events: tuple[Event, ...], promises: Sequence[Privacy]) -> None:
@@ -186,10 +186,11 @@ def _check_delta(events: tuple[Event, ...], promises: Sequence[Privacy]) -> None
     for promise in promises:
         if not any(promise.audience in each.audience.sees and (each.whole or each.part == promise.part)
                    for each in pure):
-            raise InvalidInput("events", "are charged without any delta, but the promise to the "
-                               f"{promise.audience.value} of {promise.part}, {promise.loss}, has one: no charge covers "
-                               "it", "promise them the charged epsilon, as `PureDP`, too; or charge in the notion of "
-                               "the promise")
+            raise InvalidInput("events", "are charged without a delta, but the promise towards the "
+                                         f"{promise.audience.value} about {promise.part}, {promise.loss}, has a delta: "
+                                         "no charge covers the promise",
+                               "promise this audience the charged epsilon, as `PureDP`, too; or charge in the "
+                                     "notion of the promise")
 
 
 def _is_pure(promise: Privacy) -> bool:

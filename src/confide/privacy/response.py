@@ -171,9 +171,9 @@ def estimated_shares(
     table = response_table(epsilon, categories)
     answers = as_inputs(reports, categories, field="reports", kind=f"answer with categories={categories}")
     if not answers.size:
-        raise InvalidInput("reports", "there are none: nothing can be estimated")
+        raise InvalidInput("reports", "there are no reports, so nothing can be estimated")
     if table.same == table.other:
-        raise InvalidInput("epsilon", f"{epsilon!r} is so small that reports say nothing: nothing can be estimated")
+        raise InvalidInput("epsilon", f"{epsilon!r} is so small that reports say nothing, so nothing can be estimated")
     p, q = table.truth, table.other / table.total
     found = decoded(np.bincount(answers, minlength=categories), table.weights / table.total,
                     (np.eye(categories) - q) / (p - q))

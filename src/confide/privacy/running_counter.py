@@ -71,7 +71,8 @@ class RunningCounter:
         """
         counter = self._counter
         if self._step >= counter.horizon:
-            raise Refused(f"all {counter.horizon} steps of this counter were fed", "a longer horizon has more levels")
+            raise Refused(f"this counter has counted all of its {counter.horizon} steps",
+                                                    "choose a longer horizon, which has more levels and more noise")
         arrived = counter._increments("increments", increments, (counter.counters,))
         self._step += 1
         level = finished_level(self._step, counter.arity)

@@ -22,7 +22,7 @@ from confide.contract.words import number
 _ROUNDING = 1e-12
 _FAR = 4.0  # standard errors
 _RARE = 0.001
-_UNLIKELY = "People did not follow the design, or it is not the one that they were given."
+_UNLIKELY = "People did not follow the design, or they were given another design."
 
 __all__ = ["ShareEstimate", "decoded", "report_squares"]
 
@@ -79,9 +79,9 @@ class ShareEstimate:
         found = []
         if not self.possible:
             found.append(f"A share is below 0, by {number(self.z)} standard errors. "
-                         + (_UNLIKELY if self.z > _FAR else "That happens by chance where a share is near 0."))
+                         + (_UNLIKELY if self.z > _FAR else "This happens by chance if a share is near 0."))
         if self.misfit is not None and self.misfit < _RARE:
-            found.append(f"No shares explain how often each report came: only {number(100 * self.misfit)}% of surveys "
+            found.append(f"No shares explain the numbers of the reports: only {number(100 * self.misfit)}% of surveys "
                          f"that follow the design fit worse. {_UNLIKELY}")
         return " ".join(found)
 

@@ -139,7 +139,8 @@ class SparseVector:
 
     def _check_clamp(self, clamp: object) -> None:
         if not isinstance(clamp, tuple) or len(clamp) != 2:
-            raise InvalidInput("clamp", f"{clamp!r} is no pair", "(of the threshold's noise, of an answer's noise)")
+            raise InvalidInput("clamp", f"{clamp!r} is not a pair",
+                               "must be (bound of the threshold's noise, bound of an answer's noise)")
         for bound in clamp:
             if self.lattice:
                 whole("clamp", bound)
@@ -275,7 +276,7 @@ class SparseVector:
             Overspent: the line has less left than an arming costs.
         """
         if whole("arming", arming) >= self.armings:
-            raise Refused(f"arming {arming} is not paid for", f"{self.armings} were declared")
+            raise Refused(f"arming {arming} is not charged", f"{self.armings} were declared")
         return ArmedSparseVector(self, noise, (*as_stream(stream), arming), line)
 
     def run(
@@ -342,7 +343,7 @@ class SparseVector:
         if numbers.ndim != 1 or not numbers.size:
             raise InvalidInput("answers", f"shape {numbers.shape}", "must be one-dimensional, one answer or more")
         if numbers.dtype.kind not in ("iu" if self.lattice else "iuf") or not np.isfinite(numbers).all():
-            raise InvalidInput("answers", "are no numbers of the law", "whole numbers in the discrete law, else finite")
+            raise InvalidInput("answers", "do not fit the law", "whole numbers in the discrete law, else finite")
         if not self.lattice:
             cut = np.clip(numbers.astype(np.float64), -self._largest, self._largest)
         elif numbers.dtype.kind == "u":
@@ -373,7 +374,8 @@ class SparseVector:
             raise InvalidInput("second_answers", f"shape {second.shape}", f"must be {first.shape}")
         if halted is not None:
             if whole("halted", halted) >= len(first):
-                raise InvalidInput("halted", f"{halted} is beyond the answers", f"must be below {len(first)}")
+                raise InvalidInput("halted", f"{halted} is not the position of an answer",
+                                   f"must be below {len(first)}")
             first, second = first[: halted + 1], second[: halted + 1]
         at = len(first) if halted is None else halted
         return float(self._logs(first)[at] - self._logs(second)[at])
@@ -406,7 +408,8 @@ class SparseVector:
         one_of("bound", bound, ("exact", "tails", "lemma"))
         if bound == "lemma":
             if self.threshold_share != 0.5:
-                raise NotGuaranteed("the printed accuracy", "it is about halves of epsilon", 'use "exact" or "tails"')
+                raise NotGuaranteed("the printed accuracy", "this bound is proved for two halves of epsilon only",
+                                    'use "exact" or "tails"')
             alpha = 8.0 * float(self._delta) * (math.log(k) + math.log(2.0 / beta)) / self.epsilon
             source = Source(document=_SOURCE, statement="Lemma 2.3.4", spec=_SPEC)
         else:
@@ -418,8 +421,8 @@ class SparseVector:
             try:
                 alpha = _least(WorstStream(k, *self.laws).failure, beta, alpha, lattice=self.lattice)
             except InvalidInput as error:
-                raise Unsupported("bound", 'the "exact" one at scales of noise so far apart',
-                                  '"tails" is proved for all scales, and larger') from error
+                raise Unsupported("bound", 'the "exact" bound for noise scales that differ by this factor',
+                                  'use "tails", which is proved for all scales, and larger') from error
         if not self.lattice:
             alpha += 2.0**-self.grid  # both sides of the comparison are rounded
         return Accuracy(bound=float(alpha), measure="distance from the threshold at which an answer is judged wrongly",
@@ -477,9 +480,10 @@ class ArmedSparseVector:
         """
         most = self._mechanism.queries
         if self._halted:
-            raise Refused("this sparse vector has halted", "arm it again: each arming is paid")
+            raise Refused("this sparse vector has halted", "arm it again: each arming is charged")
         if most is not None and self._asked >= most:
-            raise Refused(f"{most} answers were declared for one arming", "declare more queries, or arm it again")
+            raise Refused(f"the declared number of answers for one arming is {most}",
+                          "declare more queries, or arm it again")
         name = (*self._stream, "answer", self._asked)
         noisy = self._noisy(answer, 1, "answer", name)
         self._asked += 1
@@ -495,7 +499,7 @@ class ArmedSparseVector:
         noisy: float | Fraction
         if mechanism.lattice:
             if isinstance(value, bool) or not isinstance(value, Integral):
-                raise InvalidInput("answer", "is not a whole number", "the discrete law takes integers")
+                raise InvalidInput("answer", "is not a whole number", "the discrete law needs whole numbers")
             count = min(max(int(value), -_INTEGERS), _INTEGERS)
             center: float | Fraction = count
             noisy = int(self._session.draw(part, 1, stream=stream, center=[count])[0])

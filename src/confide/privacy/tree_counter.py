@@ -484,12 +484,13 @@ class TreeCounter:
         one_of("bound", bound, ("chernoff", "exact", "gaussian", "single_sum", "source"))
         if bound == "exact":
             if not self.lattice:
-                raise NotGuaranteed("the exact bound", "it is computed for noise on the integers")
+                raise NotGuaranteed("the exact bound", "this bound is computed for noise on the integers only")
             return float(self._exact(fraction("failure_probability", failure_probability)))
         if bound == "source" and (self.arity != 2 or self.horizon < 2):
-            raise NotGuaranteed("the printed bound", "it is about binary trees, and false for one step")
+            raise NotGuaranteed("the printed bound", "this bound is proved for binary trees, and it is false for one "
+                                                     "step")
         if (bound == "gaussian") is laplace:
-            raise NotGuaranteed(f"the {bound} bound", f"it is not about {self.law.replace('_', ' ')} noise")
+            raise NotGuaranteed(f"the {bound} bound", f"this bound does not cover {self.law.replace('_', ' ')} noise")
         public = (self.scale, self.terms, self.horizon, self.counters, failure_probability)
         match bound:
             case "source":
@@ -546,7 +547,7 @@ class TreeCounter:
             InvalidInput: noise of another kind, or too few runs.
         """
         if noise.kind != "simulated":
-            raise InvalidInput("noise", f"{noise.kind} noise is for runs", "must be simulated")
+            raise InvalidInput("noise", f"{noise.kind} noise is for runs only", "must be simulated")
         miss = fraction("failure_probability", failure_probability) * fraction("miss_share", miss_share)
         # One counter's quantile is enough: their noises are independent.
         level = -math.expm1(math.log1p(-(failure_probability - miss)) / self.counters)
@@ -585,7 +586,7 @@ def _arity(
     if arity is not None:
         return whole("arity", arity, at_least=2)
     if exposure is not None:
-        raise InvalidInput("arity", "is left out", "an exposure is about the blocks of one arity")
+        raise InvalidInput("arity", "is left out", "give the arity, since an exposure counts the blocks of one arity")
     return best_arity(horizon, counters, noise=noise)
 
 

@@ -102,9 +102,10 @@ def _bounded(bound: int, horizon: int, arity: int, law: DiscreteLaw, turns: int 
     seconds, size = points * steps * turns / _RATE[law], points * _BYTES[law]
     if seconds > _SECONDS or size > _MOST_BYTES:
         proved = "chernoff" if law == "discrete_laplace" else "gaussian"
-        raise Unsupported("bound", f'the "exact" one for errors up to {bound:,} over {horizon:,} steps (about '
+        raise Unsupported("bound", f'the "exact" bound for errors up to {bound:,} over {horizon:,} steps (about '
                           f"{seconds:.2g} seconds and {size / 2**30:.2g} GiB)",
-                          f'at most {_SECONDS:g} seconds and 1 GiB; "{proved}" is proved for all sizes, and larger')
+                          f'at most {_SECONDS:g} seconds and 1 GiB; use "{proved}", which is proved for all sizes, and '
+                          'larger')
 
 
 def log_within(bound: int, horizon: int, arity: int, law: DiscreteLaw, scale: float) -> float:

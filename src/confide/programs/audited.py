@@ -156,9 +156,9 @@ def answers(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
     """
     bugs: dict[str, tuple[Dude, _Bent]] = {}
     if mechanism.schedule.total > 1:
-        bugs["the noise of one round used for the next one too"] = inject_fault(mechanism, ReusesNoise), _as_it_is
+        bugs["the noise of one round used for the next round, too"] = inject_fault(mechanism, ReusesNoise), _as_it_is
     if draws_publicly(mechanism):
-        bugs["coins drawn before the records are read"] = mechanism, EarlyCoins
+        bugs["public randomness drawn before the records are read"] = mechanism, EarlyCoins
     if isinstance(mechanism, RoundDude) and mechanism.flags.queries:
         bugs["a quarter of the queries' noise"] = inject_fault(mechanism, QuarterOfTheQueries), _as_it_is
     return Examined(
@@ -192,8 +192,9 @@ def answers_row(
         wrong += watched.program.__dict__["drawn"]  # before any record was read
         wrong += _unanswered(sound or mechanism, board, history.draws)
         runs += 1
-    return AuditRow.at_most("privacy: published numbers that are not a draw's own answer, and draws before the records",
-                            0.0, float(wrong), f"everything that {runs} runs asked of their noise, in its order",
+    return AuditRow.at_most("privacy: number of published numbers that are not the answer of a draw, and of draws "
+                            "before the records are read",
+                            0.0, float(wrong), f"all noise that {runs} runs requested, in order",
                             unit="numbers and draws", concern=Concern.PRIVACY)
 
 
@@ -325,7 +326,7 @@ def _pair(own: Dude, pool: Pool, seed: int) -> tuple[ProgramRecords, ProgramReco
     """Two neighbouring data sets and the position of the participant in whom they differ. The two records of the
     changed participant lie as far apart as possible.
     """
-    draw = study_generator(seed, "who has which, at its own size")
+    draw = study_generator(seed, "the assignment of shares, at its own size")
     which = draw.integers(0, len(pool.records), own.program.people)
     index = own.program.people // 2
     if isinstance(own, RoundDude):  # somebody who is served before flags rise
@@ -375,7 +376,7 @@ def _replayed(
     if isinstance(own, RoundDude):
         few = own.flags.queries <= _FLAGS
         flags = pattern_loss(own, observed["board"], observed["draws"], first, second) if few else None
-    leaks = [*audit.leaks, *(["a part of the flags' noise was not asked for"] if flags == math.inf else [])]
+    leaks = [*audit.leaks, *(["the run did not request a part of the flags' noise"] if flags == math.inf else [])]
     share = audit.measured / audit.promised
     return _Replay(audit.measured, flags, leaks[0] if leaks else "", share,
                    share if isinstance(claim, GDP) else math.sqrt(share))
@@ -384,14 +385,14 @@ def _replayed(
 def _rows(mechanism: Dude, own: Dude, found: _Replay) -> list[AuditRow]:
     fewer = "" if own.program.people == mechanism.program.people else f"{own.program.people:,} people"
     stops = own.flags.stop_delta if isinstance(own, RoundDude) and own.truncate else 0.0
-    evidence = found.leak or (f"{own.program.people:,} made-up people, and one hands in something else: published "
-                              "alike on equal noise; loss exact along one path")
-    note = "" if found.leak else f"noise would be flagged below {found.shows:.2g} of its scale"
+    evidence = found.leak or (f"{own.program.people:,} synthetic people, with one record replaced: equal publications "
+                              "on equal noise; loss exact along one path")
+    note = "" if found.leak else f"the audit would flag noise below {found.shows:.2g} of its scale"
     if found.flags is None:
         claim = charges(own)[""]
         row = AuditRow.of_loss(_PATH, claim, promised_parameter(claim), math.inf if found.leak else found.gaussian,
                                evidence, flagged=bool(found.leak) or exceeds(found.share, 1.0))
-        return [replace(row, note=f"{note}; when flags rise is measured in a row of its own").smaller(fewer)]
+        return [replace(row, note=f"{note}; another row measures the times at which flags rise").smaller(fewer)]
     rows = []
     for promise, follow in strongest(each for each in own.guarantees().privacy if each.claimable
                                      and each.neighbours is own.relation and not each.loss.vacuous):
@@ -450,7 +451,7 @@ def program(mechanism: Dude, seed: int = 0, *, records: Sequence[Any] | None = N
         (True, True)
     """
     if not isinstance(mechanism, Dude):
-        raise InvalidInput("mechanism", f"{type(mechanism).__name__} is none of a convex program")
+        raise InvalidInput("mechanism", f"{type(mechanism).__name__} is not a mechanism of a convex program")
     pool = tiny_pool(mechanism.program, seed, records)
     twin, promised = tiny(mechanism, pool), mechanism.guarantees()
     small = Pool.of(twin.program, study_generator(seed, "tiny"), 0, pool.records)

@@ -123,8 +123,8 @@ def promised_rows(
             if len(measured) == len(found):
                 yield AuditRow.at_most(
                     f"accuracy: {own.measure}, as promised before the run", own.bound, min(measured),
-                    f"{evidence}; exact values, and an exact dual value in place of the optimum",
-                    vacuous=own.vacuous, note="no better than nothing" if own.vacuous else "", false_alarm=false_alarm,
+                    f"{evidence}; exact values, with an exact dual value instead of the optimum",
+                    vacuous=own.vacuous, note="no better than no share" if own.vacuous else "", false_alarm=false_alarm,
                     scale=abs(found[0].dual), unit=_unit(own.measure), concern=Concern.ACCURACY).holding(*same)
         elif isinstance(own, Participation) and _EACH in own.who and found[0].least is not None:
             yield AuditRow.at_least(
@@ -203,7 +203,7 @@ _PART = 3  # of a shard, in people: prime to their number as a rule
 
 _CERTIFIED: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "rounds": 60, "burn_in": 30}
 _SUPPLIES = ("excess of any row, for the delivered parts", "excess of every row")
-_SUPPLY = "supply: runs that deliver more than there is"
+_SUPPLY = "supply: number of runs that deliver more than the supply"
 _INTEGRAL = RoundDude | TightDude | TightenAndAudit
 
 
@@ -313,7 +313,8 @@ def behaviour(
     return [
         examined("billboard", lambda: [decode_row(first(), seed)], **{
             "everybody gets the neighbour's share": lambda: [decode_row(_shifted(mechanism, pool, seed))], **early}),
-        examined("certificate", lambda: certificate_rows(first()), **{"no term for the noise's deviation": forgetful}),
+        examined("certificate", lambda: certificate_rows(first()), **{"no term for the deviation of the "
+                                                                      "noise": forgetful}),
         examined("supply", lambda: [row.holding(*excess) for row in supply_rows(mechanism, pool, seed)], **supplies),
         examined("promised before the run", lambda: _promised(mechanism, pool, seed, promised)),
         examined("order and threads", lambda: [order_row(first())])]
@@ -335,8 +336,8 @@ def _promised(
     again = [run_of(strict, pool, seed * 1009 + each) for each in range(number)]
     yield from promised_rows(
         [(each, _delivered(each) if isinstance(strict, _INTEGRAL) else None) for each in again], promised,
-        f"the best of {number} runs on made-up people" if number > 1 else
-        f"one run on made-up people with beta = {chance:g}", FALSE_ALARM)
+        f"the best of {number} runs on synthetic people" if number > 1 else
+        f"one run on synthetic people with beta = {chance:g}", FALSE_ALARM)
 
 
 def _silent(mechanism: Dude) -> int:
@@ -372,8 +373,9 @@ def decode_row(run: Run, seed: int = 0) -> AuditRow:
         given = {name: shares[name][index].as_py() for name in shares.column_names}
         own = (found(run.mechanism, record, index, run.outcome.billboard) for found in (_decoded, own_share))
         wrong += any(given != each for each in own)
-    return AuditRow.at_most("billboard: shares that differ from those that their owners decode", 0.0, float(wrong),
-                            f"{len(asked)} of {n:,} made-up people, by their own decode and round by round",
+    return AuditRow.at_most("billboard: number of shares that differ from the decoded shares of their owners",
+                            0.0, float(wrong),
+                            f"{len(asked)} of {n:,} synthetic people, by their own decode and round by round",
                             unit="shares", concern=Concern.ACCURACY)
 
 
@@ -443,13 +445,14 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
     strict = _strict(mechanism)
     if strict is not None:
         return [AuditRow.at_most(_SUPPLY, 0.0, _over(strict, pool, seed),
-                                 f"one run on made-up people with beta = {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
+                                 f"one run on synthetic people with beta = {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
                                  unit="runs", concern=Concern.ACCURACY)]
     runs = max(2, math.ceil(math.log(FALSE_ALARM) / math.log(mechanism.failure_probability)))
     most = int(binom.isf(FALSE_ALARM, runs, mechanism.failure_probability))
     over = sum(_over(mechanism, pool, seed * 1009 + number) for number in range(runs))
-    return [AuditRow.at_most(_SUPPLY, float(most), over, f"{runs} runs on made-up people; more than {most} have a "
-                             f"probability below {FALSE_ALARM:g}", false_alarm=FALSE_ALARM,
+    return [AuditRow.at_most(_SUPPLY, float(most), over, f"{runs} runs on synthetic people; more than {most} such runs "
+                                                         f"have a probability below {FALSE_ALARM:g}",
+                             false_alarm=FALSE_ALARM,
                              unit="runs", concern=Concern.ACCURACY)]
 
 
@@ -463,8 +466,9 @@ def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
         seed: seed of the simulated people and of the noise.
     """
     crowded = replace(mechanism, rounds=2, burn_in=0)
-    return AuditRow.at_most("supply: the same where no noise raises a flag", 0.0, _over(crowded, pool, seed, _never),
-                            "one run on made-up people who ask for more than there is; the lowest noise of flags",
+    return AuditRow.at_most("supply: number of runs that deliver more than the supply, if no noise raises a flag",
+                            0.0, _over(crowded, pool, seed, _never),
+                            "one run on synthetic people who ask for more than the supply; the lowest noise of flags",
                             unit="runs", concern=Concern.ACCURACY)
 
 
@@ -516,8 +520,9 @@ def order_row(run: Run) -> AuditRow:
         wrong += not np.array_equal(getattr(permuted.billboard, name), getattr(outcome.billboard, name))
     if isinstance(mechanism, PrivDude):
         wrong += not permuted.shares.equals(outcome.shares.take(order))
-    return AuditRow.at_most("billboard: changes with the order of people, or with threads", 0.0, float(wrong),
-                            "the same run with people in another order, and in other parts",
+    return AuditRow.at_most("billboard: number of changes after another order of people, or with threads",
+                            0.0, float(wrong),
+                            "the same run with people in another order, and in other batches",
                             unit="outcomes", concern=Concern.ACCURACY)
 
 
@@ -540,7 +545,7 @@ def _shifted(mechanism: Dude, pool: Pool, seed: int) -> Run:
 
 
 def _over_row(over: float) -> AuditRow:
-    return AuditRow.at_most(_SUPPLY, 0.0, over, "one run on made-up people", unit="runs", concern=Concern.ACCURACY)
+    return AuditRow.at_most(_SUPPLY, 0.0, over, "one run on synthetic people", unit="runs", concern=Concern.ACCURACY)
 
 
 def delivering(mechanism: Dude) -> Dude:

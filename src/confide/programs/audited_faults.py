@@ -64,18 +64,18 @@ def faults(mechanism: Dude, attained: float = 1.0) -> dict[str, Dude]:
     """
     codes: dict[str, type[Any]] = {
         "the true load beside the billboard": TellsTheLoad, "the welfare in the certificate": WelfareInTheCertificate,
-        "sensitivity of the records that there are": SigmaFromTheData}
+        "a sensitivity computed from the actual records": SigmaFromTheData}
     one, rounds = mechanism.program.constants, mechanism.schedule.total
     if attained * math.sqrt(rounds) > _SEEN:
-        codes["noise of a round as if it were the only one"] = OneReleaseEachRound
+        codes["noise of a round with the budget of all rounds"] = OneReleaseEachRound
     if rounds > 1:
         codes |= {"a step that depends on the records": StepFromTheData,
-                  "a path that stops where nobody asks for anything": StopsWhenNobodyAsks}
+                  "a path that stops when nobody asks for anything": StopsWhenNobodyAsks}
     twice = one.squared_l2_sensitivity("replace") / one.squared_l2_sensitivity("add_or_remove")
     if mechanism.neighbours == "replace" and attained * math.sqrt(twice) > _SEEN:
-        codes["sensitivity of one contribution, not of two"] = OneContribution
+        codes["sensitivity of one contribution instead of two"] = OneContribution
     if isinstance(mechanism, TightenAndAudit):
-        codes["an audit that looks at the true load"] = AcceptsTheTruth
+        codes["an audit that uses the true load"] = AcceptsTheTruth
     found = {says: inject_fault(mechanism, code) for says, code in codes.items()}
     if attained * _TIMES > _SEEN:
         found["contributions beyond their bounds counted"] = counting(mechanism)

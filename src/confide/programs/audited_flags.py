@@ -84,7 +84,7 @@ class FlagLaw:
         if whole("batch", self.batch, at_least=1) >= self.people:
             raise InvalidInput("batch", "leaves no query", f"must be below {self.people}")
         if (self.queries + 1) ** len(self.levels) > _MOST:
-            raise InvalidInput("levels", f"{len(self.levels)} of them have too many transcripts", f"at most {_MOST}")
+            raise InvalidInput("levels", f"{len(self.levels)} levels have too many transcripts", f"at most {_MOST}")
 
     @property
     def queries(self) -> int:
@@ -191,7 +191,7 @@ def flags(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> l
     """
     asked = bool(mechanism.flags.queries and twin.flags.queries)
     found = [
-        Examined(named="flags, its own run", sound=twin, rows=lambda it: [
+        Examined(named="flags, the mechanism's own run", sound=twin, rows=lambda it: [
             own_patterns_row(it, pool, seed, sound=twin).smaller(SIX)],
             faults={"levels without noise": inject_fault(twin, NoLevelNoise)} if asked else {}),
         Examined(named="flags, all patterns", sound=mechanism, rows=lambda it: [
@@ -200,7 +200,7 @@ def flags(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> l
     if mechanism.truncate:
         found.append(Examined(
             named="privacy: delta that stops cost", sound=mechanism, rows=lambda it: [stop_delta_row(it, mechanism)],
-            faults={"room for noise with probability 1 - beta alone": inject_fault(mechanism, StopsAtBeta)}
+            faults={"room for noise with probability 1 - beta only": inject_fault(mechanism, StopsAtBeta)}
             if asked else {}))
     return found
 
@@ -228,8 +228,8 @@ def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: 
             runs += 1
             first, second = (joined(mechanism.program, records) for records in (step.records, step.changed))
             worst = max(worst, pattern_loss(mechanism, outcome.billboard, history.draws, first, second))
-    return AuditRow.at_most("privacy: when flags rise", (sound or mechanism).flags.epsilon, worst,
-                            f"log ratio of the patterns of {runs} own runs, by the noise that they asked for",
+    return AuditRow.at_most("privacy: times at which flags rise", (sound or mechanism).flags.epsilon, worst,
+                            f"log ratio of the patterns of {runs} own runs, by the requested noise",
                             unit="nats", concern=Concern.PRIVACY)
 
 
@@ -304,7 +304,8 @@ def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> l
                                       if mechanism.neighbours != "add_or_remove" or a == 0)])
         promised = flag_loss(*(sound or mechanism).flags.parts, float(fills), rows, neighbours=mechanism.neighbours)
         out.append(AuditRow.at_most(
-            f"privacy: when flags rise, of {people} people and {rows} row{'s' if rows > 1 else ''}", promised, worst,
+            f"privacy: times at which flags rise, of {people} people and {rows} row{'s' if rows > 1 else ''}",
+                                    promised, worst,
             f"all patterns, all records of nothing or Cinf, {len(_LEVELS)} levels; exact, with the planned noise",
             unit="nats", concern=Concern.PRIVACY))
     return out

@@ -365,9 +365,9 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
         same = max(same, float(pool.distances(price, price).max()))
         apart = max(apart, float(pool.distances(price, prices[number - 1]).max()))
     sigma, pairs = root_up(mechanism.squared_l2_sensitivity), len(pool.records) ** 2
-    evidence = f"{pairs} pairs of records, random and made to move most, at {len(prices)} price vectors"
+    evidence = f"{pairs} pairs of records, random and chosen for the largest change, at {len(prices)} price vectors"
     rows = [
-        AuditRow.at_most("sensitivity: how far a record moves a load (l2), against sigma", sigma, same, evidence,
+        AuditRow.at_most("sensitivity: change of a load by one record (l2), against sigma", sigma, same, evidence,
                          unit="in load", concern=Concern.PRIVACY),
         AuditRow.at_most("sensitivity: the largest entry of a contribution", one.largest_entry, entry, evidence,
                          unit="in load", concern=Concern.PRIVACY),
@@ -375,7 +375,8 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
                          unit="in load", concern=Concern.PRIVACY),
     ]
     if not null:
-        rows.append(AuditRow.at_most("sensitivity: the same of responses to different prices", sigma, apart, evidence,
+        rows.append(AuditRow.at_most("sensitivity: change of a load by one record, for responses to different prices",
+                                     sigma, apart, evidence,
                                      unit="in load", concern=Concern.PRIVACY))
     return [*rows, *_beyond_rows(mechanism, pool, prices)]
 

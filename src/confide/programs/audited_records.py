@@ -72,7 +72,8 @@ def drawn(program: Program, _draw: Generator) -> Any:
     Raises:
         Unsupported: a user-defined program, whose records cannot be simulated.
     """
-    raise Unsupported("program", type(program).__name__, "give some `records`, public or made up; here are none of it")
+    raise Unsupported("program", type(program).__name__, "give `records`, public or synthetic; there are no records of "
+                                                         "this program")
 
 
 @singledispatch
@@ -190,7 +191,7 @@ class Pool:
         """
         some = [*apart(program), *(drawn(program, draw) for _ in range(size))] if records is None else list(records)
         if not some:
-            raise InvalidInput("records", "there are none", "a few, public or made up")
+            raise InvalidInput("records", "there are none", "give a few public or synthetic records")
         if all(one is not None for one in some):
             some.append(None)
         return cls(program, tuple(some), joined(program, some))

@@ -173,14 +173,14 @@ class Schedule:
         whole("rounds", self.rounds, at_least=1)
         whole("burn_in", self.burn_in)
         if self.rounds + self.burn_in > _MOST_ROUNDS:
-            raise InvalidInput("rounds", f"{self.rounds} and {self.burn_in} before them are too many",
-                               f"together at most {_MOST_ROUNDS}")
+            raise InvalidInput("rounds", f"{self.rounds} rounds and {self.burn_in} rounds of burn-in are too many",
+                               f"must be at most {_MOST_ROUNDS} together")
         fraction("burn_share", self.burn_share)
         if not self.squared_budget > 0 or not self.squared_l2_sensitivity > 0:
             raise InvalidInput("squared_budget", "and the sensitivity must be positive")
         if max(self.main_noise_std, self.burn_noise_std) > _LARGEST:
             raise Refused(f"the noise of a round would be {self.main_noise_std:.3g}",
-                          f"at most {_LARGEST:.3g}: a larger epsilon, or fewer rounds")
+                          f"must be at most {_LARGEST:.3g}: choose a larger epsilon, or fewer rounds")
 
     @property
     def total(self) -> int:
@@ -296,7 +296,7 @@ class Descent:
         """The rule of the step size that the run uses."""
         known = self.program.constants.step_scale is not None
         if self.step == "gradient" and not known:
-            raise InvalidInput("step", "'gradient' needs a public scale of loads, which this program has not",
+            raise InvalidInput("step", "'gradient' needs a public scale of loads, which this program does not have",
                                "use 'adagrad'")
         return self.step or ("gradient" if known else "adagrad")
 

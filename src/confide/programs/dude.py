@@ -77,23 +77,27 @@ class Dude(Mechanism[P_co, PathCertificate]):
     """
 
     program: Annotated[Program, Parameter("the family and its public parameters")]
-    epsilon: Annotated[float, Parameter("of the whole outcome, towards everybody else together", unit="nats", above=0)]
+    epsilon: Annotated[float, Parameter("privacy loss of the whole outcome, towards everybody else together",
+                                        unit="nats", above=0)]
     delta: Annotated[float, Parameter(
-        "probability that privacy fails, far below 1/people; the noise is Gaussian and needs one", above=0, below=0.5)]
-    rounds: Annotated[int, Parameter("main rounds, over which is averaged", symbol="T", at_least=1)] = 200
+        "probability that privacy fails, far below 1/people; Gaussian noise needs a delta above 0", above=0, below=0.5)]
+    rounds: Annotated[int, Parameter("number of main rounds, which the result averages", symbol="T", at_least=1)] = 200
     burn_in: Annotated[int, Parameter("rounds before them", at_least=0)] = 100
     _: KW_ONLY
     burn_share: Annotated[float, Parameter(
-        "of the path's squared budget for the burn-in", above=0, below=1)] = 0.1
-    step: Annotated[Step | None, Parameter("of prices; by default the family's usual step")] = None
+        "share of the path's squared budget for the burn-in", above=0, below=1)] = 0.1
+    step: Annotated[Step | None, Parameter("rule for the steps of prices; by default the usual step of the "
+                                           "family")] = None
     law: Annotated[Law, Parameter(
-        "of the noise: Gaussian, accounted as Gaussian DP, or discrete, as zCDP with a little more noise")] = "gaussian"
+        "law of the noise: Gaussian, accounted as Gaussian DP, or discrete Gaussian, accounted as zCDP with a little "
+        "more noise")] = "gaussian"
     failure_probability: Annotated[float, Parameter(
         "probability that certificates and bounds fail", symbol="beta", above=0, below=1)] = 0.05
     neighbours: Annotated[Neighbours, Parameter(
-        "replace: a record is replaced by any other; add_or_remove: by that of a slot without one")] = "replace"
+        "replace: any other record replaces a record; add_or_remove: the record of an empty slot replaces "
+        "it")] = "replace"
     start: Annotated[tuple[float, ...] | None, Parameter(
-        "(k,) public prices to begin with, such as last period's; zeros by default")] = field(default=None)
+        "(k,) public prices at the start, such as those of the last period; zeros by default")] = field(default=None)
 
     board: ClassVar[type[PathBillboard]] = PathBillboard
     """Type of the billboard of a run."""
@@ -114,17 +118,19 @@ class Dude(Mechanism[P_co, PathCertificate]):
             object.__setattr__(self, name, float(getattr(self, name)))
         if self.start is not None:
             if not isinstance(self.start, list | tuple) or len(self.start) != self.program.rows:
-                raise InvalidInput("start", "is no list of as many numbers as there are rows",
+                raise InvalidInput("start", "is not a list with one number for each row",
                                    f"must be {self.program.rows} numbers")
             object.__setattr__(self, "start", tuple(map(float, self.start)))
         self._fits()
         solves = self.program.people * (self.rounds + self.burn_in)
         if solves > self.program.most_responses:
             most = int(self.program.most_responses)
-            raise Refused(f"{self.program.people} people in {self.rounds + self.burn_in} rounds are {solves} solves",
-                          [*tried(f"rounds = {{rounds}} or fewer, for at most {most} solves", partial(replace, self),
+            raise Refused(f"{self.program.people} people in {self.rounds + self.burn_in} rounds need {solves} runs of "
+                          "a solver",
+                          [*tried(f"rounds = {{rounds}} or fewer, for at most {most} runs of a solver",
+                                  partial(replace, self),
                                   up=False, rounds=most // self.program.people - self.burn_in),
-                           "a shape with a fast oracle"])
+                           "a program of a shape with a fast oracle"])
         _ = self.descent.rule  # refuses a step that the program does not know, and noise beyond all sizes
 
     def _fits(self) -> None:
@@ -145,7 +151,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
             Refused: noise or margins beyond the supply of the rows.
         """
         if not isinstance(program, Program):
-            raise InvalidInput("program", f"{type(program).__name__} is no Program")
+            raise InvalidInput("program", f"{type(program).__name__} is not a Program")
         usual = usual_rounds(program, step=settings.get("step"), start=settings.get("start"))
         own = spendable(positive("epsilon", epsilon), fraction("delta", delta, zero=True))
         made = cls(program=program, epsilon=own, delta=delta, **{**usual, **settings})
@@ -356,7 +362,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     def _place(self, index: int) -> int:
         if not 0 <= index < self.program.people:
-            raise InvalidInput("index", f"{index} is no place", f"must be in 0..{self.program.people - 1}")
+            raise InvalidInput("index", f"{index} is not a place", f"must be in 0..{self.program.people - 1}")
         return index
 
     def _own(self, billboard: AnyBillboard, *, but: str = "") -> Any:
@@ -366,13 +372,13 @@ class Dude(Mechanism[P_co, PathCertificate]):
         board = self._shaped(billboard)
         for name, wanted in (("burn_in", self.burn_in), *self._facts.items()):
             if name != but and not _same(getattr(board, name), wanted):
-                raise _another_plan("its program, or a setting, is another" if name == "plan" else
-                                    f"its {name} is another")
+                raise _another_plan("has another program, or another setting" if name == "plan" else
+                                    f"has another {name}")
         low, high = self.priced.lowest_prices, self.priced.highest_prices
         if not but and not bool(((board.prices >= low) & (board.prices <= high)).all()):
-            raise InvalidInput("prices", "are beyond those of this plan")
+            raise InvalidInput("prices", "exceed those of this plan")
         if (self.public_randomness or board.public_seed) and not is_public_seed(board.public_seed):
-            raise InvalidInput("public_seed", "is missing" if not board.public_seed else "is of another form",
+            raise InvalidInput("public_seed", "is missing" if not board.public_seed else "has another form",
                                "must be 64 hexadecimal digits")
         return board
 
@@ -381,7 +387,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
         board = as_path(billboard)
         if type(board) is not self.board:
             raise InvalidInput("billboard", f"{wire_name(board)} is of another mechanism",
-                               f"is that of this campaign, a {wire_of(self.board).name}")
+                               f"must be that of this campaign, a {wire_of(self.board).name}")
         if board.prices.shape != (self.schedule.total, self.program.rows):
             raise _another_plan(f"{self.schedule.total} rounds and {self.program.rows} rows are planned")
         return board
@@ -419,7 +425,7 @@ def _unsigned(value: Any) -> Any:
 
 
 def _another_plan(how: str) -> InvalidInput:
-    return InvalidInput("billboard", f"is of another plan: {how}", "must be that of a run of this very mechanism")
+    return InvalidInput("billboard", f"belongs to another plan: {how}", "must come from a run of this mechanism")
 
 
 def scaled(mechanism: Dude, *, factor: float = 1.0, supply: float | None = None, **changed: Any) -> Dude:

@@ -376,7 +376,7 @@ class ExactOptimum:
     weights: NDArray[np.float64]
     start: Start
 
-    label: ClassVar[str] = "not private: for studies, and for an operator's own eyes"
+    label: ClassVar[str] = "not private: only for studies and for the operator"
     release_safe: ClassVar[bool] = False
 
     def __repr__(self) -> str:
@@ -418,7 +418,7 @@ def exact(
         >>> found.value, found.gap
         (1.5, 0.0)
         >>> found
-        <ExactOptimum 1.5, not private: for studies, and for an operator's own eyes>
+        <ExactOptimum 1.5, not private: only for studies and for the operator>
     """
     whole("tries", tries, at_least=1)
     records = program.read(collected(program, data))
@@ -431,7 +431,7 @@ def exact(
     if claimed is not None:
         slip = 1e-6 * max(1.0, abs(found.value)) + found.gap
         if not found.value - slip <= claimed.value <= found.upper + slip:
-            raise SolverFailed("exact", "the linear program's optimum and the best responses' bounds disagree")
+            raise SolverFailed("exact", "the linear program's optimum contradicts the bounds of the best responses")
     return found
 
 
@@ -521,11 +521,11 @@ def _between(program: Program, records: Any, first: _Units, start: Start, tries:
             break
         seen |= new
     if not near:
-        raise Refused("excess pays even at twice tau, or nothing is feasible",
-                      "a larger tau, if these records can have one")
+        raise Refused("excess increases the value even at twice tau, or nothing is feasible",
+                      "choose a larger tau, if a tau exists for these records")
     inexact = program.people * program.oracle_error
     if not float(ahead) <= _ENOUGH * most + 2.0 * inexact or not (found.feasible or program.two_sided):
-        raise SolverFailed("exact", f"the bounds did not meet after {attempt + 1} restricted programs")
+        raise SolverFailed("exact", f"the bounds still differ after {attempt + 1} restricted programs")
     return ExactOptimum(
         value=nearest_down(found.value), upper=nearest_up(upper), gap=nearest_up(max(Fraction(0), ahead)),
         prices=best / PRICE_UNIT, load=found.load, excess=nearest_up(over), starts=found.starts,

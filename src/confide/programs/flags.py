@@ -207,7 +207,7 @@ class Flags:
         fraction("failure_probability", self.failure_probability)
         fraction("stop_delta", self.stop_delta, zero=True)
         if whole("batch", self.batch, at_least=1) > self.people:
-            raise InvalidInput("batch", f"{self.batch} people are more than there are", f"at most {self.people}")
+            raise InvalidInput("batch", f"{self.batch} is more than the number of people", f"at most {self.people}")
         if self.stop_delta and self.epsilon > _MOST_STOPPED:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is too large",
                                f"with stops at most {_MOST_STOPPED:g}")

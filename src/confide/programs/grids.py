@@ -81,20 +81,20 @@ class Constants(Declared):
     """
 
     rows: Annotated[int, Parameter("coupling rows", symbol="k", at_least=1)]
-    largest_entry: Annotated[float, Parameter("no |c_ij| is above it", symbol="Cinf", above=0)]
+    largest_entry: Annotated[float, Parameter("largest |c_ij|", symbol="Cinf", above=0)]
     largest_sum: Annotated[float, Parameter(
-        "the absolute entries of one contribution add up to at most this", symbol="C1", above=0)]
-    most_value: Annotated[float, Parameter("nobody's value is above it", symbol="V", at_least=0)]
-    width: Annotated[float, Parameter("no row's load is further from its supply than this", symbol="w", above=0)]
+        "largest sum of the absolute entries of one contribution", symbol="C1", above=0)]
+    most_value: Annotated[float, Parameter("largest value of a participant", symbol="V", at_least=0)]
+    width: Annotated[float, Parameter("largest distance between the load of a row and its supply", symbol="w", above=0)]
     tau: Annotated[tuple[float, ...], Parameter(
-        "(k,) by how much a unit of excess on each row can raise the value, at most", above=0)]
+        "(k,) largest increase of the value by one unit of excess on each row", above=0)]
     least_entry: Annotated[float, Parameter(
-        "every non-zero entry of a vertex's contribution is at least this; 0 where nothing is known", symbol="Lmin",
+        "smallest non-zero entry of a vertex's contribution; 0 if it is unknown", symbol="Lmin",
         at_least=0)] = 0.0
     least_sum: Annotated[float, Parameter(
-        "every contribution of an action that is worth something adds up to at least this; 0 where nothing is known",
+        "smallest sum of the contribution of an action with a value above 0; 0 if it is unknown",
         at_least=0)] = 0.0
-    least_value: Annotated[float, Parameter("nobody's value is below it", at_most=0)] = 0.0
+    least_value: Annotated[float, Parameter("smallest value of a participant", at_most=0)] = 0.0
     signed: Annotated[bool, Parameter("whether contributions may be negative")] = False
     packing: Annotated[bool, Parameter(
         "whether values and contributions are never negative, and everybody may have nothing")] = True

@@ -196,7 +196,7 @@ def game_accuracy(
         (100.0, 50.0)
     """
     if not regret >= 0:
-        raise InvalidInput("regret", f"{regret} is negative, or no number")
+        raise InvalidInput("regret", f"{regret} is negative, or is not a number")
     if not positive("box", box) > 1:
         raise InvalidInput("box", f"{box} is too small", "must be above 1")
     total = regret + non_negative("errors", errors)
@@ -388,6 +388,7 @@ def as_path(billboard: Any) -> PathBillboard:
     """
     board = as_billboard(billboard)
     if not isinstance(board, PathBillboard):
-        raise InvalidInput("billboard", f"{type(board).__name__} holds no path of prices", "is of another mechanism")
+        raise InvalidInput("billboard", f"{type(board).__name__} has no path of prices",
+                           "belongs to another mechanism")
     board.require_form()
     return board

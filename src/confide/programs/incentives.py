@@ -58,14 +58,14 @@ def check_payments(program: Program, rounds: int) -> None:
         InvalidInput: another kind of program, or sums beyond 2^62.
     """
     if program.not_packing:
-        raise InvalidInput("program", f"{type(program).__name__} is no packing program: {program.not_packing}",
-                           "to charge prices it must be one, such as UnitDemand")
+        raise InvalidInput("program", f"{type(program).__name__} is not a packing program: {program.not_packing}",
+                           "prices need a packing program, such as UnitDemand")
     if not program.always_answered:
-        raise InvalidInput("program", "is answered by a solver, and a participant without a proven response gets "
-                                      "nothing: no promise about lies would hold for them",
-                           "a mode that charges nothing, or a shape that is recognised")
+        raise InvalidInput("program", "uses a solver, and a participant without a proven response gets nothing, so no "
+                                      "promise about lies would hold for this participant",
+                           "use a mode without charges, or a program of a known shape")
     if rounds * _most_units(program) > 2**62:
-        raise InvalidInput("rounds", f"utilities of {rounds} rounds add up to too much",
+        raise InvalidInput("rounds", f"the sum of the utilities of {rounds} rounds is too large",
                            f"at most {2**62 // _most_units(program)}")
 
 

@@ -156,9 +156,9 @@ class ProgramPlan(Plan[Dude]):
     def _drawback(self, other: ProgramPlan) -> str:
         """Reason why the other plan was not chosen."""
         if self.certain and not other.certain:
-            return "rows may be above their supply, by the noise"
+            return "loads may exceed the supply because of the noise"
         if math.isfinite(self.gain) and not math.isfinite(other.gain):
-            return "it promises nothing against lies"
+            return "it has no promise against lies"
         if other.certain and not self.certain:
             return f"it holds {other.unused_share:.2%} of all supply in reserve"
         if other.certain and other.unused_share > self.unused_share:
@@ -167,18 +167,18 @@ class ProgramPlan(Plan[Dude]):
             return "participants in late slots are more likely to get nothing"
         if math.isfinite(other.gain) and not math.isfinite(self.gain):
             return "it charges prices"
-        return "another mode was asked for" if other.certain == self.certain else ""
+        return "the file asks for another mode" if other.certain == self.certain else ""
 
     @property
     def warnings(self) -> tuple[str, ...]:
         said = list[str]()
         if not self.settles:
             burn_in, rounds = self.needed_rounds
-            said.append(f"prices may not arrive, and excess be far larger: {burn_in:,} rounds of burn-in and "
-                        f"{rounds:,} main rounds would do, or prices to start from, or step 'adagrad', which loses "
-                        f"more value")
+            said.append(f"prices may not reach their final level, and the excess can be far larger. {burn_in:,} rounds "
+                        f"of burn-in and {rounds:,} main rounds are enough; or set prices at the start, or use step "
+                        "'adagrad', which loses more value")
         if self.mode == "TrueDude":
-            said.append("participants who prefer something else get it, even beyond supply: the certificate bounds "
+            said.append("participants with another favourite get it, even beyond the supply; the certificate bounds "
                         "their number")
         return tuple(said)
 
@@ -294,23 +294,23 @@ class ProgramPlan(Plan[Dude]):
         if self.certain:
             sure = ", for sure" if getattr(self.mechanism, "truncate", False) else (
                 f" with probability {1 - self.path.failure_probability:g}")
-            said.append(f"no row is over{sure}; margins keep at most {self.unused_share:.2%} of all supplies in "
-                        "reserve")
+            said.append(f"no load exceeds its supply{sure}; margins keep at most {self.unused_share:.2%} of all "
+                        "supplies in reserve")
         elif not self.limits:
-            said.append("no row can be over its supply: each row holds enough for everybody together")
+            said.append("no load can exceed its supply, since each row has enough for everybody together")
         else:
-            said.append(f"the averages exceed all rows together by {self.expected_excess:.4g} or so; the certificate "
-                        f"will state at most {self.certified_excess:.4g} or so, {self.excess_share:.2%} of the "
-                        f"supplies, with probability {1 - self.path.failure_probability:g}")
+            said.append(f"the averages exceed all rows together by about {self.expected_excess:.4g}. The certificate "
+                        f"will state at most about {self.certified_excess:.4g}, which is {self.excess_share:.2%} of "
+                        f"the supplies, with probability {1 - self.path.failure_probability:g}")
         said += self.warnings
         proved = [one for one in self.path._accuracy() if not one.vacuous]
-        sure = f"before the run it is proved, with probability {1 - self.path.failure_probability:g}"
+        sure = f"proved before the run, with probability {1 - self.path.failure_probability:g}"
         said += [f"{sure}: {one.sentence()}, where it cannot be above {one.baseline:,.6g} in any case"
                  for one in proved] or [
             "value and excess have no proven bound before the run: the certificate after the run states one"]
         if math.isfinite(self.gain):
-            said.append(f"no lie gains more than {self.gain:.3g} on average, and no other choice gains a participant "
-                        f"more than {self.alpha or 0.0:g} above their share at the charged prices")
+            said.append(f"no lie gains more than {self.gain:.3g} on average, and at the charged prices no other choice "
+                        f"is better than a participant's share by more than {self.alpha or 0.0:g}")
         else:
             said.append("there is no promise against lies: shares have no prices")
         said.append(f"{self.path.schedule.total:,} rounds, {self.draws:,} draws of noise; about {self.seconds:.3g} "
@@ -400,7 +400,7 @@ def plan(
     every = _PATH.union(*_OWN.values())
     for name in options:
         if name not in every:
-            raise InvalidInput(name, "is no option of any mode", f"options are {', '.join(sorted(every))}")
+            raise InvalidInput(name, "is not an option of any mode", f"options are {', '.join(sorted(every))}")
     if mode is not None:
         one_of("mode", mode, tuple(_KINDS))
     if "neighbours" in options:
@@ -436,12 +436,13 @@ def plan(
     for name in named:
         if name not in _OWN[chosen]:
             others = [each for each, own in _OWN.items() if name in own]
-            advised = "" if mode else ", which is advised here"
-            raise InvalidInput(name, f"is no option of {names.modes[chosen]}{advised}",
+            advised = "" if mode else ", the advised mode"
+            raise InvalidInput(name, f"is not an option of {names.modes[chosen]}{advised}",
                                f"of {names.listed(others)} alone")
     if chosen not in ("PrivDude",) and program.not_packing:
         raise InvalidInput("mode", f"{names.modes[chosen]} needs a packing program, in which everybody may have "
-                           f"nothing; here {program.not_packing}", f"{names.modes['PrivDude']} takes any program")
+                                   f"nothing; in this program, {program.not_packing}",
+                           f"{names.modes['PrivDude']} works for any program")
     if asked(chosen)[0] is not None and not program.always_answered:
         check_payments(program, path.rounds)
     for wanted, able, what in ((feasible, _EXACT, "feasible"), (truthful, _CHARGING, "truthful")):
@@ -605,7 +606,7 @@ def _worth(
 
     raise Refused(reason, [*tried("an epsilon of {epsilon}", again, digits=3, epsilon=with_epsilon),
                            *tried(f"{remedy} with {{people}} participants", with_people, digits=3, **grown)]
-                  or "no epsilon and no supply that can be computed would do")
+                  or "no epsilon and no supply in the computable range is enough")
 
 
 def _followed(error: Refused, path: PrivDude, again: Callable[..., Any]) -> tuple[str | Remedy, ...]:

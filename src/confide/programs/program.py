@@ -148,10 +148,10 @@ class Program(Declared, ABC):
 
     people: Annotated[int, Parameter("public slots", symbol="n", at_least=1, at_most=MOST_PEOPLE)]
     supply: Annotated[float | tuple[float, ...], Parameter(
-        "of each coupling row, or one number for all of them", symbol="b")]
+        "supply of each coupling row, or one number for all rows", symbol="b")]
     tau: Annotated[float | tuple[float, ...] | None, Parameter(
-        "dual bound of each row, or one for all: by how much a unit of excess may raise the value of the optimum; by "
-        "default the family's bound", above=0, at_most=MOST_TAU)] = field(default=None, kw_only=True)
+        "dual bound of each row, or one for all rows: largest increase of the optimum by one unit of excess; by "
+        "default the bound of the family", above=0, at_most=MOST_TAU)] = field(default=None, kw_only=True)
 
     two_sided: ClassVar[bool] = False
     """Whether rows are equations, so that prices may be negative."""
@@ -183,7 +183,7 @@ class Program(Declared, ABC):
             raise InvalidInput(name, f"{given!r} is not a number")
         numbers = (given,) * self.rows if np.ndim(given) == 0 else tuple(given)
         if len(numbers) != self.rows:
-            raise InvalidInput(name, f"{len(numbers)} numbers", f"must be one, or {self.rows}")
+            raise InvalidInput(name, f"{len(numbers)} numbers", f"must be one number, or {self.rows} numbers")
         return tuple(finite(name, one) for one in numbers)
 
     # ---- public parameters
@@ -335,7 +335,7 @@ class Program(Declared, ABC):
         if data.people != self.people:
             raise InvalidInput("records", f"{data.people} of them", f"must be {self.people}, one for each slot")
         if data.reader is not None and data.reader != self:
-            raise InvalidInput("records", "were read by another program", "read them by this one")
+            raise InvalidInput("records", "were read with another program", "read the records with this program")
         return data
 
     @abstractmethod

@@ -265,7 +265,7 @@ def typed_wide(
     for name in given:
         if name not in names:
             shown = f"columns: {', '.join(names[:_SHOWN])}{', ...' * (len(names) > _SHOWN)}"
-            raise InvalidInput("record", f"{name!r} is no column of this campaign",
+            raise InvalidInput("record", f"{name!r} is not a column of this campaign",
                                did_you_mean(name, names, shown, cutoff=0.5))
     texts = [pa.array([str(given.get(name, ""))], pa.large_string()) for name in names]
     cells, wrong = _cells(texts, columns)
@@ -342,8 +342,8 @@ class Bids:
             InvalidInput: a column is missing or has an unsuitable type.
         """
         if id == "row":
-            raise InvalidInput("people.id", "'row' is no column",
-                               "several lines may belong to one person: name their id")
+            raise InvalidInput("people.id", "'row' is not a column",
+                               "name the column of ids, since several lines may belong to one person")
         names = [id, self.bundle, self.value.name]
         if len(set(names)) < len(names):
             raise InvalidInput("data", f"{', '.join(map(repr, names))} are not three columns")
@@ -379,7 +379,7 @@ class Bids:
                     continue
                 goods = self.parsed(text)
                 if goods is None:
-                    bad.setdefault(who, f"{self.bundle}: is no bundle; {self.limit}")
+                    bad.setdefault(who, f"{self.bundle}: is not a bundle; {self.limit}")
                 elif problem != FINE:
                     bad.setdefault(who, reason(self.value, problem))
                 else:
@@ -412,7 +412,7 @@ class Bids:
         for text, worth in given.items():
             goods = self.parsed(text)
             if goods is None:
-                raise InvalidInput("record", f"{text!r} is no bundle", self.limit)
+                raise InvalidInput("record", f"{text!r} is not a bundle", self.limit)
             cells, wrong = self.value.cells(pa.array([str(worth)], pa.large_string()))
             if wrong[0] != FINE:
                 raise InvalidInput("record", reason(self.value, int(wrong[0])))
@@ -440,9 +440,9 @@ class Bids:
 
     def _fault(self, bids: Sequence[tuple[tuple[int, ...], float]]) -> str:
         if len(bids) > self.most:
-            return f"{self.bundle}: {len(bids)} of them are too many; at most {self.most}"
+            return f"{self.bundle}: {len(bids)} bundles are too many; at most {self.most}"
         if len({goods for goods, _ in bids}) < len(bids):
-            return f"{self.bundle}: one stands twice; each bundle once"
+            return f"{self.bundle}: a bundle occurs twice; give each bundle once"
         return ""
 
     def _row(self, bids: Sequence[tuple[tuple[int, ...], float]]) -> NDArray[np.float64]:

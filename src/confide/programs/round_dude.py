@@ -94,12 +94,12 @@ class RoundDude(Dude[FlagBillboard]):
     """
 
     _: KW_ONLY
-    flag_share: Annotated[float, Parameter("of epsilon for the flags", above=0, below=1)] = 0.4
+    flag_share: Annotated[float, Parameter("share of epsilon for the flags", above=0, below=1)] = 0.4
     truncate: Annotated[bool, Parameter(
-        "whether supplies are kept for sure: flags also rise, for any noise, if the next batch could break a supply. "
-        "It takes a part of delta, and about twice the margin")] = False
+        "whether no load ever exceeds its supply: flags then also rise, for any noise, if the next batch could exceed "
+        "a supply. This uses a part of delta, and about twice the margin")] = False
     stop_share: Annotated[float, Parameter(
-        "of delta for that; nothing is spent on it without", above=0, below=1)] = 0.5
+        "share of delta for the sure stops; unused without them", above=0, below=1)] = 0.5
     batch: Annotated[int | None, Parameter(
         "people between two queries of the flags; by default the number with the least margin, at most 2^13 queries of "
         "a row", at_least=1)] = None
@@ -260,7 +260,7 @@ class RoundDude(Dude[FlagBillboard]):
         board, n = self._own(billboard), self.program.people
         raised = board.raised
         if not bool(((raised == n) | ((raised > 0) & (raised < n) & (raised % self.flags.batch == 0))).all()):
-            raise InvalidInput("raised", "holds a place after which nobody is asked",
+            raise InvalidInput("raised", "has a place after which there is no query",
                                f"must be multiples of {self.flags.batch} below {n}, or {n}")
 
 

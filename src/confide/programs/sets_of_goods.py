@@ -45,18 +45,19 @@ class SetsOfGoods(Program):
     """
 
     supply: Annotated[float | tuple[float, ...], Parameter(
-        "copies of each good: k numbers, or one for all", symbol="b", at_least=0)]
+        "copies of each good: k numbers, or one number for all", symbol="b", at_least=0)]
     tau: Annotated[float | tuple[float, ...] | None, Parameter(
-        "dual bound of each good, or one for all; 1 by default, which holds always, where no good adds more than 1 to "
-        "the value of a set", above=0, at_most=_MOST_TAU)] = field(default=None, kw_only=True)
+        "dual bound of each good, or one for all goods; 1 by default, which always holds if no good adds more than 1 "
+        "to the value of a set", above=0, at_most=_MOST_TAU)] = field(default=None, kw_only=True)
     goods: Annotated[int | None, Parameter(
-        "their number, where `supply` is one number", symbol="k", at_least=1, at_most=MOST_ROWS)] = field(
+        "number of goods, if `supply` is one number", symbol="k", at_least=1, at_most=MOST_ROWS)] = field(
             default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.goods is None:
             if np.ndim(self.supply) != 1:
-                raise InvalidInput("goods", "are not numbered", "one number of copies for all goods needs `goods`")
+                raise InvalidInput("goods", "are not numbered", "give `goods`, since `supply` is one number for all "
+                                                                "goods")
             object.__setattr__(self, "goods", len(self.supply))  # type: ignore[arg-type]
         super().__post_init__()
 
@@ -177,5 +178,5 @@ def two(name: str, data: Any, first: str, second: str) -> tuple[Any, Any]:
         ([0.5], [1])
     """
     if not isinstance(data, (tuple, list)) or len(data) != 2:
-        raise InvalidInput(name, f"{type(data).__name__} is no pair", f"must be ({first}, {second})")
+        raise InvalidInput(name, f"{type(data).__name__} is not a pair", f"must be ({first}, {second})")
     return data[0], data[1]

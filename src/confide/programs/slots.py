@@ -81,7 +81,7 @@ def layout(program: Program) -> Layout:
         [[[2, -1]], [0.75]]
     """
     if isinstance(program, CallbackDemand):
-        raise InvalidInput("program", "CallbackDemand has records that are objects, no rows of numbers")
+        raise InvalidInput("program", "the records of CallbackDemand are objects, not rows of numbers")
     if isinstance(program, XorBundles):
         bids, size = program.bids, program.size
         return Layout(bids * (size + 1), lambda cells: _bids(cells, bids, size))
@@ -99,7 +99,7 @@ def layout(program: Program) -> Layout:
         return Layout(program.projects, lambda cells: cells)
     if isinstance(program, SetsOfGoods):
         return Layout(program.rows, lambda cells: cells)
-    raise InvalidInput("program", f"{type(program).__name__} has records that are no rows of numbers")
+    raise InvalidInput("program", f"the records of {type(program).__name__} are not rows of numbers")
 
 
 def _bids(cells: _Reals, bids: int, size: int) -> tuple[NDArray[np.int64], _Reals]:
@@ -181,9 +181,10 @@ def collected(program: Program, data: Any) -> Any:
     def checked() -> Iterator[SlotRows]:
         for batch in batches:
             if not isinstance(batch, SlotRows) or batch.cells.shape != (len(batch.index), there.width):
-                raise InvalidInput("data", "is of another family", f"must be rows of {there.width} cells")
+                raise InvalidInput("data", "belongs to another family", f"must be rows of {there.width} cells")
             if len(batch.index) and not 0 <= batch.index.min() <= batch.index.max() < program.people:
-                raise InvalidInput("data", "holds a row of nobody", f"places are 0 to {program.people - 1}")
+                raise InvalidInput("data", "has a row that belongs to no place",
+                                   f"places are 0 to {program.people - 1}")
             yield batch
 
     found = Reader(checked, program.people).by_slot(
@@ -232,7 +233,7 @@ class Coding:
     described: Callable[[list[int]], str]
     columns: tuple[Column, ...] = ()
     judge: Judge = any_row
-    limit: str = "each cell must be as the campaign says"
+    limit: str = "each cell must have the form in the campaign file"
     bids: Bids | None = None
     points: Points | None = None
     unit: float = 1.0
@@ -290,12 +291,13 @@ def named(field_name: str, names: tuple[str, ...], *, without: str = "") -> tupl
     """
     for place, name in enumerate(names):
         if name in names[:place]:
-            raise InvalidInput(field_name, f"{name!r} stands twice", "every one needs a name of its own")
+            raise InvalidInput(field_name, f"{name!r} stands twice", "give each a different name")
         if not name or name != name.strip() or not name.isprintable():
             raise InvalidInput(field_name, f"{name!r} is empty, or has spaces around it or invisible characters")
         inside = next((sign for sign in without if sign in name), None)
         if inside is not None:
-            raise InvalidInput(field_name, f"{name!r} holds a {inside!r}", "it joins names in files: use another")
+            raise InvalidInput(field_name, f"{name!r} has a {inside!r}",
+                               "use another character, since this one joins names in files")
     return names
 
 
@@ -316,7 +318,7 @@ def table_lines(field_name: str, text: str, heading: tuple[str, ...]) -> list[tu
     try:
         lines = [line for line in csv.reader(io.StringIO(text.strip()), strict=True) if line]
     except csv.Error as error:
-        raise InvalidInput(field_name, f"is no CSV: {error}") from None
+        raise InvalidInput(field_name, f"is not CSV: {error}") from None
     if not lines or [cell.strip() for cell in lines[0]] != list(heading):
         raise InvalidInput(field_name, f"does not begin with the line {','.join(heading)}")
     found = [(number, [cell.strip() for cell in line]) for number, line in enumerate(lines[1:], 2)]
@@ -324,7 +326,7 @@ def table_lines(field_name: str, text: str, heading: tuple[str, ...]) -> list[tu
         if len(line) != len(heading):
             raise InvalidInput(field_name, f"line {number} has {len(line)} cells", f"must be {len(heading)}")
     if not found:
-        raise InvalidInput(field_name, "has no lines but its heading")
+        raise InvalidInput(field_name, "has no lines except its heading")
     return found
 
 

@@ -21,7 +21,7 @@ __all__ = ["Claimed", "least_dual", "maximised", "solved"]
 
 _Reals = NDArray[np.float64]
 _SIMPLEX = 20_000  # variables up to which the simplex method is taken
-_MORE = "a program of these records needs more supply"
+_MORE = "give the program of these records more supply"
 _NEAR = 1e-9  # how far from the optimum a dual may be and still count as optimal, relative
 
 

@@ -138,10 +138,10 @@ class TightDude(Dude[PathBillboard]):
         "a participant who gains more than this from another choice at the charged prices gets their favourite",
         above=0)] = field(default=0.01, kw_only=True)
     payments: Annotated[Payments, Parameter(
-        "average: the price of the participant's part, at the charged prices; on some draws it is more than the value "
-        "of the part. scaled: the same share of the part's value as the average's price of the average's value; nobody "
-        "pays more than the value of the part by their own record, and a participant gets nothing if their average is "
-        "not worth its price",
+        "average: the price of the participant's part, at the charged prices; on some draws it exceeds the value of "
+        "the part. scaled: the value of the part, times the price of the average divided by the value of the average; "
+        "nobody pays more than the value of the part by their own record, and a participant gets nothing if the value "
+        "of their average is below its price",
         )] = field(default="average", kw_only=True)
 
     public_randomness = True
@@ -161,7 +161,7 @@ class TightDude(Dude[PathBillboard]):
         check_payments(self.program, self.rounds)
         if self.step == "adagrad" or self.program.constants.step_scale is None:
             raise Refused("a margin needs a regret bound that is known before the run",
-                          "step 'gradient', in a program with a public scale of loads")
+                          "use step 'gradient', in a program with a public scale of loads")
         program, supplies = self.program, np.array(self.program.supplies)
         kept = np.zeros(self.program.rows)
         for _ in range(_TRIES):  # with less supply the bound may be another: once, where only the people count
@@ -172,7 +172,7 @@ class TightDude(Dude[PathBillboard]):
             kept = np.maximum(kept, needed)
             self._refuse_empty(program, regret, kept)
             program = replace(self.program, supply=tuple((supplies - kept).tolist()))
-        raise Refused("no margin covers its own effect", "a larger supply, or more rounds")
+        raise Refused("no margin covers its own effect", "choose a larger supply, or more rounds")
 
     def _margins(self, program: Program, regret: float) -> NDArray[np.float64]:
         """Reserve that each row needs at a given regret, shape (k,)."""
@@ -307,7 +307,7 @@ class TightDude(Dude[PathBillboard]):
             optimum less value. Each promise has its own probability of failure.
         """
         if not isinstance(certificate, PathCertificate):
-            raise InvalidInput("certificate", f"{type(certificate).__name__} is none of a path's")
+            raise InvalidInput("certificate", f"{type(certificate).__name__} is not a certificate of a path")
         one, failure_probability = self.program.constants, certificate.failure_probability
         many = float(min(self.program.people,
                          math.floor(certificate.unsatisfied(exact_alpha(self.program, self.alpha)))))

@@ -112,24 +112,25 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     _: KW_ONLY
     audit_share: Annotated[float, Parameter(
-        "of the squared budget for the audit", symbol="f_a", above=0, below=1)] = 0.5
+        "share of the squared budget for the audit", symbol="f_a", above=0, below=1)] = 0.5
     slack: Annotated[float, Parameter(
         "room for the public draw, slack_j = slack z sqrt(Cinf b_j); no promise depends on it", at_least=0)] = 0.1
     alpha: Annotated[float | None, Parameter(
         "a participant who gains more than this from another choice at the charged prices gets their favourite; None "
         "to charge nothing", above=0)] = None
     payments: Annotated[Payments, Parameter(
-        "as of `TightDude`; scaled needs the step gradient")] = "average"
+        "rule for charges, as in `TightDude`; scaled needs the step gradient")] = "average"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.alpha is None and self.payments == "scaled":
-            raise InvalidInput("payments", "'scaled' without an alpha", "an alpha says that prices are charged")
+            raise InvalidInput("payments", "has 'scaled' without an alpha",
+                               "give an alpha, since prices are charged only with an alpha")
         if self.alpha is not None:
             exact_alpha(self.program, self.alpha)
             check_payments(self.program, self.rounds)
             if self.payments == "scaled" and self.descent.rule != "gradient":
-                raise InvalidInput("payments", "'scaled' with step 'adagrad' sends many away with nothing",
+                raise InvalidInput("payments", "with 'scaled' and step 'adagrad', many participants get nothing",
                                    "step 'gradient'")
 
     def _fits(self) -> None:
@@ -155,7 +156,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         found = root_up(self.squared_l2_sensitivity / (self.squared_budget * written(self.audit_share)))
         if found > _LARGEST:
             raise Refused(f"the noise of the audit would be {found:.3g}",
-                          f"at most {_LARGEST:.3g}: a larger audit_share")
+                          f"must be at most {_LARGEST:.3g}: choose a larger audit_share")
         return found
 
     @property
@@ -307,8 +308,8 @@ class TightenAndAudit(Dude[AuditedBillboard]):
     def _own(self, billboard: AnyBillboard, *, but: str = "") -> Any:
         board = super()._own(billboard, but=but)
         if not but and not np.array_equal(board.reserve_units, self.reserve_units):
-            raise InvalidInput("billboard", "is of another plan: its tightened supplies are others",
-                               "must be that of a run of this very mechanism")
+            raise InvalidInput("billboard", "belongs to another plan, with other tightened supplies",
+                               "must come from a run of this mechanism")
         return board
 
     def decode(self, record: Any, index: int, billboard: AnyBillboard) -> Mapping[str, Any]:

@@ -168,7 +168,7 @@ class TrueDude(PrivDude):
             these promises together hold with probability at least 1 - 2 beta.
         """
         if not isinstance(certificate, PathCertificate):
-            raise InvalidInput("certificate", f"{type(certificate).__name__} is none of a path's")
+            raise InvalidInput("certificate", f"{type(certificate).__name__} is not a certificate of a path")
         one, failure = self.program.constants, min(1.0, 2.0 * certificate.failure_probability)
         many = float(min(self.program.people,
                          math.floor(certificate.unsatisfied(exact_alpha(self.program, self.alpha)))))

@@ -328,8 +328,9 @@ def packing_only(program: Program, what: str) -> None:
         InvalidInput: the program is no packing program.
     """
     if program.not_packing:
-        raise InvalidInput("program", f"{type(program).__name__} is no packing program: {program.not_packing}",
-                           f"{what} keeps supplies by giving nothing: must be a packing program, such as UnitDemand")
+        raise InvalidInput("program", f"{type(program).__name__} is not a packing program: {program.not_packing}",
+                           f"must be a packing program, such as UnitDemand, since {what} keeps supplies by giving "
+                           "nothing")
 
 
 def coin_slip(rounds: int) -> float:

@@ -296,7 +296,8 @@ class _Series:
 def _key(noise: NoiseLaw) -> Hashable:
     """The noise law as a hashable key, under which its transform is cached."""
     if not isinstance(noise, Hashable):
-        raise InvalidInput("noise", f"{type(noise).__name__} cannot be hashed", "a box prior needs laws that can")
+        raise InvalidInput("noise", f"{type(noise).__name__} cannot be hashed",
+                           "a box prior needs laws that can be hashed")
     return noise
 
 
@@ -308,7 +309,7 @@ def _noise_terms(noise: Hashable, octave: float, count: int) -> NDArray[np.compl
     Each smooth piece of the density is a sum of Legendre polynomials, whose transforms are spherical Bessel functions.
     """
     if not isinstance(noise, NoiseLaw):
-        raise TypeError("not a law of noise")
+        raise TypeError("is not a law of noise")
     w = np.arange(count + 1) * (math.pi / 2 ** (octave / 4))
     cuts = noise.breaks
     if isinstance(noise, TruncatedGaussianNoise):  # the rest is below 1e-20

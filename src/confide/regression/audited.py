@@ -446,7 +446,7 @@ def regression(mechanism: PrivateTruthfulRegression, seed: int = 0) -> Audited:
                 "the printed sensitivity without the ball (n = 10,000, gamma = 10)":
                     partial(printed_audit, 1.0, Noise.simulated(seed))}),
             Examined(named="incentives", sound=mechanism, rows=lambda it: [own_score_row(it, seed)], faults={
-                "paid by the estimate of the person's own group": injected(PaidByOwnGroup, mechanism)}),
+                "payments by the estimate of the person's own group": injected(PaidByOwnGroup, mechanism)}),
             Examined(named="range of payments", sound=mechanism, rows=lambda it: [range_row(it)] if clipped else [],
                      faults={"predictions that are not clipped": injected(Unbounded, mechanism)} if clipped else {}),
             Examined(named="incentives", rows=lambda rows: rows(), sound=partial(

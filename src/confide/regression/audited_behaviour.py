@@ -85,7 +85,7 @@ def _simulate(mechanism: PrivateTruthfulRegression, seed: int, runs: int, step: 
 
 def _billboard(outcome: Outcome | SimulatedOutcome) -> RegressionBillboard:
     if not isinstance(outcome.billboard, RegressionBillboard):
-        raise TypeError("not a regression's billboard")
+        raise TypeError("is not the billboard of a regression")
     return outcome.billboard
 
 
@@ -142,7 +142,8 @@ def own_score_row(mechanism: PrivateTruthfulRegression, seed: int) -> AuditRow:
         worst = max(worst, abs(paid - due) / fine.payment.minor_units)
     return AuditRow.at_most(
         "an answer moves its payment only through its own score", 0.0, worst,
-        f"{setting.people} people without noise, one answer turned around: new payment against the old billboard's",
+        f"{setting.people} people without noise, with one answer reversed: the new payment against the payment from "
+        "the old billboard",
         unit=mechanism.payment.currency, concern=Concern.INCENTIVES)
 
 
@@ -163,8 +164,8 @@ def range_row(mechanism: PrivateTruthfulRegression) -> AuditRow:
         outside = np.maximum(paid - mechanism.figures.highest, mechanism.figures.lowest - paid)
         worst = max(worst, float(outside.max()))
     return AuditRow.at_most(
-        "no payment outside the sure range: excess", 0.0, max(0.0, worst),
-        "peers' estimates a million times too long, on both sides", scale=mechanism.figures.highest,
+        "largest excess of a payment over the sure range", 0.0, max(0.0, worst),
+        "peers' estimates a million times too large, on both sides", scale=mechanism.figures.highest,
         unit=mechanism.payment.currency, concern=Concern.BUDGET)
 
 
@@ -204,29 +205,30 @@ def behaviour_rows(
     truth, accuracy, budget = promises[Truthfulness], promises[Accuracy], promises[Budget]
     part = promises[Participation]
     if not (isinstance(truth, Truthfulness) and isinstance(accuracy, Accuracy) and isinstance(budget, Budget)):
-        raise TypeError("a regression promises truth, accuracy and a budget")
+        raise TypeError("must be the promises of a regression: truth, accuracy and a budget")
     due = f.privacy_cost + f.coin / 2  # rounding to coins can take half of one
     return [
         AuditRow.at_most(
-            "no lie gains more", truth.gain, lies.gain,
-            f"best answers of {types} drawn people, peers as measured; the promise also covers others' lies",
+            "largest gain of a lie", truth.gain, lies.gain,
+            f"best answers of {types} drawn people, with the measured peers; the promise also covers lies of others",
             vacuous=truth.vacuous, note=note or truth.note, unit=currency, concern=Concern.INCENTIVES).holding(truth),
         _far_row(mechanism, truth, lies.far, types, note),
         AuditRow(
-            "taking part pays: expected payment", due, lies.truth,
+            "least expected payment for taking part", due, lies.truth,
             f"least truthful expected payment of {types} drawn people; promised: the largest covered privacy cost",
             Verdict.VACUOUS if cut else Verdict.KEPT if lies.truth >= due * (1 - 1e-9) else Verdict.BROKEN, note,
             unit=currency, concern=Concern.PARTICIPATION, side="at least").holding(part),
         _mean_row(
             "squared error of the coefficients (scaled)", accuracy.bound, measured.errors, people,
             vacuous=accuracy.vacuous, unit="(scaled, squared)",
-            note=note or f"predicted {f.typical_error:.3g}, knowing nothing {accuracy.baseline:.3g}").holding(accuracy),
+            note=note or f"predicted {f.typical_error:.3g}; without any data "
+                         f"{accuracy.baseline:.3g}").holding(accuracy),
         _mean_row("expected total", budget.expected, measured.totals, people,
                   unit=currency, concern=Concern.BUDGET).holding(budget),
         AuditRow.at_most("largest payment", budget.highest, measured.highest, people,
                          false_alarm=min(0.5, budget.failure_probability * runs),
                          unit=currency, concern=Concern.BUDGET).holding(budget),
-        AuditRow.at_most("smallest payment, sign turned", -budget.lowest, -measured.lowest, people,
+        AuditRow.at_most("smallest payment, with the opposite sign", -budget.lowest, -measured.lowest, people,
                          false_alarm=min(0.5, budget.failure_probability * runs),
                          unit=currency, concern=Concern.BUDGET).holding(budget),
     ]
@@ -237,13 +239,15 @@ def _far_row(
 ) -> AuditRow:
     """A row that tests whether some lie pays although it moves the liar's prediction by more than the truth radius."""
     currency = mechanism.payment.currency
-    promise = f"no lie that moves the liar's prediction by more than {truth.radius:.4g} pays"
+    promise = f"largest gain of a lie that moves the liar's prediction by more than {truth.radius:.4g}"
     if math.isinf(far):
-        return AuditRow(promise, 0.0, None, "", Verdict.NOT_MEASURED, f"no answer of {types} drawn people moves it so "
-                        "far", unit=currency, concern=Concern.INCENTIVES, side="at most").holding(truth)
+        return AuditRow(promise, 0.0, None, "", Verdict.NOT_MEASURED, f"no answer of {types} drawn people moves the "
+                                                                      "prediction by more than this",
+                        unit=currency, concern=Concern.INCENTIVES, side="at most").holding(truth)
     return AuditRow.at_most(
-        promise, 0.0, max(0.0, far), f"{_REPORTS} answers of each of {types} drawn people, peers as measured; the best "
-        f"of those that move it so far gains {far:.4g}", vacuous=truth.vacuous, note=note or truth.note,
+        promise, 0.0, max(0.0, far), f"{_REPORTS} answers of each of {types} drawn people, with the measured peers; "
+                                     f"the best answer that moves the prediction by more gains {far:.4g}",
+                            vacuous=truth.vacuous, note=note or truth.note,
         scale=mechanism.figures.highest, unit=currency, concern=Concern.INCENTIVES).holding(truth)
 
 
@@ -257,7 +261,7 @@ def wrong_signs(mechanism: PrivateTruthfulRegression, seed: int) -> list[AuditRo
         seed: seed of all randomness.
     """
     bent = _best_lie(mechanism, 1.0 + 2.0 / mechanism.stretch, seed, _BENT, lambda: None)
-    return [AuditRow.at_most("no lie that moves the liar's prediction far pays", 0.0, bent.far,
+    return [AuditRow.at_most("largest gain of a lie that moves the liar's prediction far", 0.0, bent.far,
                              "peers of the wrong sign",
                              scale=mechanism.figures.highest, concern=Concern.INCENTIVES)]
 

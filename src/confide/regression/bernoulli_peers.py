@@ -65,7 +65,7 @@ class BetaPrior(Declared):
         0.6666666666666666
     """
 
-    s: Annotated[float, Parameter("weight of the ones, such as 1 + the ones of an earlier sample", above=0)]
+    s: Annotated[float, Parameter("weight of the ones, such as 1 + the number of ones in an earlier sample", above=0)]
     t: Annotated[float, Parameter("weight of the zeros", above=0)]
 
     @property
@@ -116,7 +116,7 @@ class FinitePrior:
         if weights.shape != points.shape or not np.all(weights > 0) or not abs(float(weights.sum()) - 1) <= 1e-9:
             raise InvalidInput("weights", "must be one positive probability per point, of sum 1")
         if not 0 < float(weights @ points) < 1:
-            raise InvalidInput("points", "are all 0 or all 1", "a bit must be able to take both values")
+            raise InvalidInput("points", "are all 0 or all 1", "both values of a bit must be possible")
         weights /= weights.sum()
         for name, value in (("points", points), ("weights", weights)):
             value.flags.writeable = False
@@ -214,13 +214,13 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
     """
 
     people: Annotated[int, Parameter(
-        "invited slots; a slot without a bit is null, counts for nothing and is paid 0", symbol="n", at_least=2)]
+        "number of invited slots; a slot without a bit is null, does not count and is paid 0", symbol="n", at_least=2)]
     prior: Annotated[BetaPrior | FinitePrior, Parameter("law of p")]
     rule: Annotated[ScoringRule, Parameter(
         "the scoring rule, in the currency's unit. B_{1,2} is the source's, with the least payment -1")] = BRIER
     currency: Annotated[str, Parameter("its name")] = "USD"
     minor_units: Annotated[int, Parameter(
-        "how many of the smallest coin make one unit; shares are whole numbers of that coin", at_least=1)] = 100
+        "number of smallest coins in one unit; shares are whole numbers of coins", at_least=1)] = 100
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="report", asks="one bit"),)
 
@@ -249,7 +249,7 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         """
         for name, value in (("bit", bit), ("report", report)):
             if value not in (0, 1):
-                raise InvalidInput(name, f"{value!r} is no bit", "must be 0 or 1")
+                raise InvalidInput(name, f"{value!r} is not a bit", "must be 0 or 1")
         for rate in others:
             non_negative("others", rate, at_most=1.0)
         count = whole("peers", peers) or self.people - 1
@@ -341,14 +341,14 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
         data = data if column is None else column
         reports = list(data) if isinstance(data, Iterable) and not isinstance(data, Iterator | str | bytes) else None
         if reports is None:
-            raise InvalidInput("data", f"{type(data).__name__} is no list of bits")
+            raise InvalidInput("data", f"{type(data).__name__} is not a list of bits")
         if len(reports) > self.people:
             raise InvalidInput("data", f"{len(reports)} reports", f"must be at most the {self.people} invited slots")
         advance(progress, 0, 2)
         reports = [_bit(report) for report in reports]
         bits = [bit for bit in reports if bit is not None]
         if len(bits) < 2:
-            raise Refused("fewer than two usable bits: nobody has peers", "invite more people")
+            raise Refused("fewer than two bits are usable, so nobody has peers", "invite more people")
         billboard = BernoulliBillboard(bits=len(bits), ones=sum(bits))
         advance(progress, 1, 2)
         reports += [None] * (self.people - len(reports))

@@ -77,7 +77,7 @@ class RidgeBounds(Declared):
         0.0363
     """
 
-    spectrum: Annotated[Spectrum, Parameter("of the estimate's m rows")]
+    spectrum: Annotated[Spectrum, Parameter("number m of rows of the estimate")]
     ridge: Annotated[float, Parameter("ridge weight", symbol="gamma", above=0)]
     prior_radius: Annotated[float, Parameter("bound on ||theta||", symbol="R0", above=0)]
     noise_bound: Annotated[float, Parameter("bound on |y - x'theta|", symbol="M", above=0)]
@@ -85,9 +85,9 @@ class RidgeBounds(Declared):
         "radius of the ball that the estimate is constrained to, at least R0; infinite for plain ridge", symbol="R",
         above=0, infinite=True)] = math.inf
     noise_variance: Annotated[float, Parameter(
-        "E[z^2], at most M^2; infinite where only M is known", at_least=0, infinite=True)] = math.inf
+        "E[z^2], at most M^2; infinite if only M is known", at_least=0, infinite=True)] = math.inf
     response_bound: Annotated[float, Parameter(
-        "public bound on |y| that is sharper than R0 + M, if there is one", above=0, infinite=True)] = math.inf
+        "public bound on |y| below R0 + M, if such a bound is known", above=0, infinite=True)] = math.inf
     misreports: Annotated[float, Parameter(
         "tolerated share of misreports and absences", symbol="alpha", at_least=0, below=1)] = 0.0
     absences: Annotated[bool, Parameter("whether alpha counts absences as well as lies")] = True
@@ -322,9 +322,9 @@ def scale_for_radius(rho: float, error: float, privacy_cost: float) -> float:
     if wanted <= 2 * offset:
         raise NotGuaranteed(
             f"a truth radius of {wanted:g}",
-            f"the peers' estimate may be off by e = {offset:.4g}",
-            [*tried("ask for a radius of {rho} or more, which is above 2 e", lambda rho: scale_for_radius(
-                rho, error, privacy_cost), rho=2 * offset), "lower the ridge weight of the payments"],
+            f"the error of the peers' estimate can be up to e = {offset:.4g}",
+            [*tried("choose a radius of {rho} or more, which is above 2 e", lambda rho: scale_for_radius(
+                rho, error, privacy_cost), rho=2 * offset), "choose a smaller ridge weight for the payments"],
         )
     return positive("privacy_cost", privacy_cost) / (wanted * (wanted - 2 * offset))
 
@@ -411,7 +411,7 @@ def moved_by(size: int, people: int, residual: float, leverage: float) -> float:
     """
     m, n = whole("size", size), whole("people", people, at_least=1)
     if m > n:
-        raise InvalidInput("size", f"{m} is more than are invited", f"must be at most {n}")
+        raise InvalidInput("size", f"{m} is more than the number of invited people", f"must be at most {n}")
     r, lever = non_negative("residual", residual), positive("leverage", leverage)
     return m * r * math.sqrt(lever) / (n - m + m * lever)
 

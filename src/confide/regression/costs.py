@@ -58,7 +58,7 @@ class ParetoCosts(Declared):
     Source: Cummings et al. 2015, Assumption 3 (scale 1).
     """
 
-    exponent: Annotated[float, Parameter("how fast the tail falls; above 1 the mean exists", symbol="p", above=1)]
+    exponent: Annotated[float, Parameter("exponent of the tail; above 1 the mean exists", symbol="p", above=1)]
     scale: Annotated[float, Parameter("the least cost", unit="the currency", above=0)] = 1.0
 
     def survival(self, cost: float) -> float:
@@ -206,7 +206,8 @@ class QuadraticCosts(Declared):
                                "choose a release with pure epsilon")
         if not epsilon <= LARGEST_EPSILON:
             raise InvalidInput("epsilon", f"{epsilon:g} in total is above {LARGEST_EPSILON:g}",
-                               "quadratic costs need e^epsilon <= 1 + 2 epsilon: lower it, or assume other costs")
+                               "choose a smaller epsilon, since quadratic costs need e^epsilon <= 1 + 2 epsilon; or "
+                               "assume other costs")
         return non_negative("epsilon", epsilon)
 
 

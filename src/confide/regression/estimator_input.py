@@ -167,8 +167,8 @@ def _columns_of(frame: Any) -> tuple[list[Any], list[Any]]:
         return list(frame.columns), [frame.iloc[:, k] for k in range(frame.shape[1])]
     if hasattr(frame, "get_columns"):  # Polars
         return list(frame.columns), list(frame.get_columns())
-    raise InvalidInput("X", f"{type(frame).__name__} is no table in memory",
-                       "give arrays or a frame of pandas, Polars or Arrow; a query or a lazy frame is collected first")
+    raise InvalidInput("X", f"{type(frame).__name__} is not a table in memory",
+                       "give arrays or a frame of pandas, Polars or Arrow; collect a query or a lazy frame first")
 
 
 # ---- arrays
@@ -281,12 +281,12 @@ def _pairs(given: Any, features: Columns) -> list[Any]:
                            f"must be (lower, upper), a list of pairs, or a mapping from column to pair; {_WHY_BOUNDS}")
     if isinstance(given, Mapping):
         if not features.named:
-            raise InvalidInput("feature_bounds", "names columns, and X has no names", "give a pair for each column")
+            raise InvalidInput("feature_bounds", "names columns, but X has no names", "give a pair for each column")
         missing = [label for label in features.labels if label not in given]
         unknown = [str(name) for name in given if name not in features.labels]
         if missing or unknown:
             said = [f"nothing for {', '.join(missing[:5])}"] * bool(missing)
-            said += [f"{', '.join(unknown[:5])} is no column"] * bool(unknown)
+            said += [f"{', '.join(unknown[:5])} is not a column"] * bool(unknown)
             raise InvalidInput("feature_bounds", "; ".join(said), f"columns: {', '.join(features.labels[:12])}; "
                                + _WHY_BOUNDS)
         return [given[label] for label in features.labels]
@@ -295,13 +295,15 @@ def _pairs(given: Any, features: Columns) -> list[Any]:
         return [pairs] * len(features.labels)
     if len(pairs) != len(features.labels):
         raise InvalidInput("feature_bounds", f"{len(pairs)} given", f"X has {len(features.labels)} columns: give one "
-                           "pair (lower, upper) for each, or one for all")
+                                                                    "pair (lower, upper) for each column, or one for "
+                                                                    "all")
     return pairs
 
 
 def _listed(field: str, given: Any) -> list[Any]:
     if isinstance(given, str | bytes) or not isinstance(given, Sequence | np.ndarray):
-        raise InvalidInput(field, f"{given!r} is no (lower, upper)", "must be two numbers, the first below the second")
+        raise InvalidInput(field, f"{given!r} is not a pair (lower, upper)",
+                           "must be two numbers, the first below the second")
     return list(given)
 
 
@@ -334,11 +336,11 @@ def lost_records(labels: Sequence[str], roles: Sequence[Numeric], cells: np.ndar
     moved = ((cells < low) | (cells > high))[kept].sum(axis=0)
     names, said = [*labels, "y"], []
     if not kept.all():
-        said.append(f"{(~kept).sum():,} of {len(cells):,} rows count as null records: a cell is missing, infinite or "
-                    f"no number ({_counted(names, bad.sum(axis=0))})")
+        said.append(f"{(~kept).sum():,} of {len(cells):,} rows count as null records, since a cell is missing, "
+                    f"infinite or not a number ({_counted(names, bad.sum(axis=0))})")
     if moved.any():
         said.append(f"{moved.sum():,} values lie beyond their bounds and were moved to them ({_counted(names, moved)})")
-    return "; ".join(said) + ". This follows from private records" if said else ""
+    return "; ".join(said) + ". This message follows from private records" if said else ""
 
 
 def _counted(names: Sequence[str], counts: np.ndarray) -> str:

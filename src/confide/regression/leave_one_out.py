@@ -141,7 +141,7 @@ def fitted(found: Sums, who: str = "all records") -> LeastSquares:
         rest = gram[k, k] - float(factor[k, :k] @ factor[k, :k])
         if not rest > _DEPENDENT * gram[k, k]:
             raise Refused(f"{who} do not determine the coefficients: feature {k} follows from those before it",
-                          "leave it out, or invite people who differ in it")
+                          "leave out this feature, or invite people who differ in it")
         factor[k, k] = math.sqrt(rest)
         factor[k + 1 :, k] = (gram[k + 1 :, k] - factor[k + 1 :, :k] @ factor[k, :k]) / factor[k, k]
     half = np.zeros(d)
@@ -191,7 +191,7 @@ def leave_one_out(
     h = leverages(rows, fit.factor)
     alone = np.flatnonzero(~(1 - h >= WITNESS))
     if alone.size:
-        raise Refused(f"row {index[alone[0]]} is the only witness of some direction: nobody else's record predicts the "
-                      "answer",
-                      "leave out a feature that only this person has, or invite more people with it")
+        raise Refused(f"only row {index[alone[0]]} has values in some direction of the features, so no other record "
+                      "predicts the answer",
+                      "leave out a feature that only this person has, or invite more people with this feature")
     return np.asarray((ordered_dot(rows, fit.theta) - h * responses) / (1 - h))

@@ -134,8 +134,8 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
         """
         mine = self.mechanism.release.prediction_error(self.mechanism.setting)
         found = [Alternative(name=f"release = {name}", predicted=_error(name, error), mechanism=self._with(name),
-                             refused="its error is predicted to be larger" if error > mine else
-                             "another release was asked for")
+                             refused="its predicted error is larger" if error > mine else
+                             "the file asks for another release")
                  for name, error in sorted(self.compared.items(), key=lambda each: each[1]) if name != self.release]
         if "adassp" not in self.compared:
             found.append(Alternative(name="release = adassp", refused="it needs a delta above 0"))
@@ -166,14 +166,14 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
             out.append(f"payments hardly depend on the answers (informativeness {self.informativeness:.2g} < 0.1): "
                        "the noise bound is large compared with the parameter bound")
         if self.lie_bias**2 > min(f.accuracy.bound, f.typical_error):
-            out.append("if everybody lied as far as the truth radius lets them, all in one direction, the coefficients "
-                       f"would move by {self.lie_bias:.3g}, more than the error promised for truthful answers")
+            out.append("lies of everybody up to the truth radius, all in one direction, would move the coefficients by "
+                       f"{self.lie_bias:.3g}, which is more than the promised error for truthful answers")
         if f.truth_radius >= 2 * bound:
-            out.append(f"the truth radius {f.truth_radius:.3g} is as wide as the range of predictions, +-{bound:g}: no "
-                       "lie is ruled out")
+            out.append(f"the truth radius {f.truth_radius:.3g} is as wide as the range of predictions, +-{bound:g}, so "
+                       "the promise excludes no lie")
         elif f.truth_radius > bound:
-            out.append(f"the truth radius {f.truth_radius:.3g} exceeds the parameter bound {bound:g}: "
-                       "only lies across the whole range are ruled out")
+            out.append(f"the truth radius {f.truth_radius:.3g} exceeds the parameter bound {bound:g}, so the promise "
+                       "excludes only lies across the whole range")
         return _Warnings(out)
 
     def plot(self) -> Picture:
@@ -342,7 +342,7 @@ def plan(
     if release == "adassp" and delta == 0:
         raise InvalidInput("delta", "0", "AdaSSP needs a delta above 0")
     if error is not None and any(each is not None for each in (epsilon, epsilon_release, epsilon_payment)):
-        raise InvalidInput("error", "is given beside an epsilon", "give one of them")
+        raise InvalidInput("error", "is given together with an epsilon", "give only one of them")
     if (truth_radius is None) == (budget is None):
         raise InvalidInput("truth_radius", "give exactly one of truth_radius and budget")
     if parameter_bound is not None:
@@ -364,7 +364,7 @@ def plan(
     positive("epsilon_release", epsilon_release)
     positive("epsilon_payment", epsilon_payment)
     if misreports * people < 1:
-        raise Refused(f"misreports = {misreports:g} of {people:,} people is less than one tolerated misreport",
+        raise Refused(f"misreports = {misreports:g} of {people:,} people tolerates less than one misreport",
                       tried("tolerate at least {misreports}, under [costs] of a campaign file", again, digits=3,
                             misreports=1 / people) or "invite more people, or tolerate more misreports")
     costs = ParetoCosts(exponent=4.0) if costs is None else costs
@@ -375,7 +375,7 @@ def plan(
     nothing = knowing_nothing(setting)
     if found.error >= HOPELESS * nothing:
         raise Refused(
-            f"the predicted error of a prediction, {found.error:.3g}, is hardly better than knowing nothing "
+            f"the predicted error of a prediction, {found.error:.3g}, is hardly below the error without any data "
             f"({nothing:.3g})",
             _more(found.estimators[found.chosen], setting, nothing, again, epsilon if whole_budget else epsilon_release,
                   "epsilon" if whole_budget else "epsilon_release"),
@@ -413,7 +413,7 @@ def _for_error(
     """The plan with about the least total epsilon whose predicted error is small enough."""
     epsilon = least_epsilon(error, error_at)
     if epsilon is None:
-        raise Refused(f"no epsilon reaches a squared error of {error:.3g} with so few people",
+        raise Refused(f"no epsilon reaches a squared error of {error:.3g} with this number of people",
                       ["invite more people", "ask for a larger error"])
 
     def followed(**changed: Any) -> RegressionPlan:
@@ -425,8 +425,8 @@ def _for_error(
         return followed()
     except Refused as refusal:
         ways = retried(refusal, followed)
-        raise Refused(f"with epsilon = {epsilon:g}, which the error takes, {refusal.reason}",
-                      [*ways, "ask for a smaller error, which takes a larger epsilon"]) from None
+        raise Refused(f"with epsilon = {epsilon:g}, which this error needs, {refusal.reason}",
+                      [*ways, "ask for a smaller error, which needs a larger epsilon"]) from None
 
 
 def _more(
@@ -452,7 +452,7 @@ def _split(
     sum never exceeds.
     """
     if (epsilon is None) == (epsilon_release is None and epsilon_payment is None):
-        raise InvalidInput("epsilon", "must be given either in total or in parts",
+        raise InvalidInput("epsilon", "must be given either as a total or in parts",
                            "epsilon, both of its parts, or error")
     if epsilon is not None:
         positive("epsilon", epsilon)
@@ -479,13 +479,13 @@ def _laws(
     """The public laws of the parameter and of the noise, as given or from their bounds."""
     if prior is None:
         if parameter_bound is None:
-            raise InvalidInput("parameter_bound", "missing", "give it, or a prior")
+            raise InvalidInput("parameter_bound", "missing", "give the bound, or a prior")
         prior = UniformBall(dimension=features, radius=parameter_bound)
     elif parameter_bound is not None and parameter_bound != prior.radius:
         raise InvalidInput("parameter_bound", f"{parameter_bound:g} differs from the prior's {prior.radius:g}")
     if noise is None:
         if noise_bound is None:
-            raise InvalidInput("noise_bound", "missing", "give it, or a noise law")
+            raise InvalidInput("noise_bound", "missing", "give the bound, or a noise law")
         noise = UniformNoise(bound=noise_bound)
     elif noise_bound is not None and noise_bound != noise.bound:
         raise InvalidInput("noise_bound", f"{noise_bound:g} differs from the noise law's {noise.bound:g}")
@@ -505,8 +505,8 @@ def _for_radius(
     error = peer_error(draft)
     if rho <= 2 * error:
         raise Refused(
-            f"a truth radius of {rho:g} is out of reach: peers' estimates are off by up to e = {error:.4g}, "
-            f"and it must exceed 2e = {2 * error:.4g}", _what_would_do(draft, rho, again),
+            f"a truth radius of {rho:g} is out of reach: the error of peers' estimates can be up to e = {error:.4g}, "
+            f"and the radius must exceed 2e = {2 * error:.4g}", _what_would_do(draft, rho, again),
         )
     return _priced(draft, bounds.scale_for_radius(rho, error, draft.figures.privacy_cost + draft.figures.coin))
 
@@ -525,25 +525,25 @@ def _what_would_do(
 
     found: list[str | Remedy] = []
     if setting.uniform_ball and not draft.payment.debias and accepted(lambda: again(debias=True)):
-        found.append("with debiased payments (debias) it would do")
+        found.append("debiased payments (debias) are enough")
     crowds = (int(float(f"{setting.people * 1.2**k:.2g}")) for k in range(1, 60))
-    found += tried("with {people} people it would do", again,
+    found += tried("{people} people are enough", again,
                    people=next((n for n in crowds if n > setting.people and reaches(people=n)), None))
     rising = (setting.eigenvalue * 1.25**k for k in range(1, 30))
-    found += tried("it would with other features, fewer or more balanced ones, if they really had a "
-                   f"smallest_eigenvalue of {{smallest_eigenvalue}} instead of {setting.eigenvalue:.2g}", again,
+    found += tried("fewer or more balanced features are enough, if their true smallest_eigenvalue is "
+                   f"{{smallest_eigenvalue}} instead of {setting.eigenvalue:.2g}", again,
                    digits=2, smallest_eigenvalue=next((mu for mu in rising if mu <= 1 / setting.features
                                              and not draft.payment.debias and reaches(smallest_eigenvalue=mu)), None))
     fewer = behaviour.misreports / 10
     if fewer * setting.people >= 1 and reaches(misreports=fewer):
-        found += tried("it would if only a share of {misreports} lied or stayed away", again, up=False, digits=2,
+        found += tried("a share of {misreports} of people who lie or stay away is possible", again, up=False, digits=2,
                        misreports=fewer)
     error = peer_error(draft)
     wider = next((r for k in range(1, 20) if (r := rho * 1.25**k) > 2 * error), math.inf)
     if wider < 2 * setting.parameter_bound:
         found += tried("a radius of {truth_radius} is within reach", again, digits=2, truth_radius=wider)
-    return found or ["no change of a single number brings it within reach: take fewer features, more people, and "
-                     "tolerate fewer misreports"]
+    return found or ["no change of a single number is enough: use fewer features, invite more people, and tolerate "
+                     "fewer misreports"]
 
 
 def _for_budget(
@@ -556,8 +556,8 @@ def _for_budget(
     fixed = 2 * unit - double
     if budget <= fixed:
         raise Refused(
-            f"{budget:g} {draft.payment.currency} does not even cover the participants' privacy costs "
-            f"({fixed:.2f} {draft.payment.currency})",
+            f"{budget:g} {draft.payment.currency} does not cover the participants' privacy costs ({fixed:.2f} "
+            f"{draft.payment.currency})",
             [*tried(f"a budget of {{budget}} {draft.payment.currency} or more", again, budget=fixed * (1 + 1e-9)),
              "lower epsilon"],
         )

@@ -83,7 +83,7 @@ class PosteriorMean:
 
     def __post_init__(self) -> None:
         if not isinstance(self.prior, Prior):
-            raise InvalidInput("prior", f"{type(self.prior).__name__} has no posterior here")
+            raise InvalidInput("prior", f"{type(self.prior).__name__} has no posterior in this package")
 
     def __call__(self, X: ArrayLike, y: ArrayLike) -> Array:
         """The predictions q(x, y) for many records.
@@ -110,7 +110,7 @@ class PosteriorMean:
         (n,).
         """
         if not isinstance(self.prior, Isotropic):
-            raise InvalidInput("prior", f"{type(self.prior).__name__} is not isotropic", "give X, not its norms")
+            raise InvalidInput("prior", f"{type(self.prior).__name__} is not isotropic", "give X instead of its norms")
         rows = np.zeros((np.size(norms), self.prior.dimension))
         rows[:, 0] = norms
         return self(rows, y)

@@ -441,7 +441,7 @@ class TabulatedNoise:
         if grid.ndim != 1 or grid.size < 2 or not np.all(np.isfinite(grid)) or not np.all(np.diff(grid) > 0):
             raise InvalidInput("grid", "must be at least two rising finite numbers")
         if density.shape != grid.shape or not (np.all(density[1:-1] > 0) and np.all(density >= 0)):
-            raise InvalidInput("density", "must be one number per grid point, positive but perhaps at the ends")
+            raise InvalidInput("density", "must be one number per grid point, positive except possibly at the ends")
         object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "density", density)
         if not abs(self._total - 1) <= 1e-6:

@@ -74,8 +74,9 @@ class _LeftBehind:
     """Placeholder for the ledger in an estimator that was copied or sent to another process."""
 
     def rule(self, account: Account) -> Rule:
-        raise Refused("the ledger of this estimator stayed where it was copied from: a copy of a ledger would have a "
-                      "budget of its own", "set_params(ledger=...) gives it one; run a search in one process, n_jobs=1")
+        raise Refused("this copy of an estimator has no ledger, since a copied ledger would have a second budget",
+                      "set_params(ledger=...) sets a ledger; run a search in one process, "
+                                           "n_jobs=1")
 
     def charge(self, account: Account, *events: Event, delta: float = 0.0) -> None:
         self.rule(account)
@@ -197,7 +198,8 @@ class PrivateRegression:
         features = features_of(X)
         response = response_of(y, features.rows)
         if INTERCEPT in features.labels:
-            raise InvalidInput("X", f"a column has the name {INTERCEPT!r}", "it is the constant's: rename the column")
+            raise InvalidInput("X", f"a column has the name {INTERCEPT!r}",
+                               "rename the column, since the constant has this name")
         if features.rows < _FEWEST:
             raise InvalidInput("X", f"n_samples = {features.rows}", f"must have at least {_FEWEST} rows")
         roles, role = bounded_features(self.feature_bounds, features), bounded_response(self.response_bounds)
@@ -286,7 +288,7 @@ class PrivateRegression:
         if weights.shape != true.shape:
             raise InvalidInput("sample_weight", f"shape {weights.shape}", f"must be {true.shape}")
         if not np.isfinite(true + predicted).all():
-            raise InvalidInput("X", "a row has a feature or a response that is NaN, infinite or no number",
+            raise InvalidInput("X", "a row has a feature or a response that is NaN, infinite or not a number",
                                "leave such rows out")
         if len(true) < 2:
             return math.nan
@@ -343,8 +345,8 @@ class PrivateRegression:
         if name == "adassp" and not delta:
             raise InvalidInput("delta", "0", "AdaSSP needs a delta above 0")
         if name == "ridge" and self.smallest_eigenvalue is None:
-            raise InvalidInput("smallest_eigenvalue", "is missing", "'ridge' is weighed by it; it is public, and never "
-                               "taken from the data. 'sufficient statistics' does without")
+            raise InvalidInput("smallest_eigenvalue", "is missing", "give a public weight for 'ridge', never one from "
+                                                                    "the data; 'sufficient statistics' needs no weight")
         admitted: dict[str, Release] = {}
         if name in {"auto", "sufficient statistics"}:
             admitted["sufficient statistics"] = SufficientStatistics(epsilon=epsilon)
@@ -363,16 +365,16 @@ class PrivateRegression:
             return Noise.secure()
         if not isinstance(self.noise, Noise):
             raise InvalidInput("noise", f"{type(self.noise).__name__} is not a Noise",
-                               "leave it out for secure noise; Noise.simulated(seed) is for studies")
+                               "leave out `noise` for secure noise; Noise.simulated(seed) is for studies")
         return anew(self.noise)
 
     def _charge(self, release: Release) -> None:
         if self.ledger is None:
             if self.account is not None:
-                raise InvalidInput("ledger", "is missing", f"nothing would charge {self.account}")
+                raise InvalidInput("ledger", "is missing", f"no ledger is given, so nothing charges {self.account}")
             return
         if not isinstance(self.ledger, Charging):
-            raise InvalidInput("ledger", f"{type(self.ledger).__name__} is no ledger",
+            raise InvalidInput("ledger", f"{type(self.ledger).__name__} is not a ledger",
                                "must have the methods rule and charge of confide.privacy.Ledger")
         if not isinstance(self.account, Account):
             raise InvalidInput("account", "is missing", "must be the confide.privacy.Account that the ledger charges")
@@ -468,7 +470,7 @@ class PrivateRegression:
             return text
         rows, safe = self._fitted
         spent = (f"{self.privacy_spent_} spent for each row that is replaced" if safe
-                 else f"simulated noise: no release; secure noise would spend {self.privacy_spent_}")
+                 else f"simulated noise, not a release; secure noise would spend {self.privacy_spent_}")
         return f"<{text}, fitted to {rows:,} rows; {spent}>"
 
     def _check_fitted(self) -> None:

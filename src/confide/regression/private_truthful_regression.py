@@ -94,14 +94,15 @@ class PaymentScheme(Declared):
         symbol="gamma_p", above=0)]
     rule: Annotated[ScoringRule, Parameter("the scoring rule, in the currency's unit")]
     clip: Annotated[float | None, Parameter(
-        "the peers' prediction is clipped at R + s t, which bounds every payment surely; None for no bound",
+        "s in the bound R + s t at which the peers' prediction is clipped, which bounds every payment; None for no "
+        "bound",
         symbol="t", above=0)] = None
     currency: Annotated[str, Parameter("its name")] = "USD"
     minor_units: Annotated[int, Parameter(
-        "how many of the smallest coin make one unit; shares are whole numbers of that coin", at_least=1)] = 100
+        "number of smallest coins in one unit; shares are whole numbers of coins", at_least=1)] = 100
     debias: Annotated[bool, Parameter(
-        "divide the peers' estimate by 1 - g, its known shrinkage, so that the ridge bias leaves the peer error; for "
-        "features uniform in the ball alone. Payments then spread 1/(1 - g) times as far")] = False
+        "divide the peers' estimate by 1 - g, its known shrinkage, to remove the ridge bias from the peer error; only "
+        "for features uniform in the ball. The spread of payments grows by the factor 1/(1 - g)")] = False
 
 
 @wire("Behaviour", "costs misreports failure common_factor", failure_probability="failure")
@@ -119,16 +120,16 @@ class Behaviour(Declared):
     misreports: Annotated[float, Parameter(
         "tolerated share of lies and absences", symbol="alpha", above=0, below=1)]
     failure_probability: Annotated[float, Parameter(
-        "probability that there are more", symbol="beta", above=0, below=1)]
+        "probability that the share of lies and absences is larger", symbol="beta", above=0, below=1)]
     common_factor: Annotated[bool, Parameter(
-        "whether costs may share a factor that nobody knows. Only the source's Lemma 3 then bounds how many are above "
+        "whether costs may share an unknown factor. If so, only the source's Lemma 3 bounds the number of costs above "
         "a threshold, and the threshold is far larger")] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.costs, CostLaw):
-            raise InvalidInput("costs", f"{type(self.costs).__name__} is no law of costs",
-                               "must be one, such as ParetoCosts(exponent=4.0, scale=0.01)")
+            raise InvalidInput("costs", f"{type(self.costs).__name__} is not a law of costs",
+                               "must be a law such as ParetoCosts(exponent=4.0, scale=0.01)")
 
 
 @wire("RegressionBillboard", "people coef split estimate peers gram cross ridge")
@@ -182,12 +183,12 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         ([0.5, -0.5], False)
     """
 
-    setting: Annotated[Setting, Parameter("the public facts; privacy needs only its bounds")]
+    setting: Annotated[Setting, Parameter("the public facts; privacy depends only on their bounds")]
     payment: Annotated[PaymentScheme, Parameter("rule of the payments, and their cost in privacy")]
     release: Annotated[RidgeRelease | Averaged | SufficientStatistics | AdaSSP, Parameter(
         "the estimator of the public coefficients, with its own privacy statement")]
     behaviour: Annotated[Behaviour, Parameter("costs and the tolerated share of misreports")]
-    mode: Annotated[Literal["corrected"], Parameter("as files say it: there is no other")] = "corrected"
+    mode: Annotated[Literal["corrected"], Parameter("always this value in a campaign file")] = "corrected"
 
     held_in_ball: ClassVar[bool] = True
     """Whether the estimates are constrained to the ball for which their noise is scaled."""
@@ -198,13 +199,13 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
     def __post_init__(self) -> None:
         if self.held_in_ball and str(self.mode) == "paper":
             raise InvalidInput("mode", "the literal Algorithm 2 is a class of its own",
-                               "take confide.evidence.cummings_2015.PrintedTruthfulRegression, without a mode")
+                               "use confide.evidence.cummings_2015.PrintedTruthfulRegression, without a mode")
         super().__post_init__()
         if isinstance(self.release, Averaged) and (self.release.epsilon_payment, self.release.ridge_payment) != (
             self.payment.epsilon, self.payment.ridge
         ):
-            raise InvalidInput("release", "averages other payment estimates than the mechanism's",
-                               "give it the payment's epsilon and ridge")
+            raise InvalidInput("release", "averages payment estimates that differ from those of the mechanism",
+                               "use the epsilon and the ridge of the payment")
         if self.payment.debias and not self.setting.uniform_ball:
             raise InvalidInput("debias", "the shrinkage of the peers' estimate is not known for these features",
                                "only for features uniform in the ball, without smallest_eigenvalue")
@@ -412,8 +413,8 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a RegressionBillboard")
         sizes = (self.setting.people, self.setting.features)
         if (billboard.people, billboard.dimension) != sizes:
-            raise InvalidInput("billboard", f"is of {billboard.people} people and {billboard.dimension} coefficients",
-                               f"must be of {sizes[0]} and {sizes[1]}")
+            raise InvalidInput("billboard", f"has {billboard.people} people and {billboard.dimension} coefficients",
+                               f"must have {sizes[0]} people and {sizes[1]} coefficients")
         if np.unpackbits(billboard.split)[billboard.people :].any():
             raise InvalidInput("billboard.split", "is about more people than were invited")
         drawn, due = int(billboard.groups().sum()), self.setting.groups[1]

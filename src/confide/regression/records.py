@@ -108,7 +108,7 @@ def as_batches(data: Any, features: int, rows: int | None = None) -> Iterator[Ba
                                "pass the features and the answers as a pair: (X, y)")
         for batch in data:
             if not all(hasattr(batch, part) for part in ("index", "X", "y")):
-                raise InvalidInput("data", f"{type(batch).__name__} is no batch",
+                raise InvalidInput("data", f"{type(batch).__name__} is not a batch",
                                    "must be (X, y), or batches with index, X and y")
             if batch.X.ndim != 2 or batch.X.shape[1] != features:
                 raise InvalidInput("X", f"shape {batch.X.shape}", f"must have {features} columns")
@@ -140,7 +140,7 @@ def _read(data: tuple[Any, Any]) -> tuple[Any, Any]:
         if y in names:
             return np.delete(values, names.index(y), axis=1), values[:, names.index(y)]
         if not os.path.splitext(y)[1]:
-            raise InvalidInput("y", f"{y!r} is no column of X", did_you_mean(
+            raise InvalidInput("y", f"{y!r} is not a column of X", did_you_mean(
                 y, names, f"columns: {', '.join(names[:12])}"))
         X, table = values, False
     answers = column_of(y, "y")
@@ -158,7 +158,7 @@ def twice_readable(data: Any, people: int) -> Any:
         InvalidInput: the data are an iterator, have too many rows, or have a column without numbers.
     """
     if isinstance(data, Iterator):
-        raise InvalidInput("data", f"{type(data).__name__} can be read once only",
+        raise InvalidInput("data", f"{type(data).__name__} can be read only once",
                            "must be (X, y), or batches that can be iterated twice, such as a list")
     if not isinstance(data, tuple) or len(data) != 2:
         return data
@@ -377,7 +377,7 @@ def one_record(record: Any, index: int, people: int, features: int) -> Batch | N
     if record is None:
         return None
     if is_table(record) or isinstance(record, Mapping | str) or not hasattr(record, "__len__") or len(record) != 2:
-        raise InvalidInput("record", f"{type(record).__name__} is no pair", "must be (x, y): features and answer")
+        raise InvalidInput("record", f"{type(record).__name__} is not a pair", "must be (x, y): features and answer")
     x, y = record
     if isinstance(y, str) and not isinstance(x, np.ndarray | list | tuple):
         table = {name: [cell] for name, cell in x.items()} if isinstance(x, Mapping) else x

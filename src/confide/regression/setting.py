@@ -102,22 +102,23 @@ class Setting(Declared):
     """
 
     people: Annotated[int, Parameter(
-        "invited slots, fixed and public; a person who stays away counts as a null record", symbol="n", at_least=4)]
+        "number of invited slots, fixed and public; a person who stays away counts as a null record",
+                                     symbol="n", at_least=4)]
     features: Annotated[int, Parameter("length of each feature vector; ||x|| <= 1", symbol="d", at_least=1)]
     prior: Annotated[Prior, Parameter("law of the parameter, inside a ball of radius R0", symbol="F")]
     noise: NoiseLaw
     radius: Annotated[float | None, Parameter(
-        "radius of the ball that ridge estimates are constrained to; default 1.25 R0", symbol="R", above=0)] = None
+        "radius of the ball for ridge estimates; default 1.25 R0", symbol="R", above=0)] = None
     response_bound: Annotated[float | None, Parameter(
-        "bound on |y| that records are clipped to; default R0 + M", symbol="Y", above=0, at_most=32)] = None
+        "bound on |y| at which records are clipped; default R0 + M", symbol="Y", above=0, at_most=32)] = None
     answers_cut: Annotated[bool, Parameter(
         "whether answers that the model allows are cut off, or refused, before they arrive. A Y below R0 + M cuts them "
-        "too. Truth and accuracy are then promised by no theorem: their guarantees are vacuous")] = False
+        "too. If so, no theorem promises truth and accuracy, and their guarantees are vacuous")] = False
     smallest_eigenvalue: Annotated[float | None, Parameter(
         "public lower bound on the spectrum of E[x x']; None for x uniform in the unit ball", symbol="mu",
         above=0)] = None
     largest_eigenvalue: Annotated[float | None, Parameter(
-        "public upper bound on the spectrum of E[x x'], where one is known", above=0)] = None
+        "public upper bound on the spectrum of E[x x'], if a bound is known", above=0)] = None
     spectrum_tolerance: Annotated[float, Parameter(
         "largest relative deviation of the sample spectrum that the promises cover", symbol="xi", above=0,
         below=1)] = 0.2

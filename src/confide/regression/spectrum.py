@@ -58,10 +58,10 @@ class Spectrum(Declared):
     smallest: Annotated[float, Parameter(
         "lower bound on the least eigenvalue of E[x x'], at most 1/d", symbol="mu", above=0)]
     largest: Annotated[float | None, Parameter(
-        "upper bound on its largest eigenvalue; None where nothing is known, and then `upper` is the sure bound m. "
+        "upper bound on the largest eigenvalue of E[x x']; None if no bound is known, and `upper` is the sure bound m. "
         "Equal to `smallest` for isotropic rows", above=0, at_most=1)] = None
     tolerance: Annotated[float, Parameter(
-        "how far eigenvalues may deviate, relatively", symbol="xi", above=0, below=1)]
+        "largest relative deviation of eigenvalues", symbol="xi", above=0, below=1)]
 
     def __post_init__(self) -> None:
         super().__post_init__()

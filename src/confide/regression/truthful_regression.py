@@ -192,7 +192,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     """
 
     people: Annotated[int, Parameter(
-        "invited slots; a slot without a usable record is the null record, which adds nothing and is paid 0",
+        "number of invited slots; a slot without a usable record is the null record, which adds nothing and is paid 0",
         symbol="n", at_least=2)]
     features: Annotated[int, Parameter(
         "length of each feature vector, at most people - 1, or people / 2 with groups; ||x|| <= 1", symbol="d",
@@ -202,10 +202,11 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     rule: Annotated[ScoringRule, Parameter(
         "the scoring rule, in the currency's unit; a = b/4 makes taking part rational in expectation")]
     groups: Annotated[bool, Parameter(
-        "True for two random groups, each predicted by the other; False for everybody else")] = False
+        "True: two random groups, each with predictions from the other group; False: predictions from everybody "
+        "else")] = False
     currency: Annotated[str, Parameter("its name")] = "USD"
     minor_units: Annotated[int, Parameter(
-        "how many of the smallest coin make one unit; shares are whole numbers of that coin", at_least=1)] = 100
+        "number of smallest coins in one unit; shares are whole numbers of coins", at_least=1)] = 100
     smallest_eigenvalue: Annotated[float | None, Parameter(
         "public lower bound on the spectrum of E[x x']; None for x uniform in the unit ball. Only the accuracy promise "
         "before the run depends on it", symbol="mu", above=0)] = None
@@ -353,8 +354,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         shares = payments(as_batches(data, self.features), self.people, pay)
         advance(progress, 2, 2)
         if any(moved):
-            warnings.warn(f"{sum(moved):,} records were outside of the model's range, ||x|| <= 1 and "
-                          "|y| <= R0 ||x|| + M, and were cut to it: rescale them, or widen the prior and the noise",
+            warnings.warn(f"{sum(moved):,} records were outside of the model's range, ||x|| <= 1 and |y| <= R0 ||x|| + "
+                          "M, and were cut to this range. Rescale the records, or widen the prior and the noise",
                           stacklevel=2)
         return self._outcome(noise, billboard=billboard, shares=pa.table({"payment": shares}))
 

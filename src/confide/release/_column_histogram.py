@@ -106,7 +106,7 @@ def column_blocks(workload: Workload, schema: Schema) -> ColumnBlocks:
         labels, named = components(np.where(index >= 0, schema.column_of[index], -1), m)
     used = np.unique(labels[named])
     if not len(used):
-        raise InvalidInput("workload", "names no attribute", "one query at least must")
+        raise InvalidInput("workload", "names no attribute", "at least one query must")
     block, stride, starts = np.full(m, -1, np.int64), np.zeros(m, np.int64), [0]
     block[named] = np.searchsorted(used, labels[named])
     for b in range(len(used)):
@@ -326,7 +326,8 @@ class ColumnHistogram:
     def _predicates(self, truth: NDArray[np.bool_]) -> _Floats:
         """The answers to predicates, as sums of cells."""
         if len(self.blocks.starts) != 2 or (self.blocks.block < 0).any():
-            raise InvalidInput("workload", "holds predicates over all columns", "the release's own queries join fewer")
+            raise InvalidInput("workload", "has predicates over all columns",
+                               "the release's own queries join fewer columns")
         rows = max(1, MOST_CELLS // len(self.cells))
         parts = [truth[at : at + rows][:, self._records] @ self.cells for at in range(0, len(truth), rows)]
         return np.concatenate([np.zeros(0), *parts])
@@ -370,7 +371,7 @@ class ColumnHistogram:
         sizes, blocks = self.blocks.schema.sizes, self.blocks
         if math.prod(sizes) > MOST_CELLS:
             raise Refused(f"all {len(sizes)} columns together have 10^{math.log10(math.prod(sizes)):.1f} cells",
-                          f"at most {MOST_CELLS:,}; rows and answers to queries need none of it")
+                          f"at most {MOST_CELLS:,}; rows and answers to queries need no full table")
         out = np.full(sizes, 1.0 / math.prod(blocks.sizes[blocks.block < 0].tolist()))
         for b in range(len(blocks.starts) - 1):
             shape = np.where(blocks.block == b, blocks.sizes, 1)

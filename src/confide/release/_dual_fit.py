@@ -269,7 +269,8 @@ class Transcript:
         Raises:
             NotGuaranteed: always.
         """
-        raise NotGuaranteed("a selection by true errors", "these are private, and no selection event pays for them",
+        raise NotGuaranteed("a selection by true errors", "true errors are private, and no selection event pays for "
+                                                          "this use",
                             "selection='private' draws by the exponential mechanism and charges rho_sel")
 
 
@@ -294,7 +295,8 @@ class MostDrawn(Declared):
     If a query and its negation were both drawn in a round, their draws cancel, and only the difference counts.
     """
 
-    last: Annotated[int, Parameter("last rounds that count first", at_least=1)] = 10
+    last: Annotated[int, Parameter("number of last rounds; the rule takes queries of these rounds first",
+                                   at_least=1)] = 10
 
     def choose(self, transcript: Transcript, count: int) -> NDArray[np.int64]:
         k, rounds = len(transcript.workload), transcript.rounds

@@ -267,7 +267,7 @@ def blocks_of(workload: Workload) -> Blocks:
     sizes = np.bincount(block[named], minlength=len(used))
     largest = int(sizes.max(initial=0))
     if not largest:
-        raise InvalidInput("workload", "names no attribute", "one query at least must")
+        raise InvalidInput("workload", "names no attribute", "at least one query must")
     if largest > LARGEST_BLOCK:
         raise Refused(
             f"MWEM keeps a histogram, and the workload joins {largest} attributes: 2^{largest}"
@@ -521,7 +521,7 @@ class Histogram:
         d = self.blocks.attributes
         if d > LARGEST_BLOCK:
             raise Refused(f"all {d} attributes together have 2^{d} cells, {memory(8, d)} of memory",
-                          f"at most 2^{LARGEST_BLOCK}; the answers to queries need none of it")
+                          f"at most 2^{LARGEST_BLOCK}; the answers to queries need no full table")
         cell = np.arange(1 << d)
         out = np.full(1 << d, 0.5 ** (d - self.blocks.bits))
         for b in range(len(self.blocks.starts) - 1):

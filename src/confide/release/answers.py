@@ -155,14 +155,15 @@ def true_answers(
         return _blocks(data, workload)
     if isinstance(data, np.ndarray | Sequence) and not isinstance(data, str):
         return true_answers(PackedBits.pack(data), workload)
-    raise InvalidInput("schema", "is not given", "a table needs one")
+    raise InvalidInput("schema", "is not given", "a table needs a schema")
 
 
 def _blocks(data: Iterator[Any], workload: Workload) -> TrueAnswers:
     total, records = np.zeros(len(workload), np.int64), 0
     for block in data:
         if not isinstance(block, PackedBits | Codes):
-            raise InvalidInput("data", f"{type(block).__name__} is no block of records", "must be PackedBits or Codes")
+            raise InvalidInput("data", f"{type(block).__name__} is not a block of records",
+                               "must be PackedBits or Codes")
         total += workload.counts(block)
         records += block.records
     return _complete(total, records, workload, None)
@@ -170,7 +171,7 @@ def _blocks(data: Iterator[Any], workload: Workload) -> TrueAnswers:
 
 def _complete(total: np.ndarray, records: int, workload: Workload, schema: Schema | None) -> TrueAnswers:
     if not records:
-        raise InvalidInput("data", "has no records", "must have at least one, or say how many there are")
+        raise InvalidInput("data", "has no records", "must have at least one block, or give the number of records")
     return TrueAnswers(counts=total, records=records, workload=workload, schema=schema)
 
 
@@ -264,7 +265,7 @@ def records_of(
             raise InvalidInput("data", f"has {records.attributes} attributes", f"the schema has {schema.attributes}")
         if isinstance(records, Codes):
             if records.schema is not schema and records.schema != schema:
-                raise InvalidInput("data", "are codes of another schema", "must be of the mechanism's own columns")
+                raise InvalidInput("data", "have the codes of another schema", "must be of the mechanism's own columns")
         elif one_hot:
             _check_one_hot(records, schema)
     return records
@@ -279,7 +280,8 @@ def _check_one_hot(records: PackedBits, schema: Schema) -> None:
         words = records.words[members]
         if np.bitwise_count(words).sum() != records.records or \
                 np.bitwise_count(np.bitwise_or.reduce(words)).sum() != records.records:
-            raise InvalidInput("data", "a record has not exactly one attribute of a column", "encode the table")
+            raise InvalidInput("data", "a record does not have exactly one attribute of each column",
+                               "encode the table")
 
 
 def counts_of(
@@ -330,9 +332,10 @@ def check_answers(
     if answers.workload is not None and not answers.workload.same(workload):
         raise InvalidInput("data", "are true answers to other queries", "must be to the mechanism's own")
     if schema is not None and answers.schema is not None and answers.schema is not schema and answers.schema != schema:
-        raise InvalidInput("data", "are true answers of another schema's records", "must be of the mechanism's columns")
+        raise InvalidInput("data", "are true answers for the records of another schema",
+                           "must be of the mechanism's columns")
     if one_hot and (answers.workload is None or answers.schema is None):
-        raise InvalidInput("data", "are true answers that do not say of which queries and one-hot records",
+        raise InvalidInput("data", "are true answers without their queries or their one-hot schema",
                            "use true_answers with the schema, or give the records")
 
 
@@ -382,7 +385,7 @@ def check_scale(field: str, scale: float) -> None:
         InvalidInput: the scale is too large. The message names the field.
     """
     if not scale <= LARGEST_SCALE:
-        raise InvalidInput(field, f"is too small: it asks for noise of {scale:.3g} counts", "at most 2^55")
+        raise InvalidInput(field, f"is too small: the noise would have a scale of {scale:.3g} counts", "at most 2^55")
 
 
 def no_shares() -> pa.Table:

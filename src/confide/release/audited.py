@@ -50,8 +50,8 @@ FALSE_ALARM = 1e-9
 _DRAWS = 400
 _PAIRS = 5  # of tiny tables, all of them: each part attains its charge on another one
 _UNPROMISED = {
-    Concern.INCENTIVES: "nobody reports anything: a custodian holds the table, so that there is no lie to pay for",
-    Concern.PARTICIPATION: "nobody is invited or paid, so that nobody has to be willing",
+    Concern.INCENTIVES: "a custodian holds the table and nobody reports anything, so lies are impossible",
+    Concern.PARTICIPATION: "nobody is invited or paid, so nobody decides whether to take part",
 }
 _NARROW = 50.0  # of the control: a fit averages noise away, and may be far within its bars
 
@@ -77,7 +77,7 @@ def release(
         unmeasured=_unmeasured, measured=[
             Examined(named="privacy, summed again", sound=1.0,
                      rows=lambda factor: [_accounts(it, loss, promises, factor)], faults={
-                         "four times the spend that is stated": 4.0}),
+                         "four times the stated spend": 4.0}),
             replayed,
             Laws(draws=lambda: observed(replayed.run, next(neighbours(twin, seed)).first, seed), samples=_DRAWS,
                  false_alarm=FALSE_ALARM, seed=seed),
@@ -87,7 +87,8 @@ def release(
 
 
 def _unmeasured(promise: Guarantee) -> str:
-    return "the run on a made-up table is held against another of its promises" if isinstance(promise, Accuracy) else ""
+    return ("the run on a synthetic table is compared with another promise of the "
+            "mechanism") if isinstance(promise, Accuracy) else ""
 
 
 def _names(twin: Mechanism) -> dict[str, str]:
@@ -102,7 +103,7 @@ def _replayed(twin: Mechanism, seed: int) -> Transcripts:
         pairs=partial(neighbours, twin, seed), seed=seed, promises=twin.guarantees().privacy,
         claims=dict(charges(twin)), names=_names(twin), hardest=_PAIRS, among=f"{RECORDS} records",
         events=twin.events, faults={
-            "as much noise as the data asks for": lambda data, noise: quiet(
+            "noise with a scale that depends on the data": lambda data, noise: quiet(
                 twin, data, DampedNoise(noise, 1 + int(data.cells.sum()) % 97 / 100))})
 
 
@@ -126,8 +127,8 @@ def _accounts(it: Mechanism, loss: PureDP | ApproxDP, promises: Guarantees, fact
     else:
         own = own_epsilon(it, factor * own_rho(it), delta) if delta or isinstance(it, NoisyAnswers) else math.inf
     stated = [promise for promise in promises.privacy if promise.loss == loss]
-    name, evidence = "privacy: the epsilon that is promised, summed again", (
-        f"from the mechanism's parameters, by a sum of its own, at delta = {delta:g}")
+    name, evidence = "privacy: the promised epsilon, computed a second time", (
+        f"from the mechanism's parameters, by a separate sum, at delta = {delta:g}")
     if not stated:
         return AuditRow.at_most(name, loss.epsilon, own, evidence, unit="nats", concern=Concern.PRIVACY)
     return AuditRow.of_privacy(stated[0], own, evidence, named=name).holding(*stated)
@@ -155,14 +156,14 @@ def errors(
     needs_table = not isinstance(it, NoisyAnswers | DualQuery | MWEM)
     outcome = it.run(data if needs_table or getattr(it, "free", "") == "marginals" else true, Noise.simulated(seed))
     if not isinstance(outcome, SimulatedOutcome):
-        raise TypeError("simulated noise made a release")
+        raise TypeError("simulated noise accepted as a release")
     found = np.abs(released_answers(outcome, workload) - true.fractions)
     held = bars(it, outcome.billboard, outcome.certificate, workload, failure_probability=FALSE_ALARM)
     narrow = replace(held, each=held.each / _NARROW, together=held.together / _NARROW)
     # Noise that left every count as it is shows nothing, whatever the bars are.
     bug = [_bar_row(it, narrow, found)] if found.max() * records >= 1 else []
     return list(_held(it, promises, workload, predicted, outcome, found, held, true.fractions)), [
-        Control("accuracy: an error against its own bar", f"bars {_NARROW:g} times too narrow", row.flagged)
+        Control("accuracy: an error as a share of its own bound", f"bounds {_NARROW:g} times too small", row.flagged)
         for row in bug if row is not None]
 
 
@@ -185,7 +186,7 @@ def _held(
     it: Mechanism, promises: Guarantees, workload: Workload, predicted: float, outcome: SimulatedOutcome, errors: Any,
     held: Bars, true: Any,
 ) -> Iterator[AuditRow]:
-    note = f"errors there: {errors.mean():.2g} on average, predicted about {predicted:.2g}"
+    note = f"errors of these answers: {errors.mean():.2g} on average, predicted about {predicted:.2g}"
     promise = None if isinstance(it, NoisyAnswers) else next(iter(it.guarantees().of(Accuracy)), None)
     if promise is not None:
         measured = errors
@@ -205,15 +206,16 @@ def _held(
                                held.together, float(errors.max()), _rare(_RUN), note=note, false_alarm=FALSE_ALARM,
                                unit="of the records", concern=Concern.ACCURACY)
     if promise is None and row is None:
-        yield AuditRow("accuracy: nothing is promised", "nothing", float(errors.max()), _RUN, "vacuous", note,
+        yield AuditRow("accuracy: the mechanism promises nothing",
+                       "nothing", float(errors.max()), _RUN, "vacuous", note,
                        unit="of the records", concern=Concern.ACCURACY)
 
 
-_RUN = "one run under simulated noise, on a made-up table with the campaign's columns"
+_RUN = "one run under simulated noise, on a synthetic table with the campaign's columns"
 
 
 def _rare(evidence: str) -> str:
-    return f"{evidence}, with bars of all that they cover at once that fail with probability {FALSE_ALARM:g}"
+    return f"{evidence}, with simultaneous bounds that fail with probability {FALSE_ALARM:g}"
 
 
 def _bar_row(it: Mechanism, held: Bars, errors: Any, note: str = "") -> AuditRow | None:
@@ -227,6 +229,6 @@ def _bar_row(it: Mechanism, held: Bars, errors: Any, note: str = "") -> AuditRow
     known = np.isfinite(held.each)
     if not known.any():
         return None
-    return AuditRow.at_most("accuracy: an error against its own bar, at most", 1.0,
+    return AuditRow.at_most("accuracy: an error as a share of its own bound, at most", 1.0,
                             float((errors[known] / held.each[known]).max()), _rare(_RUN), note=note,
                             false_alarm=FALSE_ALARM, unit="times the bar", concern=Concern.ACCURACY)

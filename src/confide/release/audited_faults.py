@@ -260,7 +260,7 @@ def faults(it: Mechanism) -> list[Fault]:
     """
     found = [Fault(says, kind) for base, says, kind in _IN_THE_CODE if isinstance(it, base) and _has(it, kind)]
     # Half of one part is harder to see than a quarter of it: only of everything both are tried.
-    found += [Fault(f"a sensitivity half as large as it is (scale / 2, logits twice as steep) {_where(part)}",
+    found += [Fault(f"half of the true sensitivity (scale / 2, logits twice as steep) {_where(part)}",
                     noise=_damped(part, 1 / 2)) for part, _ in charges(it)]
     found.append(Fault("sigma / 4, and scores four times too steep", noise=_damped("", 1 / 4)))
     return [*found, Fault("the noise of one measurement used for all", noise=ReusedNoise)]
@@ -524,20 +524,20 @@ _IN_THE_CODE: tuple[tuple[type[Mechanism], str, type[Any]], ...] = (
     (MWEM, "half the Laplace scale", HalfTheNoise),
     (MWEM, "the selection is not charged", FreeSelection),
     (MWEM, "the measurements are not charged", FreeMeasurements),
-    (MWEM, "T rounds at the epsilon of one", FullBudgetTwice),
+    (MWEM, "T rounds, each with the whole epsilon", FullBudgetTwice),
     (Reweighted, "the worst queries are named without a draw", SelectsForFree),
     (Reweighted, "epsilon of a selection three times too large", SelectsThrice),
     (Reweighted, "the selection is not charged", SelectsUncharged),
-    (Reweighted, "m counts measured as if they were one", MeasuresAsOne),
+    (Reweighted, "m counts measured with the noise of one count", MeasuresAsOne),
     (Reweighted, "the measurements are not charged", MeasuresUncharged),
     (IndependentMarginals, "half the squared sensitivity", HalfTheColumns),
     (NoisyAnswers, "a quarter of sigma", QuarterNoise),
     (NoisyAnswers, "half the squared sensitivity", AddedRecord),
     (NoisyAnswers, "half the Laplace scale", HalfTheLaplace),
-    (MarginalFit, "noise for one cell where a record moves two", OneCell),
+    (MarginalFit, "noise for one cell, although a record moves two", OneCell),
     (MarginalFit, "sigma of the chosen tables too small by the root of two", QuietTables),
-    (MarginalFit, "the choices with twice their exponent", SteepChoices),
+    (MarginalFit, "the choices with twice the exponent", SteepChoices),
     (MarginalFit, "the choices are not charged", ChoosesUncharged),
-    (MarginalFit, "the records say how many tables are chosen", ChoosesByTheData),
-    (MarginalFit, "the first tables are not paid for", SpendsTheFirstTwice),
+    (MarginalFit, "the number of chosen tables depends on the records", ChoosesByTheData),
+    (MarginalFit, "the first tables are not charged", SpendsTheFirstTwice),
 )

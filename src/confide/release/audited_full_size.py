@@ -131,8 +131,8 @@ def _row(pair: _Pair, found: _Replay) -> AuditRow:
     return AuditRow.at_most(
         "privacy: at its own size, each part of the noise, as a share of its charge", 1.0,
         math.inf if found.leak else found.share,
-        found.leak or f"{it.records:,} made-up records{asked}, one record replaced; loss exact along one history",
-        note=f"noise would be flagged below these shares of its scale: {shown}" if not found.leak else "",
+        found.leak or f"{it.records:,} synthetic records{asked}, one record replaced; loss exact along one history",
+        note=f"the audit would flag noise below these shares of its scale: {shown}" if not found.leak else "",
         vacuous=not found.leak and not found.share, unit="times the charge", concern=Concern.PRIVACY)
 
 
@@ -141,7 +141,8 @@ def _held(it: Mechanism, pair: _Pair, found: _Replay) -> list[AuditRow]:
     promise.
     """
     records: int = pair.it.records  # type: ignore[attr-defined]
-    evidence = f"{records:,} made-up records, one replaced: published alike on equal noise, loss exact on one history"
+    evidence = (f"{records:,} synthetic records, one replaced: equal publications on equal noise, loss exact on one "
+                "history")
     stated = [each for each in it.guarantees().privacy if each.claimable and not each.loss.vacuous]
     rows = []
     for audit in found.promises:

@@ -254,7 +254,7 @@ def transcript_laws(
     """
     queries, size = mechanism.queries, mechanism.samples
     if mechanism.free == "marginals":
-        raise InvalidInput("mechanism", "measures marginals too", "the law of samples alone is enumerated")
+        raise InvalidInput("mechanism", "measures marginals too", "only the law of the samples is enumerated")
     k = len(queries)
     if math.comb(2 * k + size - 1, size) ** mechanism.rounds > MOST_TRANSCRIPTS:
         raise InvalidInput("mechanism", "has too many transcripts", f"must be at most {MOST_TRANSCRIPTS:,}")
@@ -371,7 +371,7 @@ def transcript_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
         pairs.append(Neighbours(bits, other, published))
     claim = ZCDP(Accountant(it.events()).rho())
     found = fixed_transcript_audit(it.run, pairs, {"": claim}, lambda k: Noise.simulated(seed * 1009 + k))
-    return found[""].row("privacy: its own run on neighbours (zCDP)")
+    return found[""].row("privacy: the mechanism's own run on neighbours (zCDP)")
 
 
 def samples_row(kind: Kind = DualQuery, seed: int = 1) -> AuditRow:
@@ -443,24 +443,24 @@ def games(seed: int = 1, kind: Kind = DualQuery) -> list[Examined]:
     parts: list[tuple[str, Callable[[Kind], AuditRow], dict[str, type[DualQuery]]]] = [
         ("pure loss, enumerated", lambda one: law_rows(one, rounds=4, claims=("pure",))[0], {
             "a step twice as large as the charged one": TwiceTheStep,
-            "each round played as the next one": OneRoundLater,
+            "each round played with the rule of the next round": OneRoundLater,
             "weights for half of the people": HalfThePeople,
-            "every round charged as round 2": CountsOneLevel,
+            "every round charged at the price of round 2": CountsOneLevel,
         }),
         ("Renyi divergences, enumerated", lambda one: law_rows(one, claims=("zcdp",))[0], {
             "a step twice as large as the charged one": TwiceTheStep,
-            "every round charged as round 2": CountsOneLevel,
+            "every round charged at the price of round 2": CountsOneLevel,
         }),
         ("run on neighbours", lambda one: transcript_row(one, seed), {
             "the best response sees the data": SeesTheData,
-            "as many samples as the true error asks for": DataDependentSize,
+            "a number of samples that depends on the true error": DataDependentSize,
             "a step twice as large as the charged one": TwiceTheStep,
         }),
         ("law of the samples", lambda one: samples_row(one, seed), {
             "sampling without replacement": WithoutReplacement,
         }),
         ("accuracy", lambda one: accuracy_row(one, seed), {
-            "printed weights with the best response of the analysis": MixedSigns,
+            "printed weights together with the best response of the analysis": MixedSigns,
             "the first samples used in every round": OneSample,
         }),
     ]

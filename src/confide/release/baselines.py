@@ -154,7 +154,7 @@ class _Baseline(Mechanism[B_co, None]):
 
 def _check_counts(name: str, counts: Any, size: int) -> None:
     if not isinstance(counts, np.ndarray) or counts.dtype != np.int64 or counts.shape != (size,):
-        raise InvalidInput(f"billboard.{name}", "are no noisy counts", f"must be int64 ({size},)")
+        raise InvalidInput(f"billboard.{name}", "are not noisy counts", f"must be int64 ({size},)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +229,7 @@ class Uniform(_Fixed):
 @dataclass(frozen=True, kw_only=True)
 class _Budgeted(_Baseline[B_co]):
     epsilon: Annotated[float, Parameter("privacy loss", unit="nats", above=0)]
-    delta: Annotated[float, Parameter("delta of the privacy loss; Gaussian noise needs one above 0", at_least=0,
+    delta: Annotated[float, Parameter("delta of the privacy loss; Gaussian noise needs a delta above 0", at_least=0,
                                       below=1)]
 
     def __post_init__(self) -> None:
@@ -375,7 +375,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.law == "laplace" and self.delta:
-            raise InvalidInput("delta", f"{self.delta:g}", "Laplace noise needs none: 0")
+            raise InvalidInput("delta", f"{self.delta:g}", "delta; Laplace noise needs delta = 0")
         if self.law == "laplace":
             check_scale("epsilon", self.noise_scale)
         if self.law != "structured":
@@ -383,8 +383,8 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         if self.schema is None:
             raise InvalidInput("schema", "is missing", "the columns say which queries exclude each other")
         if self.workload.kind != "conjunctions" or not self.workload.bits[self.workload.index >= 0].all():
-            raise NotGuaranteed("noise for positive marginals", "a record can satisfy nearly all queries with negated "
-                                "literals", "use law='gaussian'")
+            raise NotGuaranteed("noise for positive marginals", "use another noise: a record can satisfy nearly all "
+                                                                "queries with negated literals", "use law='gaussian'")
 
     @classmethod
     def for_budget(
@@ -496,5 +496,5 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         _check_counts("noisy", board.noisy, len(self.workload))
         reported = self._alike.spread(board.noisy[self._alike.kept], self.records)
         if not np.array_equal(reported, board.noisy):
-            raise InvalidInput("billboard.noisy", "gives a query and its negation answers that do not go together",
+            raise InvalidInput("billboard.noisy", "has answers for a query and its negation that contradict each other",
                                "they must add up to n")

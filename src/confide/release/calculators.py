@@ -299,13 +299,14 @@ def solve(
     one_of("calculator", calculator, CALCULATORS)
     missing = [name for name, value in (("eta", eta), ("rounds", rounds), ("samples", samples)) if value is None]
     if len(missing) != 1:
-        what = f"{', '.join(missing)} are left out" if missing else "all three of eta, rounds and samples are given"
-        raise InvalidInput(missing[0] if missing else "rounds", what, "leave out exactly the one to solve for")
+        what = f"{', '.join(missing)} are left out" if missing else "eta, rounds and samples are all given"
+        raise InvalidInput(missing[0] if missing else "rounds", what, "leave out exactly one of eta, rounds and "
+                                                                      "samples")
     if delta == 0 and calculator != "pure":
         raise InvalidInput("delta", f"the calculator {calculator!r} proves nothing at delta = 0",
                            'give delta > 0, or the calculator "pure"')
     if besides and calculator != "zcdp":
-        raise InvalidInput("calculator", f"{calculator!r} adds up only the draws", 'use "zcdp"')
+        raise InvalidInput("calculator", f"{calculator!r} adds up the draws only", 'use "zcdp"')
     records, step, count, size = checked(records, 1.0 if eta is None else eta, 1 if rounds is None else rounds,
                                     1 if samples is None else samples)
 
@@ -333,15 +334,15 @@ def solve(
             raise refuse(f"epsilon = {budget:g} at delta = {delta:g} is below one round: round 2, the first that reads "
                          f"the data, costs {least:.4g} with eta = {step:g} and {size:,} samples of {records:,} records",
                          least, _largest_eta(lambda e: about(e, 2, size), target, 0.0),
-                         "take more records or fewer samples")
+                         "use more records or fewer samples")
     elif count == 1:
-        raise Refused("a single round reads no data, so it costs nothing and any eta and samples fit",
+        raise Refused("a single round reads no data and costs nothing, so every eta and every number of samples fit",
                       tried("ask for rounds >= {rounds}", again, rounds=2) or "ask for more rounds and epsilon")
     elif missing[0] == "samples":
         size = _most(lambda s: cost(step, count, s) <= budget, lambda s: about(step, count, s) <= target, MOST_SAMPLES)
         if size < 1:
             least = cost(step, count, 1)
-            raise refuse(f"one sample a round for {count:,} rounds at eta = {step:g} costs epsilon = {least:.4g} with "
+            raise refuse(f"one sample in each of {count:,} rounds at eta = {step:g} costs epsilon = {least:.4g} with "
                          f"{records:,} records, above {budget:g}", least,
                          _largest_eta(lambda e: about(e, count, 1), target, 0.0), "take fewer rounds")
     else:
@@ -350,7 +351,7 @@ def solve(
         if step == 0:
             raise refuse(f"{count:,} rounds of {size:,} samples cost more than epsilon = {budget:g} for any step size, "
                          "because of the margin of 2^-37 for each draw and the other costs",
-                         cost(_LEAST_ETA, count, size), 0.0, "take fewer rounds or samples")
+                         cost(_LEAST_ETA, count, size), 0.0, "use fewer rounds or samples")
     return RoundsAndCost(
         records=records, eta=step, rounds=count, samples=size, epsilon=cost(step, count, size), delta=delta,
         calculator=calculator, rho=_rho(records, step, count, size, besides))

@@ -49,13 +49,14 @@ def _edges(value: object) -> tuple[float, ...]:
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
-        raise InvalidInput("edges", f"{type(value).__name__} is no sequence", "must be at least two ascending numbers")
+        raise InvalidInput("edges", f"{type(value).__name__} is not a sequence",
+                           "must be at least two ascending numbers")
     if not 2 <= len(value) <= MOST_CELLS + 1:
         raise InvalidInput("edges", f"{len(value)} given", f"must be 2 to {MOST_CELLS + 1} ascending numbers")
     found = tuple(finite("edges", each) + 0.0 for each in value)
     for low, high in pairwise(found):
         if not low < high:
-            raise InvalidInput("edges", f"{high:.12g} stands behind {low:.12g}", "must ascend strictly")
+            raise InvalidInput("edges", f"{high:.12g} comes after {low:.12g}", "must ascend strictly")
     return found
 
 
@@ -122,8 +123,8 @@ class Binned:
         object.__setattr__(self, "whole", flag("whole", self.whole))
         outside_and_unit(self.out_of_bounds, self.unit)
         if self.whole and max(abs(lower), abs(upper)) > _EXACT:
-            raise InvalidInput("whole", f"goes with bounds up to {max(abs(lower), abs(upper)):.6g}",
-                               "must be within 2^53 of 0: beyond that doubles skip whole numbers")
+            raise InvalidInput("whole", f"is set for a column with bounds up to {max(abs(lower), abs(upper)):.6g}",
+                               "bounds must be in [-2^53, 2^53], where 64-bit floats have all whole numbers")
         if not len(self.reachable):
             raise InvalidInput("whole", f"no whole number lies in [{lower:g}, {upper:g}]")
 
@@ -151,7 +152,8 @@ class Binned:
         found = _edges(given["bins"])
         for name, edge in (("lower", found[0]), ("upper", found[-1])):
             if given[name] is not None and finite(name, given[name]) != edge:
-                raise InvalidInput(name, f"{given[name]!r} is not the edge {edge:.12g}", "leave it out with edges")
+                raise InvalidInput(name, f"{given[name]!r} differs from the edge {edge:.12g}",
+                                                                      "leave out this bound, since `edges` is given")
         return found[0], found[-1], found
 
     @property
@@ -374,7 +376,7 @@ class Bit:
     def __post_init__(self) -> None:
         column_name(self.column)
         if (self.true is None) != (self.false is None):
-            raise InvalidInput("false" if self.false is None else "true", "is not named", "name both texts, or neither")
+            raise InvalidInput("false" if self.false is None else "true", "is not named", "name both texts, or none")
         if self.true is not None:
             false, true = Category(column=self.column, levels=(self.false, self.true)).levels  # type: ignore[arg-type]
             object.__setattr__(self, "false", false)
@@ -426,7 +428,7 @@ class Bit:
             return self.category.reason(problem)
         if problem == MISSING:
             return f"{self.column}: is missing; {self.limit()}"
-        return f"{self.column}: is no bit; {self.limit()}, or texts that the file names: {_NAMED}"
+        return f"{self.column}: is not a bit; {self.limit()}, or texts that the file names: {_NAMED}"
 
 
     @property
@@ -435,7 +437,7 @@ class Bit:
         if texts are named, since a bad cell is called no level in this case.
         """
         return None if self.category is not None else (
-            f"is no bit (name its text: {_NAMED})", f"are no bits (name their texts: {_NAMED})")
+            f"is not a bit (name its text: {_NAMED})", f"are not bits (name their texts: {_NAMED})")
 
 
 _NAMED = 'true = "yes", false = "no"'

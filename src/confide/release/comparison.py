@@ -115,13 +115,14 @@ def compare(
     given = dict(releases or {})
     for name, outcome in given.items():
         if not isinstance(outcome, SimulatedOutcome):
-            raise InvalidInput("releases", f"{name!r} is no simulated outcome",
+            raise InvalidInput("releases", f"{name!r} is not a simulated outcome",
                                "the true errors of a release must stay secret")
     if schema is None and isinstance(data, Iterator):
-        raise InvalidInput("data", "is an iterator, which is read once", "give its blocks as one array or PackedBits")
+        raise InvalidInput("data", "is an iterator, which can be read only once",
+                           "give the records as one array or PackedBits")
     records: Any = records_of(data, schema, attributes=workload.attributes, one_hot=True)
     if isinstance(records, TrueAnswers):
-        raise InvalidInput("data", "are true answers", "the baselines read other counts too: give the records")
+        raise InvalidInput("data", "are true answers", "give the records, since the baselines read other counts too")
     # Bits that were found one-hot are as good as codes.
     true = replace(true_answers(records, workload), schema=schema)
     n = true.records
@@ -149,7 +150,7 @@ def compare(
         named = MWEM.for_budget(records=n, epsilon=epsilon, delta=delta, rounds=mwem_rounds, workload=workload,
                                 schema=schema)
         if named.cells > mwem_cells:
-            raise Refused(f"its histogram would have {named.cells:,} cells; at most {mwem_cells:,} were asked for")
+            raise Refused(f"its histogram would have {named.cells:,} cells; mwem_cells allows at most {mwem_cells:,}")
         methods["MWEM"] = (named, true)
     except Refused as error:  # its histogram does not fit into memory
         left_out["MWEM"] = error.reason

@@ -87,7 +87,7 @@ def drawn_a_round(
         f"{found.eta:g}, which take {found.samples * _DRAW / 2**30:,.1f} GiB of memory",
         [*tried("eta >= {eta}", again, eta=found.eta * math.sqrt(found.samples / _MOST)),
          *tried("rounds >= {rounds}", again, rounds=math.ceil(found.rounds * (found.samples / _MOST) ** (1 / 3))),
-         f"leave eta out too, which takes {ENOUGH:,} draws a round"])
+         f"leave out eta too, which takes {ENOUGH:,} draws a round"])
 
 
 def check_draws(samples: int) -> None:

@@ -131,26 +131,26 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
     rounds: Annotated[int, Parameter("rounds; each gives one synthetic record", symbol="T", at_least=1,
                                      at_most=MOST_ROUNDS)]
     samples: Annotated[int, Parameter("queries drawn in each round", symbol="s", at_least=1, at_most=MOST_SAMPLES)]
-    workload: Annotated[Workload | None, Parameter("queries; a plan needs none", symbol="k")] = None
-    schema: Annotated[Schema | None, Parameter("public columns that the attributes come from")] = None
+    workload: Annotated[Workload | None, Parameter("queries; a plan needs no queries", symbol="k")] = None
+    schema: Annotated[Schema | None, Parameter("public columns from which the attributes follow")] = None
     one_hot: Annotated[bool, Parameter("whether each synthetic record has exactly one attribute of each column with "
                                        "bins or levels")] = False
-    free: Annotated[FreeRule, Parameter("values of attributes in no drawn query: \"zeros\" where sparsity is public "
-                                        "knowledge, \"random\" or \"marginals\"")] = "zeros"
+    free: Annotated[FreeRule, Parameter("values of attributes that no drawn query uses: \"zeros\" if sparsity is "
+                                        "public knowledge, \"random\" or \"marginals\"")] = "zeros"
     marginal_rho: Annotated[float, Parameter("zCDP cost of all one-way marginals, with \"marginals\"",
                                              at_least=0)] = 0.0
     oracle: Oracle = field(default_factory=LocalSearch)
     seed: Annotated[int, Parameter("public seed of the oracle and of other public randomness", at_least=0)] = 0
     delta: Annotated[float, Parameter("delta at which epsilon is stated; 0 states no (epsilon, delta)", at_least=0,
                                       below=1)] = 0.0
-    calculator: Annotated[Calculator, Parameter("proof that adds up the draws; usually \"zcdp\", or \"pure\" where "
-                                                 "delta is 0")] = "zcdp"
+    calculator: Annotated[Calculator, Parameter("proof that adds up the draws; usually \"zcdp\", or \"pure\" if delta "
+                                                "is 0")] = "zcdp"
     failure_probability: Annotated[float, Parameter("probability that the accuracy bound fails", above=0,
                                                     below=1)] = 0.05
-    literal: Annotated[bool, Parameter("as files say it: False, and nothing else")] = False
+    literal: Annotated[bool, Parameter("always False in a campaign file")] = False
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="records", asks="the custodian's table"),)
-    share_depends_on: ClassVar[str] = "nothing: there are no shares, the records are public"
+    share_depends_on: ClassVar[str] = "participants get no shares, and the released records are public"
     mirrored: ClassVar[bool] = False
     """Whether both players of the game use the signs of the printed Algorithm 3, which are opposite to the usual signs.
     The distribution of the synthetic records does not depend on `mirrored`.
@@ -189,7 +189,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             raise InvalidInput("schema", f"has {self.schema.attributes} attributes",
                                f"the workload is over {self.workload.attributes}")
         if self.one_hot and self.workload.kind == "predicates":
-            raise InvalidInput("one_hot", "does not go with predicates", "they list their universe")
+            raise InvalidInput("one_hot", "cannot be combined with predicates",
+                               "predicates already list all possible records")
         if self.workload.width > _NARROW and (most := most_clauses(
                 self.workload.index, self.groups, self.workload.attributes)) > _MOST_CLAUSES:
             raise InvalidInput("workload", f"has a query that is {most:,} clauses on one-hot records",
@@ -306,7 +307,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             InvalidInput: the mechanism has no workload.
         """
         if self.workload is None:
-            raise InvalidInput("workload", "is missing", "a plan needs none, all else does")
+            raise InvalidInput("workload", "is missing", "only a plan works without a workload")
         return self.workload
 
     @cached_property
@@ -367,8 +368,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         board, satisfied = self._play(read, source, progress)
         failed = int(board.rounds.fell_back.sum())
         if failed:
-            warnings.warn(f"the oracle was of no use in {failed:,} of {self.rounds:,} rounds: their records are start "
-                          "records", PublicWarning, stacklevel=2)
+            warnings.warn(f"the oracle gave no usable record in {failed:,} of {self.rounds:,} rounds; these rounds "
+                          "have start records", PublicWarning, stacklevel=2)
         diagnostics = {}
         if not noise.release_safe:
             diagnostics = true_errors(satisfied / self.rounds, read.counts, self.records)
@@ -386,7 +387,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         if isinstance(records, TrueAnswers):
             answers, ones = records, None
             if self.free == "marginals":
-                raise InvalidInput("data", "true answers hold no one-way counts", "give the records themselves")
+                raise InvalidInput("data", "true answers have no one-way counts", "give the records themselves")
         else:
             answers, ones = true_answers(records, queries), self._one_way(records)
         check_answers(answers, queries, self.records, self.schema)
@@ -509,12 +510,12 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         """
         board = self._board(billboard)
         if (board.data_records, board.eta) != (self.records, self.eta):
-            raise InvalidInput("billboard", f"is of n = {board.data_records:,} and eta = {board.eta:g}",
-                               f"must be of {self.records:,} and {self.eta:g}")
+            raise InvalidInput("billboard", f"has n = {board.data_records:,} and eta = {board.eta:g}",
+                               f"must have n = {self.records:,} and eta = {self.eta:g}")
         if not board.even:
             raise InvalidInput("billboard.weights", "are not even")
         if (len(board.marginals) > 0) != (self.free == "marginals"):
-            raise InvalidInput("billboard.marginals", "do not go with the rule for free attributes")
+            raise InvalidInput("billboard.marginals", "do not fit the rule for free attributes")
         records = board.records.unpack()
         for t in range(1, self.rounds + 1):
             self._check_round(board, t, records[t - 1])
@@ -524,16 +525,16 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         where = f"billboard.rounds of round {t}"
         if len(samples.queries) and not (samples.queries[0] >= 0 and samples.queries[-1] < k
                                          and (np.diff(samples.queries) > 0).all() and (samples.weights != 0).all()):
-            raise InvalidInput(where, "no netted samples of the workload")
+            raise InvalidInput(where, "these are not net samples of the workload")
         cancelled = self.samples - int(np.abs(samples.weights).sum())
         drawn = -int(samples.weights[samples.weights < 0].sum()) + cancelled // 2
         if cancelled < 0 or cancelled % 2 or samples.constant != drawn:
-            raise InvalidInput(where, f"these are not {self.samples} draws")
+            raise InvalidInput(where, f"the samples do not add up to {self.samples} draws")
         if self.queries.kind == "predicates":
             best = _enumerated(self.queries, samples)
             value = best.value
             if (record != best.record).any():
-                raise InvalidInput(where, "the record is not the best one")
+                raise InvalidInput(where, "the record is not the best record")
         else:
             terms = self._terms(samples)
             value = terms.value(record)
@@ -541,14 +542,14 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             if (record != self._default(t, board.marginals))[free].any():
                 raise InvalidInput(where, "free attributes do not follow their rule")
             if any(int(record[members].sum()) != 1 for members in self.groups):
-                raise InvalidInput(where, "a record has not exactly one attribute of a column")
+                raise InvalidInput(where, "a record does not have exactly one attribute of each column")
         if value != int(board.rounds.values[t - 1]):
-            raise InvalidInput(where, "the record does not satisfy as many samples as it says")
+            raise InvalidInput(where, "the record does not satisfy the stated number of samples")
         bound = float(board.rounds.bounds[t - 1])
         if not value <= bound <= _clauses(samples):
-            raise InvalidInput(where, "its upper bound is below the value, or above all samples")
+            raise InvalidInput(where, "the upper bound is below the value, or above the number of samples")
         if bound < self._least_bound(samples, value):
-            raise InvalidInput(where, "its upper bound is lower than this oracle proves one",
+            raise InvalidInput(where, "the upper bound is lower than the bound that this oracle proves",
                                "must be all remaining samples, or the figure of a linear program")
 
     def _least_bound(self, samples: Netted, value: int) -> float:

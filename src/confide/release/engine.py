@@ -103,7 +103,7 @@ class Pushed:
         """The rows as bins, for `decode`. The columns in `more` are kept unchanged."""
         clash = set(self._bins) & set(more)
         if clash:
-            raise InvalidInput("id", f"{min(clash)!r} is a name of confide's own", "rename the column")
+            raise InvalidInput("id", f"{min(clash)!r} is a name that confide reserves", "rename the column")
         warn_of_guesses(self._table, [*(column.column for column in self._schema.columns), *more])
         found = Query(self._table.select(**self._bins, **{name: self._table[name] for name in more}), own=True)
         found.ordered = self._ordered

@@ -157,7 +157,7 @@ def mean_gap(values: ArrayLike, bounds: ArrayLike, samples: int) -> float:
     """
     gaps = np.asarray(bounds, dtype=np.float64) - np.asarray(values, dtype=np.float64)
     if not (gaps >= -1e-6).all():  # what a solver's bound may miss by
-        raise InvalidInput("bounds", "one is below the value of its round")
+        raise InvalidInput("bounds", "a bound is below the value of its round")
     return float(np.maximum(gaps, 0.0).mean()) / whole("samples", samples, at_least=1)
 
 

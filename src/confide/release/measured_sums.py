@@ -167,7 +167,8 @@ class Sums:
     def _step(self) -> None:
         self._steps += 1
         if self._steps > _MOST_STEPS:
-            raise InvalidInput("queries", "one asks for too many combinations of cells", "ask for fewer at once")
+            raise InvalidInput("queries", "a query needs too many combinations of cells",
+                               "ask for fewer combinations in one query")
 
     def _split(self, key: _Key, done: int) -> Parts | None:
         """The least noisy sum that splits the query by its next column: a sum over the allowed cells of the column, or

@@ -108,8 +108,9 @@ class MWEMBillboard(Billboard):
             block = np.where(workload.index >= 0, histogram.blocks.block_of[workload.index], -1)
             lone = np.where(block < 0, block.max(axis=1, initial=-1)[:, None], block)
             if (lone != lone[:, :1]).any():
-                raise InvalidInput("workload", "has a query across blocks that are averaged one by one",
-                                   "the replay's histogram answers it")
+                raise InvalidInput("workload", "has a query across blocks, but the release averages each block "
+                                               "separately",
+                                   'a release with form = "replay" answers such a query')
         return histogram.answers(workload)
 
     def rows(self, schema: Schema, count: int | None = None) -> pa.Table:
@@ -132,7 +133,7 @@ class MWEMBillboard(Billboard):
         if self.schema is None:
             return bits_table(self.bits(count), schema)
         if schema != self.schema:
-            raise InvalidInput("schema", "is another than the release's", "must be the columns of its plan")
+            raise InvalidInput("schema", "differs from the schema of the release", "must be the columns of its plan")
         return self._codes(count).table()
 
     def bits(self, count: int | None = None) -> PackedBits:
@@ -166,7 +167,7 @@ class MWEMBillboard(Billboard):
     def _codes(self, count: int | None) -> Codes:
         histogram = self._play.histogram
         if not isinstance(histogram, ColumnHistogram):
-            raise InvalidInput("schema", "is of bits alone", "the histogram has no columns")
+            raise InvalidInput("schema", "has only bits", "the histogram has no columns")
         return Codes(schema=histogram.blocks.schema, cells=histogram.rows(self._size(count)))
 
     @cached_property
@@ -329,10 +330,11 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
 
     records: Annotated[int, Parameter("records of the data, a public number", at_least=1, at_most=_MOST)]
     workload: Annotated[Workload, Parameter("queries, which are public", symbol="k")]
-    rounds: Annotated[int, Parameter("queries that are chosen and measured, one a round", symbol="T", at_least=1)]
+    rounds: Annotated[int, Parameter("number of queries that the run chooses and measures, one in each round",
+                                     symbol="T", at_least=1)]
     epsilon: Annotated[float, Parameter("privacy loss of the whole run", unit="nats", above=0)]
     form: Annotated[Form, Parameter("how the histogram is updated: \"replay\" or \"analysed\"")] = "replay"
-    passes: Annotated[int, Parameter("repetitions of the past updates in a round of a replay, at most",
+    passes: Annotated[int, Parameter("largest number of repetitions of the past updates in a round of a replay",
                                      at_least=1)] = 100
     failure_probability: Annotated[float, Parameter("probability that the certificate fails", above=0,
                                                     below=1)] = 0.05
@@ -349,7 +351,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         check_parts(self.workload, self.schema)
         if len(self.workload) > _MOST_ITEMS:
             raise InvalidInput("workload", f"{len(self.workload):,} queries are too many",
-                               f"a selection is from at most {_MOST_ITEMS:,}")
+                               f"a selection can have at most {_MOST_ITEMS:,}")
         if (work := self._work) > MOST_WORK:
             raise Refused(f"{self.rounds:,} rounds over {self.cells:,} cells take about {work:.2g} updates of a cell",
                           f"at most {MOST_WORK:.2g}: fewer rounds or passes, or queries on fewer columns together")

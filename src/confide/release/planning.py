@@ -45,7 +45,8 @@ __all__ = ["Prediction", "ReleasePlan", "candidates", "dual_query", "plan", "pre
 
 # ---- predicted
 
-LAW, RULE, NOTHING = "the law of the noise", "a rule of thumb from measured runs", "nothing: it depends on the data"
+LAW, RULE, NOTHING = "the law of the noise", "a rule of thumb from measured runs", ("no basis: the error depends on "
+                                                                                    "the data")
 TIES = f"{RULE}; beyond the noise, it depends on the relation between columns, which is not public"
 
 HOPELESS = 0.25
@@ -306,10 +307,10 @@ class ReleasePlan(Plan[Advised]):
 
     def _not_chosen(self, other: Prediction) -> str:
         if other.uncut > self.prediction.uncut:
-            return "its errors are predicted to be larger"
+            return "its predicted errors are larger"
         if self.method in _ROWS and other.method not in _ROWS:
-            return "it gives no rows"
-        return "its errors are a rule of thumb, and those of noise are known before the run"
+            return "it releases no rows"
+        return "its errors follow from a rule of thumb, while the errors of noise are known before the run"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -377,7 +378,7 @@ def plan(
     if not able:
         why = "; ".join(f"{each.method}: {each.refused or 'gives no rows'}" for each in found)
         raise Refused(f"no method releases {len(workload):,} answers about {n:,} records at epsilon = {epsilon:g}, "
-                      f"delta = {delta:g} ({why})", "spend more, or ask fewer queries")
+                      f"delta = {delta:g} ({why})", "choose a larger epsilon, or ask fewer queries")
     best = min(able, key=lambda each: each.uncut * (1.0 if each.certain else _PREFERENCE))
     ordered = tuple(sorted(found, key=lambda each: (each.mechanism is None, each.average, each.uncut)))
     return ReleasePlan(method=best.method, mechanism=_there(best), predictions=ordered,
@@ -397,7 +398,7 @@ def candidates(
                                                          schema=schema), gaussian if pure else ""),
         _try("laplace", lambda: NoisyAnswers(records=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0,
                                              law="laplace"),
-             "" if pure else "is the weaker noise for many answers; it is for delta = 0"),
+             "" if pure else "has larger errors for many answers; use it only with delta = 0"),
         _try("mwem", lambda: _mwem(schema, n, workload, epsilon, delta)),
         _try("dual-query", lambda: dual_query(schema, n, workload, epsilon, delta)),
     )
@@ -444,7 +445,7 @@ def _mwem(schema: Schema, n: int, workload: Workload, epsilon: float, delta: flo
     named = MWEM.for_budget(records=n, epsilon=epsilon, delta=delta, workload=workload, schema=schema)
     if named.cells > _CELLS:
         raise Refused(f"its histogram would have {named.cells:,} cells, and take minutes",
-                      f"ask for it by name; it is advised up to {_CELLS:,}")
+                      f"to use it, ask for it by name; the advice names it up to {_CELLS:,} cells")
     return named
 
 
@@ -463,20 +464,21 @@ def _reasons(
 ) -> list[str]:
     k, m = len(workload), len(schema.columns)
     found = [_WHY[best.method].format(k=f"{k:,}", m=f"{m:,}", n=f"{n:,}", d=f"{schema.attributes:,}")]
-    found.append(f"Its answers will be off by about {best.average:.2g} on average, the worst by {best.largest:.2g} "
-                 f"({best.basis}).")
+    found.append(f"The error of its answers will be about {best.average:.2g} on average and {best.largest:.2g} at "
+                 f"worst ({best.basis}).")
     found.extend(_doubts(best))
     rest = [each for each in ordered if each.mechanism is not None and each is not best]
     if rest:
         second = rest[0]
         if best.certain and not second.certain and second.uncut < best.uncut:
-            found.append(f"{second.method} is predicted to be about as good, by {second.basis}; noise is preferred, "
-                         "since its errors are known before the run.")
-        also = "; rows were asked for, which it does not give" if rows and second.method not in _ROWS else ""
+            found.append(f"{second.method} has about the same predicted errors, by {second.basis}. The advice prefers "
+                         "noise, since the errors of noise are known before the run.")
+        also = "; it does not release the requested rows" if rows and second.method not in _ROWS else ""
         found.append(f"Next: {second.method}, about {second.average:.2g} on average and {second.largest:.2g} at worst"
                      f"{also}.")
     if delta == 0:
-        found.append("With delta = 0 nothing Gaussian can run; a delta above 0 would admit more exact methods.")
+        found.append("With delta = 0, no method with Gaussian noise can run. A delta above 0 would allow more exact "
+                     "methods.")
     found.extend(f"{each.method} was left out: {each.refused}." for each in ordered
                  if each.mechanism is None and each.method != "laplace" and each.refused and delta > 0)
     return found
@@ -485,20 +487,21 @@ def _reasons(
 def _doubts(best: Prediction) -> list[str]:
     found = []
     if best.hopeless:
-        found.append("At these sizes no method says anything: answers that read no data are as good. Spend more, or "
-                     "ask about more records.")
+        found.append("At these sizes, no method is useful: answers without any data would be as good. Choose a larger "
+                     "epsilon, or ask about more records.")
     if isinstance(best.mechanism, MarginalFit) and (m := len(best.mechanism.schema.columns)) > _QUICK:
         found.append(f"All pairs of {m} columns take a minute or more to fit.")
     return found
 
 
 _WHY = {
-    "marginal-fit": "{m} columns are few enough to measure tables of two or three of them; a population that is fitted "
-                    "to the tables answers all {k} queries, and any others.",
-    "gaussian": "{k} queries about {n} records are few: noise of its own on every answer costs less than a model of "
-                "the whole table, and leaves no error but the noise.",
-    "laplace": "{k} queries about {n} records are few: noise of its own on every answer leaves no error but the noise.",
-    "mwem": "{d} attributes are few enough to keep a histogram over all records that can be.",
-    "dual-query": "{m} columns, or {k} queries, are too many for tables and for noise on every answer: few synthetic "
-                  "records, found by a game against the queries, need neither.",
+    "marginal-fit": "With {m} columns, a run can measure tables of two or three columns. A population that is fitted "
+                    "to the tables answers all {k} queries, and any other queries.",
+    "gaussian": "{k} queries about {n} records are few: separate noise on every answer costs less than a model of the "
+                "whole table, and the noise is the only error.",
+    "laplace": "{k} queries about {n} records are few: with separate noise on every answer, the noise is the only "
+               "error.",
+    "mwem": "With {d} attributes, a run can keep a histogram over all possible records.",
+    "dual-query": "{m} columns, or {k} queries, are too many for tables and for noise on every answer. A few synthetic "
+                  "records, which a game against the queries finds, need neither tables nor noise on answers.",
 }

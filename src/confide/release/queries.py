@@ -123,7 +123,8 @@ def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.
     if bits is None:
         return found, np.ones(found.shape, np.bool_) if said is None else said
     if said is not None and not said.all():
-        raise InvalidInput("bits", "are given, and an attribute is named negated", "say it in one way")
+        raise InvalidInput("bits", "are given, and an attribute is also negated by name",
+                           "use either bits or negated names")
     if not isinstance(bits, np.ndarray):
         if not _is_sequence(bits) or not all(map(_is_sequence, bits)):
             raise InvalidInput("bits", "are no rows", "must be a sequence of bits for each query")
@@ -140,7 +141,7 @@ def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.
 def _literals(number: int, query: Any, schema: Schema | None) -> list[tuple[int, bool]]:
     """Pairs of attribute and required bit of a query's literals. A plain number requires its attribute to be on."""
     if not _is_sequence(query):
-        raise InvalidInput(f"index[{number}]", f"{query!r} is no query", "must be a sequence of attributes")
+        raise InvalidInput(f"index[{number}]", f"{query!r} is not a query", "must be a sequence of attributes")
     found: list[tuple[int, bool]] = []
     for each in query:
         if isinstance(each, str):
@@ -186,7 +187,7 @@ def _rows(rows: list[list[int]], fill: int, field: str = "index", kind: type = n
         for place, row in enumerate(rows):
             found[place, : len(row)] = row
     except (TypeError, ValueError, OverflowError, np.ma.MaskError):
-        raise InvalidInput(field, f"row {place} holds another thing than numbers in range") from None
+        raise InvalidInput(field, f"row {place} has entries that are not numbers in range") from None
     return found
 
 
@@ -295,12 +296,12 @@ def random_queries(
     sizes = np.bincount(column_of) if distinct_columns else np.ones(d, np.int64)
     if width > len(sizes):
         what = "columns" if distinct_columns else "attributes"
-        raise InvalidInput("width", f"{width} is more than the {len(sizes)} {what}", "there are only 0 such queries")
+        raise InvalidInput("width", f"{width} is more than the {len(sizes)} {what}", "there are no such queries")
     patterns = 2 if signed else 1
     widths = [width] if distinct_columns else range(1 + (parity and width % 2 == 0), width + 1, 1 + parity)
     total = sum(_elementary(sizes, each) * patterns**each for each in widths)
     if count > total:
-        raise InvalidInput("count", f"there are only {total} such queries", "ask for fewer, or for wider ones")
+        raise InvalidInput("count", f"there are only {total} such queries", "ask for fewer or wider queries")
     generator = study_generator(seed, "workload")
     if distinct_columns and 2 * count > total:
         index, bits = all_queries(domain, range(width, width + 1), not signed)

@@ -545,7 +545,7 @@ def net(positions: NDArray[np.int64], queries: int) -> Netted:
     """
     k = whole("queries", queries, at_least=1)
     if len(positions) and not (positions.min() >= 0 and positions.max() < 2 * k):
-        raise InvalidInput("positions", "one is no query", f"must be in 0..{2 * k - 1}")
+        raise InvalidInput("positions", "an entry is not a query", f"must be in 0..{2 * k - 1}")
     negated = positions >= k
     found, inverse = np.unique(np.where(negated, positions - k, positions), return_inverse=True)
     weights = np.zeros(len(found), dtype=np.int64)
@@ -564,5 +564,5 @@ def check_exact(rounds: int, n: int, eta: float) -> None:
     positive("eta", eta, at_most=2.0**40)
     rounds, n = whole("rounds", rounds, at_least=1), whole("n", n, at_least=1)
     if rounds * n >= EXACT:
-        raise InvalidInput("rounds", f"{rounds:,} rounds of {n:,} records are beyond exact integers",
+        raise InvalidInput("rounds", f"{rounds:,} rounds of {n:,} records exceed the exact integers of 64-bit floats",
                            "rounds times n must be below 2^52")

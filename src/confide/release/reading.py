@@ -26,7 +26,8 @@ __all__ = ["Batch", "HeldTable", "encode_batch", "read_codes", "read_records", "
 _ROWS = 65536
 _MOST_RECORDS = 1 << 62
 _REMEDY = ('or encode the table first with schema.encode(table, records=n, unusable="null", rejected=lost), where '
-           "lost = {}: it counts such rows as the null record and lists them, for you to read before a release")
+           "lost = {}: this counts such rows as the null record and lists them, so that you can read the list before a "
+           "release")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,7 @@ def _with_names(schema: Schema, table: Any) -> Any:
     named texts, like `Schema.bits`.
     """
     if isinstance(table, Codes):
-        raise InvalidInput("table", "Codes are encoded already", "use them as they are")
+        raise InvalidInput("table", "the records are Codes, which are encoded already", "use the Codes directly")
     if isinstance(table, str | bytes) or not isinstance(table, np.ndarray | Sequence | PackedBits):
         return table
     if all(isinstance(column, Bit) and column.category is None for column in schema.columns):
@@ -107,8 +108,8 @@ def _with_names(schema: Schema, table: Any) -> Any:
     names = ", ".join(column.column for column in schema.columns[:4]) + (", ..." if len(schema.columns) > 4 else "")
     raise InvalidInput("table", f"{type(table).__name__} has no column names",
                        f"must be a table with the columns {names}, such as a mapping of names to values; rows of one "
-                       "bit for each attribute go into true_answers or DualQuery as PackedBits.pack(bits), and here "
-                       "where the schema is of bits alone")
+                       "bit for each attribute go into true_answers or DualQuery as PackedBits.pack(bits), and, for a "
+                       "schema of bits only, into this function")
 
 
 def _cell_by_cell(rows: Any) -> np.ndarray:
@@ -145,10 +146,10 @@ def _read(
         refuse(schema, refused)
         if strangers:
             raise InvalidInput("records", "the table has rows beyond the records, or two of one record",
-                               'correct the table, or say unusable="null"')
+                               'correct the table, or set unusable="null"')
         if seen < least:
             raise InvalidInput("records", f"the table has rows for {seen:,} of n = {least:,}",
-                               "correct one of them; unusable='null' counts missing rows as the null record")
+                               "correct the table or n; unusable='null' counts missing rows as the null record")
 
 
 def refuse(schema: Schema, column: int) -> None:
@@ -174,7 +175,7 @@ def read_codes(
     if roster is None:
         found = [(batch.cells, batch.usable) for batch in read_records(schema, table, None, id, unusable, rejected)]
         if not sum(len(cells) for cells, _ in found):
-            raise InvalidInput("table", "has no rows", "must have at least one, or say how many records there are")
+            raise InvalidInput("table", "has no rows", "must have at least one block, or give the number of records")
         return (Codes(schema=schema, cells=np.concatenate([cells for cells, _ in found])),
                 sum(usable for _, usable in found))
     try:

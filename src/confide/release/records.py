@@ -353,7 +353,7 @@ class Codes:
         if not len(cells):
             raise InvalidInput("cells", "there is no record", "must be at least one")
         if np.any(cells.max(axis=0) >= np.array(self.schema.sizes)):
-            raise InvalidInput("cells", "a cell is beyond its column's size")
+            raise InvalidInput("cells", "a cell is not below the size of its column")
         object.__setattr__(self, "cells", np.ascontiguousarray(cells))
 
     def __repr__(self) -> str:

@@ -172,7 +172,7 @@ def _weight(schema: Schema) -> str:
 
 def _board(board: Billboard, kind: type[B]) -> B:
     if not isinstance(board, kind):
-        raise InvalidInput("billboard", f"{type(board).__name__} is no {kind.__name__}")
+        raise InvalidInput("billboard", f"{type(board).__name__} is not a {kind.__name__}")
     return board
 
 
@@ -202,14 +202,15 @@ def more_rows(schema: Schema, method: str, board: Billboard, count: int) -> pa.T
         raise InvalidInput("count", f"{count:,} rows are too many", f"must be at most {MOST_ROWS:,}")
     table = synthetic_rows(board, schema, count)
     if table is None:
-        raise Refused(f"the method {method!r} released answers alone, and no rows follow from them",
+        raise Refused(f"the method {method!r} released only answers, from which no rows follow",
                       'rows follow from a release by "marginal-fit", "mwem", "dual-query" or "reweighted"')
     if isinstance(board, SyntheticRecords):
         if count > len(board):
-            raise InvalidInput("count", f"{count:,} are more than the {len(board):,} records of the release",
-                               "more rows would only repeat them")
+            raise InvalidInput("count", f"{count:,} rows are more than the {len(board):,} records of the release",
+                               "ask for at most this number, since more rows would only repeat records")
         if not board.even and count < len(board):
-            raise InvalidInput("count", f"the records of this release have weights: {count:,} of them are no sample",
+            raise InvalidInput("count", f"the records of this release have weights, so {count:,} of them are not a "
+                                        "sample",
                                f"must be all {len(board):,}")
         if count < len(board):  # the first rounds' records are not like the others: take some of all, by a public seed
             table = table.take(pa.array(np.sort(study_generator(0, "some rows").permutation(len(board))[:count])))
@@ -244,8 +245,9 @@ def more_answers(
     measured = isinstance(board, NoisyBillboard)
     if board.workload.kind != "conjunctions" if measured else not isinstance(
             board, FittedMarginals | SyntheticRecords | MWEMBillboard | IndependentBillboard):
-        raise Refused(f"the method {method!r} released the answers to its own queries alone",
-                      'others follow from a release by "marginal-fit", "mwem", "dual-query", "reweighted" or "product"')
+        raise Refused(f"the method {method!r} released only the answers to its own queries",
+                      'other answers follow from a release by "marginal-fit", "mwem", "dual-query", "reweighted" or '
+                      '"product"')
     if not 0 < len(queries) <= MOST_QUERIES:
         raise InvalidInput("queries", f"{len(queries):,} of them", f"must be 1 to {MOST_QUERIES:,}")
     asked = [_one(schema, split(schema, each) if isinstance(each, str) else each, number)

@@ -90,7 +90,7 @@ class ReweightedRecords(SyntheticRecords):
         for name in ("chosen", "measured"):
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.dtype != np.int64 or array.shape != self.chosen.shape:
-                raise InvalidInput(name, "is no array of its shape", "must be int64 (m,)")
+                raise InvalidInput(name, "does not have the expected type and shape", "must be int64 (m,)")
 
     @property
     def unweighted(self) -> SyntheticRecords:
@@ -169,30 +169,31 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
 
     dual_query: Annotated[DualQuery, Parameter("game that gives the records, with its workload")]
     rho_mea: Annotated[float, Parameter("zCDP cost of the measurements", above=0)]
-    measured: Annotated[int | None, Parameter("queries that are measured; None chooses by their noise", symbol="m",
+    measured: Annotated[int | None, Parameter("number of measured queries; None chooses it by the noise", symbol="m",
                                               at_least=1)] = None
-    selection: Annotated[Selection, Parameter("how they are chosen: \"public\", \"transcript\" or "
+    selection: Annotated[Selection, Parameter("rule that chooses the measured queries: \"public\", \"transcript\" or "
                                               "\"private\"")] = "public"
-    rho_sel: Annotated[float, Parameter("zCDP cost of the choices; 0 unless these are \"private\"", at_least=0)] = 0.0
+    rho_sel: Annotated[float, Parameter("zCDP cost of the choices; 0 unless the rule is \"private\"", at_least=0)] = 0.0
     listed: Annotated[tuple[int, ...] | None, Parameter(
         'positions in the workload, fixed before the run, with "public"', at_least=0)] = None
     rule: SelectionRule = field(default_factory=MostDrawn)
     seed: Annotated[int, Parameter("public seed of the choice", at_least=0)] = 0
-    prior: Annotated[float | None, Parameter("weight of even weights in the fit; None for 100 a round", symbol="lambda",
+    prior: Annotated[float | None, Parameter("weight of the uniform weights in the fit; None for 100 in each round",
+                                             symbol="lambda",
                                              above=0)] = None
     delta: Annotated[float, Parameter("delta at which epsilon is stated; 0 states none", at_least=0, below=1)] = 0.0
     failure_probability: Annotated[float, Parameter("probability that the bound of the measured queries fails",
                                                     above=0, below=1)] = 0.05
 
     phases: ClassVar[tuple[Phase, ...]] = (Phase(name="records", asks="the custodian's table"),)
-    share_depends_on: ClassVar[str] = "nothing: there are no shares, the records are public"
+    share_depends_on: ClassVar[str] = "participants get no shares, and the released records are public"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         settle(self)
         k = len(self.dual_query.queries)
         if self.selection == "private" and not self.rho_sel:
-            raise NotGuaranteed("a selection by true errors", "no budget pays for it", "give rho_sel > 0")
+            raise NotGuaranteed("a selection by true errors", "no budget pays for the selection", "give rho_sel > 0")
         if self.selection != "private" and self.rho_sel:
             raise InvalidInput("rho_sel", f"{self.rho_sel:g} selects nothing", "belongs to selection='private'")
         if isinstance(self.rule, type):
@@ -205,7 +206,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
             raise InvalidInput("measured", f"{self.measured:,} are too many", f"the workload has {k:,} queries")
         if self.count < 1:
             raise Refused(f"rho_mea = {self.rho_mea:.3g} does not measure one query of {self.records:,} records to a "
-                          f"standard deviation of {TARGET:g} n", "spend more on measurements, or name `measured`")
+                          f"standard deviation of {TARGET:g} n", "choose a larger rho_mea, or set `measured`")
         if self.count > (most := most_targets(self.dual_query.rounds)):
             raise Refused(f"{self.dual_query.rounds:,} records are to be fitted to {self.count:,} measurements, which "
                           "takes hours", f"at most {most:,} by `measured`, or fewer rounds")
@@ -217,13 +218,14 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         listed = () if self.listed is None else tuple(map(int, self.listed))  # also of an array
         object.__setattr__(self, "listed", listed)
         if self.selection != "public":
-            raise InvalidInput("listed", "is of no use", "belongs to selection='public'")
+            raise InvalidInput("listed", "gives no usable choice", "belongs to selection='public'")
         if not listed or len(set(listed)) < len(listed):
             raise InvalidInput("listed", "is empty, or names a query twice", "must be different positions")
         if max(listed) >= k:
             raise InvalidInput("listed", "names no query", f"must be in 0..{k - 1}")
         if self.measured not in (None, len(listed)):
-            raise InvalidInput("measured", f"{self.measured} with {len(listed)} listed", "leave it out")
+            raise InvalidInput("measured", f"{self.measured} differs from the {len(listed)} listed queries",
+                               "leave it out")
 
     @classmethod
     @renamed(n="records", beta="failure_probability")
@@ -281,7 +283,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                 not math.isclose(math.fsum(parts), 1.0, abs_tol=1e-9) or not parts[0] or not parts[2]:
             raise InvalidInput("shares", f"{parts!r}", "must be three parts that sum to 1, the first and last above 0")
         if bool(parts[1]) != (selection == "private"):
-            raise InvalidInput("shares", f"{parts[1]:g} for a {selection} selection", "only a private one costs")
+            raise InvalidInput("shares", f"{parts[1]:g} for a {selection} selection",
+                               "only a private selection has a cost")
         rho_sel = parts[1] * total
         marginal_rho = 0.0
         if others.get("free") == "marginals":
@@ -445,10 +448,11 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                                   measured=measured)
         certificate = self.certify(board)
         if certificate.overfitted:
-            warnings.warn(f"the weights are {certificate.shift:.2f} from even ones: {self.count} measurements bend "
-                          f"{len(board)} records; measure more, or take a larger prior", PublicWarning, stacklevel=2)
+            warnings.warn(f"the weights differ by {certificate.shift:.2f} from uniform weights: {self.count} "
+                          f"measurements are few for {len(board)} records. Measure more queries, or choose a larger "
+                          "prior", PublicWarning, stacklevel=2)
         if not certificate.fitted:
-            warnings.warn("no weights were found that fit the measurements: they are even", PublicWarning, stacklevel=2)
+            warnings.warn("no weights fit the measurements, so the weights are uniform", PublicWarning, stacklevel=2)
         diagnostics: dict[str, float] = {}
         if not noise.release_safe:
             plain = true_errors(played.answers(workload), counts, self.records)
@@ -469,7 +473,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
             if strict:
                 raise
             # The records are paid for. What the rule saw is public, so its failure may be reported.
-            warnings.warn(f"the rule was of no use ({type(error).__name__}): the queries are those of the public seed",
+            warnings.warn(f"the rule has failed ({type(error).__name__}), so the public seed chose the queries",
                           PublicWarning, stacklevel=3)
             return self._drawn_publicly()
 
@@ -486,7 +490,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         k, chosen = len(self.workload), np.asarray(self.rule.choose(transcript, self.count))
         if chosen.shape != (self.count,) or chosen.dtype.kind not in "iu" or len(np.unique(chosen)) < self.count or \
                 chosen.min() < 0 or chosen.max() >= k:
-            raise InvalidInput("rule", "does not name as many different queries", f"must be {self.count} of {k}")
+            raise InvalidInput("rule", "does not name the planned number of different queries",
+                               f"must be {self.count} of {k}")
         return chosen.astype(np.int64)
 
     def _try_rule(self) -> None:
@@ -578,7 +583,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         chosen = billboard.chosen
         if chosen.shape != (self.count,) or len(np.unique(chosen)) < self.count or chosen.min() < 0 or \
                 chosen.max() >= len(self.workload):
-            raise InvalidInput("billboard.chosen", "are not as many different queries", f"must be {self.count}")
+            raise InvalidInput("billboard.chosen", "do not have the planned number of different queries",
+                               f"must be {self.count}")
         return billboard
 
 

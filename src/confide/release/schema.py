@@ -142,17 +142,17 @@ class Schema:
         seen: set[str] = set()
         for column in self.columns:
             if not isinstance(column, Binned | Levels | Bit):
-                raise InvalidInput("columns", f"{type(column).__name__} is no role", "must be Binned, Levels or Bit")
+                raise InvalidInput("columns", f"{type(column).__name__} is not a role", "must be Binned, Levels or Bit")
             if column.column in seen:
                 raise InvalidInput("columns", f"{column.column!r} stands twice")
             seen.add(column.column)
         if len(set(self.names)) < len(self.names):
             twice = min(name for name in self.names if self.names.count(name) > 1)
-            raise InvalidInput("columns", f"two attributes are called {twice!r}", "give a column another name")
+            raise InvalidInput("columns", f"two attributes have the name {twice!r}", "give a column another name")
         texts = Counter([*self.names, *self.negated])
         if len(texts) < 2 * len(self.names):
             twice = min(text for text, count in texts.items() if count > 1)
-            raise InvalidInput("columns", f"{twice!r} would say two things", "give a column another name")
+            raise InvalidInput("columns", f"{twice!r} would have two meanings", "give a column another name")
 
     @classmethod
     def bits(cls, count: int) -> Schema:
@@ -257,10 +257,12 @@ class Schema:
         role, start = self.columns[number], int(self.starts[number])
         values, problems = role.encode([value])
         if problems[0]:
-            raise InvalidInput(column, f"{value!r} is none of its values", role.limit())
+            raise InvalidInput(column, f"{value!r} is not one of its values", role.limit())
         if isinstance(role, Bit):
             if not values[0]:
-                raise InvalidInput(column, "false sets no attribute", "ask for the true one with the bit False")
+                raise InvalidInput(column, "the value false has no attribute",
+                                   "ask for the attribute of true, with the bit "
+                                                                      "False")
             return start
         return start + int(values[0])
 
@@ -313,7 +315,7 @@ class Schema:
         """
         found = self.literals(text)
         if len(found) > 1:
-            raise InvalidInput("attribute", f"{text!r} is a set of bins or levels, and no single attribute",
+            raise InvalidInput("attribute", f"{text!r} is a set of bins or levels, not a single attribute",
                                "Workload.conjunctions takes it")
         return found[0]
 
@@ -439,9 +441,9 @@ class Schema:
         codes, usable = read_codes(self, table, records, id, unusable, rejected)
         lost = codes.records - usable
         if lost > MOST_UNUSABLE * codes.records:
-            warnings.warn(f"{lost:,} of {codes.records:,} records have no usable row and count as the null record: a "
-                          "release of them says nothing about these people. `rejected` lists the rows and their "
-                          "faults. This follows from private records", stacklevel=2)
+            warnings.warn(f"{lost:,} of {codes.records:,} records have no usable row and count as the null record, so "
+                          "a release says nothing about these people. `rejected` lists the rows and their faults. This "
+                          "message follows from private records", stacklevel=2)
         return codes
 
 

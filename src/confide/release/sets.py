@@ -55,7 +55,7 @@ def set_literals(schema: Schema, text: str) -> tuple[tuple[int, bool], ...] | No
         inside = [each for each in reachable if (each in named) != bool(found[1])]
         if not inside or len(inside) == len(reachable):
             raise InvalidInput("attribute", f"{text!r} holds for {'every record' if inside else 'no record'}",
-                               "leave it out" if inside else "ask for at least one bin or level that can be reached")
+                               "leave it out" if inside else "ask for at least one bin or level that a record can have")
         start = int(schema.starts[place])
         if len(inside) == 1:
             return ((start + inside[0], True),)
@@ -88,7 +88,7 @@ def _refuse_comparison(schema: Schema, text: str) -> None:
     low, high = _side(edges, value, found[1])
     closing = "]" if high == column.count else ")"
     word = "not in" if found[1] == "!=" else "in"
-    raise InvalidInput("attribute", f"{text!r} compares, and a literal asks for whole bins",
+    raise InvalidInput("attribute", f"{text!r} is a comparison, but a literal must ask for whole bins",
                        f"ranges are written like '{column.column} {word} [{column.cuts[low]}, "
                        f"{column.cuts[high]}{closing}', with edges of bins")
 
@@ -111,7 +111,7 @@ def _side(edges: list[float], value: float, sign: str) -> tuple[int, int]:
 def _range(column: Binned, text: str, body: str) -> set[int]:
     found = _RANGE.fullmatch(body)
     if found is None or found[1] != "[":
-        raise InvalidInput("attribute", f"{text!r} is no range", f"must be written like {column.names[0]!r}")
+        raise InvalidInput("attribute", f"{text!r} is not a range", f"must be written like {column.names[0]!r}")
     edges = [float(cut) for cut in column.cuts]
     low, high = (_edge(column, edges, text, number) for number in found.group(2, 3))
     if not low < high:
@@ -119,7 +119,7 @@ def _range(column: Binned, text: str, body: str) -> set[int]:
     closing = "]" if high == column.count else ")"
     if found[4] != closing:
         meant = f"{text[: -len(body)]}[{column.cuts[low]}, {column.cuts[high]}{closing}"
-        raise InvalidInput("attribute", f"{text!r} does not end where a bin does",
+        raise InvalidInput("attribute", f"{text!r} does not end at the edge of a bin",
                            f"did you mean {meant!r}? only the last bin holds its upper edge")
     return set(range(low, high))
 
@@ -134,24 +134,24 @@ def _edge(column: Binned, edges: list[float], text: str, number: str) -> int:
     above = bisect_right(edges, value) if edges[0] < value < edges[-1] else 0
     limit = (f"it lies between {column.cuts[above - 1]} and {column.cuts[above]}" if above else
              f"they run from {column.cuts[0]} to {column.cuts[-1]}")
-    raise InvalidInput("attribute", f"{text!r}: {number} is no edge of a bin of {column.column}", limit)
+    raise InvalidInput("attribute", f"{text!r}: {number} is not an edge of a bin of {column.column}", limit)
 
 
 def _levels(column: Levels, text: str, body: str) -> set[int]:
     if not (body.startswith("{") and body.endswith("}")):
-        raise InvalidInput("attribute", f"{text!r} is no list of levels",
+        raise InvalidInput("attribute", f"{text!r} is not a list of levels",
                            f"must be written like '{column.column} in {{{', '.join(column.levels[:2])}}}'")
     named = _listed(column, body[1:-1])
     for each in named:
         if each not in column.levels:
-            quotes = "; one with a comma stands in double quotes" if any(map(_needs_quotes, column.levels)) else ""
-            raise InvalidInput("attribute", f"{text!r}: {each!r} is no level of {column.column}",
+            quotes = "; put a level with a comma into double quotes" if any(map(_needs_quotes, column.levels)) else ""
+            raise InvalidInput("attribute", f"{text!r}: {each!r} is not a level of {column.column}",
                                did_you_mean(each, column.levels, column.limit()) + quotes)
     places = [column.levels.index(each) for each in named]
     bins = {int(column.bin_of[place]) for place in places}
     for level, found in zip(column.levels, column.bin_of.tolist(), strict=True):
         if found in bins and level not in named:
-            raise InvalidInput("attribute", f"{text!r} splits a bin, which {level!r} lies in too",
+            raise InvalidInput("attribute", f"{text!r} splits a bin, since {level!r} is in the same bin",
                                "name all levels of a bin")
     return bins
 

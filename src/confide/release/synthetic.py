@@ -68,9 +68,10 @@ class Rounds:
         ):
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != (size,):
-                raise InvalidInput(f"rounds.{name}", "is no array of its shape", f"must be {np.dtype(kind)} ({size},)")
+                raise InvalidInput(f"rounds.{name}", "does not have the expected type and shape",
+                                   f"must be {np.dtype(kind)} ({size},)")
         if rounds and not (self.ends[-1] == drawn and self.ends[0] >= 0 and (np.diff(self.ends) >= 0).all()):
-            raise InvalidInput("rounds.ends", "do not cut the samples into rounds")
+            raise InvalidInput("rounds.ends", "do not split the samples into rounds")
 
     def __len__(self) -> int:
         """The number of rounds, T."""

@@ -89,7 +89,7 @@ class Workload:
 
     def _check_truth(self) -> None:
         if self.attributes > MOST_UNIVERSE:
-            raise InvalidInput("attributes", f"a universe of 2^{self.attributes} records is too large to write out",
+            raise InvalidInput("attributes", f"a universe of 2^{self.attributes} records is too large for a list",
                                f"must be at most {MOST_UNIVERSE}")
         if not len(self.truth):
             raise InvalidInput("workload", "has no queries", "must hold at least one")
@@ -97,7 +97,7 @@ class Workload:
         if shapes != (1 << self.attributes, (len(self.truth), 0), (len(self.truth), 0)):
             raise InvalidInput("truth", f"is of shape {self.truth.shape}", f"must be (k, {1 << self.attributes})")
         if not firsts(_rows(self.truth)).all():
-            raise InvalidInput("truth", "a predicate stands twice", "build it with Workload.predicates")
+            raise InvalidInput("truth", "a predicate occurs twice", "build it with Workload.predicates")
 
     def _check_literals(self) -> None:
         index = self.index
@@ -115,7 +115,7 @@ class Workload:
         if self.kind == "parities" and not self.bits.all():
             raise InvalidInput("bits", "a parity has no bits to require", "must all be True")
         if not firsts(keys_of(index, self.bits, self.attributes)).all():
-            raise InvalidInput("index", "a query stands twice", "build it with Workload.conjunctions or parities")
+            raise InvalidInput("index", "a query occurs twice", "build it with Workload.conjunctions or parities")
 
     def __len__(self) -> int:
         """The number of queries, k."""
@@ -224,7 +224,7 @@ class Workload:
             pairs = np.array([places.get(row.tobytes(), -1) for row in _rows(~table)])
             if (pairs < 0).any():
                 raise InvalidInput("truth", f"query {int(first[np.argmax(pairs < 0)])} has no negation",
-                                   'list it, or say negations="implied"')
+                                   'list the negation, or set negations="implied"')
             table = table[pairs > np.arange(len(pairs))]
         empty = np.zeros((len(table), 0))
         return cls(kind="predicates", attributes=attributes, index=empty.astype(np.int32),
@@ -308,12 +308,13 @@ class Workload:
         if not len(found):
             raise InvalidInput("workload", "has no queries", "must hold at least one")
         if kind == "parities" and not required.all():
-            raise InvalidInput(f"index[{int(np.argmin(required.all(axis=1)))}]", "an attribute is named negated, or a "
-                               "set of them", "a parity counts ones: name each attribute, plain")
+            raise InvalidInput(f"index[{int(np.argmin(required.all(axis=1)))}]",
+                               "the query has a negated attribute, or a set of attributes",
+                               "name each attribute without a negation, since a parity counts ones")
         if schema is not None and kind == "conjunctions":
             found, required, twice = one_value(found, required, schema)
             if twice:
-                _warn(twice, "ask for two values of one column at once")
+                _warn(twice, "require two values of one column together")
             if not len(found):
                 raise InvalidInput("workload", "has no queries that can be satisfied", "must hold at least one")
         kept, required, contradictory, repeated = canonical(found, required, count, kind == "parities")
@@ -491,4 +492,4 @@ def _rows(table: np.ndarray) -> np.ndarray:
 
 
 def _warn(count: int, what: str) -> None:
-    warnings.warn(f"{count} dropped of the queries: they {what}", PublicWarning, stacklevel=4)
+    warnings.warn(f"{count} queries are dropped: they {what}", PublicWarning, stacklevel=4)

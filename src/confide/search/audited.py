@@ -57,15 +57,16 @@ __all__ = ["named_charge", "search", "settled", "threshold_misses"]
 
 _FAULTS = {"noise": "too little noise", "fake": "a fake target without noise", "cap": "a cap on examinations",
            "draw": "a threshold without noise", "sharp": "a threshold of too little noise",
-           "counted": "a count of the unexamined"}
+           "counted": "a published number of unexamined people"}
 _CAPPED = 400  # runs that show a cap
 _LISTS = 20  # of simulated runs, that are checked as a verifier does
 _SHARES = (0.0, 0.001, 0.01, 0.1, 0.5)  # of all vertices: who knows somebody that was found
 _UNPROMISED = {
-    Concern.INCENTIVES: "nobody reports anything: a custodian holds the contacts, and lies about them are not treated",
+    Concern.INCENTIVES: "nobody reports anything: a custodian holds the contacts, and the theory does not cover lies "
+                        "about contacts",
     Concern.ACCURACY: "the number of found targets depends on the network; the plan gives the cost of the noise for "
-               "made-up ones",
-    Concern.PARTICIPATION: "nobody is invited or paid, so that nobody has to be willing",
+                      "synthetic networks",
+    Concern.PARTICIPATION: "nobody is invited or paid, so nobody decides whether to take part",
 }
 
 _Rows = Callable[[], list[AuditRow]]
@@ -92,9 +93,10 @@ def search(mechanism: PTarget, seed: int = 0, *, charged: float | None = None) -
         [('kept', 2.0), ('kept', 1.0)]
     """
     if not isinstance(mechanism, PTarget):
-        raise InvalidInput("mechanism", f"{type(mechanism).__name__} is no private search", "must be a PTarget")
+        raise InvalidInput("mechanism", f"{type(mechanism).__name__} is not a private search", "must be a PTarget")
     if mechanism.calls < 1:
-        raise InvalidInput("mechanism", "never looks for another component", "there is nothing private to audit")
+        raise InvalidInput("mechanism", "never looks for another component",
+                           "must look for another component, since otherwise there is nothing private to audit")
     left = unplanted(mechanism)
     measured = [*_lists(mechanism, left), _misses(mechanism), *_thresholds(mechanism, left), *_runs(mechanism, seed)]
     if charged is not None:
@@ -116,7 +118,7 @@ def _few(*rows: AuditRow) -> list[AuditRow]:
     """Mark rows as measured on small networks, on which the laws of lists can be computed: they use the campaign's
     rules, but not its size.
     """
-    return [row.smaller("the people of small made-up networks") for row in rows]
+    return [row.smaller("the people of small synthetic networks") for row in rows]
 
 
 def _left(left: Mapping[str, str], *faults: str) -> str:
@@ -135,11 +137,11 @@ def _lists(mechanism: PTarget, left: Mapping[str, str]) -> list[Examined]:
     attained = getattr(mechanism.statistic, "length", 2) == 2  # beyond two edges sensitivity is a loose bound
     quiet = inject_fault(mechanism, HalvedNoise if attained else EighthNoise)
     faults = [("noise", f"noise at {'half' if attained else 'an eighth'} of its scale", (quiet, LawTree)),
-              ("cap", "one vertex examined at most", (mechanism, CappedTree))]
+              ("cap", "at most one examined vertex", (mechanism, CappedTree))]
     if mechanism.stop != "none":
         faults.append(("fake", "a fake target without noise", (mechanism, QuietFakeTree)))
     planned = any(isinstance(each.loss, ApproxDP) for each in mechanism.guarantees().privacy)
-    delta = {"a list that is sold as if it told nothing of anybody": 0.0} if planned else {}
+    delta = {"a list that is charged as if it disclosed nothing": 0.0} if planned else {}
     return [
         Examined(named="a selection", sound=(mechanism, LawTree), faults=_injected(left, faults), rows=lambda it: _few(
             replace(selection_row(it[0], it[1], mechanism), note=_left(left, "noise", "fake", "cap")))),
@@ -203,7 +205,7 @@ def _stuck(seed: int) -> Callable[[int], Noise]:
 def _misses(mechanism: PTarget) -> Examined:
     shown = any(not promise.vacuous and _shows(rule, promise) for rule, promise in _drawn(mechanism))
     return Examined(named="the threshold's error", sound=False, rows=partial(threshold_misses, mechanism),
-                    faults={"a threshold that is drawn without looking": True} if shown else {})
+                    faults={"a threshold that is drawn without the data": True} if shown else {})
 
 
 def threshold_misses(mechanism: PTarget, even: bool = False) -> list[AuditRow]:
@@ -219,10 +221,11 @@ def threshold_misses(mechanism: PTarget, even: bool = False) -> list[AuditRow]:
         <Verdict.KEPT: 'kept'>
     """
     return [AuditRow.at_most(
-        f"accuracy: chance that the number that comes before a drawn threshold misses K by {promise.bound:.4g} more "
-        "than at the best one", promise.failure_probability, _worst(rule, promise.bound, rule.people, even=even),
-        f"the exact law of the threshold on {len(list(_made_up(rule)))} made-up populations of this size",
-        vacuous=promise.vacuous, note="no threshold misses by so much" if promise.vacuous else "",
+        "accuracy: probability that the number of people before a drawn threshold misses K by more than "
+        f"{promise.bound:.4g} above the least distance",
+                             promise.failure_probability, _worst(rule, promise.bound, rule.people, even=even),
+        f"the exact law of the threshold on {len(list(_made_up(rule)))} synthetic populations of this size",
+        vacuous=promise.vacuous, note="no threshold misses K by this distance" if promise.vacuous else "",
         unit="(probability)", concern=Concern.ACCURACY).holding(promise) for rule, promise in _drawn(mechanism)]
 
 
@@ -279,17 +282,17 @@ def settled(mechanism: PTarget, seed: int, charged: float) -> list[Examined]:
     forged = [replace(each, calls=each.calls - 1, epsilon_spent=(each.calls - 1) * mechanism.epsilon)
               for each in boards if each.calls]
     return [
-        Examined(named="the charge to the ledger equals the planned cost, as a share of it", sound=mechanism.events(),
+        Examined(named="the charge to the ledger, as a share of the planned cost", sound=mechanism.events(),
                  rows=partial(_spends, mechanism.delta, charged), faults={
                      "everything released twice": 2 * mechanism.events()}),
-        Examined(named="lists of its runs that a verifier would call forged", sound=boards,
-                 rows=partial(_checks, mechanism), faults={"lists that leave out a search that was made": forged})]
+        Examined(named="number of lists of its runs that a verifier would call forged", sound=boards,
+                 rows=partial(_checks, mechanism), faults={"lists without one of the searches": forged})]
 
 
 def _spends(delta: float, charged: float, events: Sequence[Event]) -> list[AuditRow]:
     cost = price("basic", tuple(events), delta)
-    return [AuditRow.at_most("the charge to the ledger equals the planned cost, as a share of it", 1.0 + 1e-9,
-                             float(cost.epsilon) / charged, f"the price of all its releases, delta = {delta:g}",
+    return [AuditRow.at_most("the charge to the ledger, as a share of the planned cost", 1.0 + 1e-9,
+                             float(cost.epsilon) / charged, f"the price of all releases of the run, delta = {delta:g}",
                              unit="times the plan", concern=Concern.BUDGET)]
 
 
@@ -300,7 +303,7 @@ def _checks(it: PTarget, boards: Sequence[PublicRelease]) -> list[AuditRow]:
             mechanism.check(board)
         except InvalidInput:
             refused += 1
-    return [AuditRow.at_most("lists of its runs that a verifier would call forged", 0.0, float(refused),
+    return [AuditRow.at_most("number of lists of its runs that a verifier would call forged", 0.0, float(refused),
                              f"{len(boards)} simulated runs", unit="lists",
                              concern=Concern.ACCURACY).smaller(network().name)]
 
@@ -318,7 +321,7 @@ def _boards(it: PTarget, seed: int) -> list[PublicRelease]:
         investigation = Investigation(graph, made.targets[0], made.targeted)
         board = mechanism.run(investigation, Noise.simulated(1000 * seed + number)).billboard
         if not isinstance(board, PublicRelease):
-            raise InvalidInput("outcome", "is no list of a search")
+            raise InvalidInput("outcome", "is not a list of a search")
         out.append(board)
     return out
 

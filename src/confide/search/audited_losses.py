@@ -145,7 +145,7 @@ def rivals(scale: float, lift: int = 0) -> Made:
         if bridge >= 4 + count:
             fixed.append((1, bridge))
     contacts = ((0, 1), (0, 2), (0,), (), (0, 1, 2))
-    return Made("two hidden targets, one ahead", 4 + count + lift, tuple(fixed), 3, contacts, (0, 1, 2),
+    return Made("two undiscovered targets, one ahead", 4 + count + lift, tuple(fixed), 3, contacts, (0, 1, 2),
                 count + lift + 1)
 
 
@@ -158,7 +158,7 @@ def shared_bridge(others: int = 30, lift: int = 0) -> Made:
     """
     targets = tuple(range(2, 2 + others))
     fixed = [(end, bridge) for bridge in range(2 + others, 2 + others + lift) for end in (0, *targets)]
-    return Made(f"{others} hidden targets behind one vertex", 2 + others + lift, tuple(fixed), 1,
+    return Made(f"{others} undiscovered targets behind one vertex", 2 + others + lift, tuple(fixed), 1,
                 ((0,), (0, *targets), targets, ()), (0, *targets), max(others, lift) + 1, stopping_target=others // 2)
 
 
@@ -172,7 +172,8 @@ def crowd(scale: float, lift: int = 0) -> Made:
     count = min(WIDEST, math.ceil(6 * scale) + 3) + lift
     near = tuple(range(3, 3 + count))
     fixed = [*((0, v) for v in near), *((1, v) for v in near[:lift])]
-    return Made("a stranger in the crowd around the seed", 3 + count, tuple(fixed), 2, ((), near), (0, 1), count + 1)
+    return Made("a stranger in the population around the seed",
+                3 + count, tuple(fixed), 2, ((), near), (0, 1), count + 1)
 
 
 def _hub(found: int) -> tuple[tuple[int, ...], list[_Edges]]:
@@ -195,7 +196,8 @@ def hub_rivals(scale: float) -> Made:
     for bridge in range(here + 3, here + 3 + ahead):
         fixed += [((front, bridge),), *(((one, bridge),) for one in members)]
     contacts = ((*members, behind), (*members, front), members, ())
-    return Made("two hidden targets, one ahead, around a group", here + 3 + ahead, tuple(edge for (edge,) in fixed),
+    return Made("two undiscovered targets, one ahead, around a group",
+                here + 3 + ahead, tuple(edge for (edge,) in fixed),
                 stranger, contacts, (*members, behind, front), here + ahead + 1)
 
 
@@ -209,7 +211,7 @@ def hub_bridge(found: int = 40, others: int = 40) -> Made:
     members, fixed = _hub(found)
     hidden = tuple(range(found, found + others))
     contacts = (members, (*members, *hidden), hidden, ())
-    return Made(f"{others} hidden targets behind one who knows a group", found + others + 1,
+    return Made(f"{others} undiscovered targets behind one person with contacts to a group", found + others + 1,
                 tuple(edge for (edge,) in fixed), found + others, contacts, (*members, *hidden), found + others,
                 stopping_target=others // 2)
 
@@ -325,23 +327,23 @@ def unplanted(mechanism: PTarget) -> dict[str, str]:
     """
     found, wide = dict[str, str](), isinstance(mechanism.statistic, LargestFlow) and mechanism.statistic.length > 2
     if wide:
-        why = "flow over more than two edges is not stretched to its sensitivity by a made-up network"
+        why = "no synthetic network reaches the sensitivity of flow over more than two edges"
         found |= {"noise": why, "fake": why}
     elif getattr(mechanism.statistic, "length", 2) > 4 and counts_each(mechanism):
-        found["fake"] = "targets are not brought near the statistic's sensitivity by a made-up network"
+        found["fake"] = "no synthetic network brings targets near the statistic's sensitivity"
     value = mechanism.public_threshold
     if value is not None:
         one = fitted(mechanism, hub_bridge() if counts_each(mechanism) else shared_bridge()).call
         base = lifted(mechanism)
         if value - base > 2 * one.noise_scale:
-            why = f"the threshold {value:g} is far above all values in a made-up network"
+            why = f"the threshold {value:g} is far above all values in a synthetic network"
             found |= {"noise": why, "fake": why, "cap": why}
         elif misses(one, base, value) ** 30 < _NEVER:
-            found["fake"] = f"a fake of the fixed value {value:g} never comes first, so that nobody learns from it"
+            found["fake"] = f"a fake target with the fixed value {value:g} never comes first, so it discloses nothing"
     if mechanism.largest_threshold == 0:
-        found |= dict.fromkeys(("draw", "sharp", "counted"), "0 is the only threshold that can be drawn")
+        found |= dict.fromkeys(("draw", "sharp", "counted"), "0 is the only possible threshold")
     elif mechanism.stop == "smoothed" and not mechanism.call.rule.smooth:
-        found["sharp"] = "a smoothed count moves by far less than is charged for with this statistic"
+        found["sharp"] = "with this statistic, a smoothed count moves by far less than the charged sensitivity"
     return found
 
 
@@ -399,7 +401,7 @@ def threshold_row(mechanism: PTarget, sound: PTarget | None = None) -> AuditRow:
                 worst = max(worst, (found, promised), key=lambda pair: pair[0] / pair[1])
         pairs += len(made.graphs) ** 2
     return AuditRow.at_most("privacy: the threshold alone, given the released list", worst[1], worst[0],
-                            f"its law on 3 networks, {pairs} ordered pairs of neighbours",
+                            f"law of the threshold on 3 networks, {pairs} ordered pairs of neighbours",
                             unit="nats", concern=Concern.PRIVACY)
 
 
@@ -466,7 +468,7 @@ def delta_row(mechanism: PTarget, share: float = 1.0) -> list[AuditRow]:
         tree = tree_of(own.call, made, 3)
         worst, pairs = max(worst, list_delta(tree, made.graphs, epsilon)), pairs + len(made.graphs) ** 2
     return [AuditRow.at_most(
-        "privacy: the delta of the list after two searches, at the epsilon that is promised of two", mechanism.delta,
+        "privacy: the delta of the list after two searches, at the promised epsilon of two searches", mechanism.delta,
         worst,
         f"exact laws on 3 networks, {pairs} ordered pairs of neighbours, epsilon by the same composition",
         scale=0.0, unit="(delta)", concern=Concern.PRIVACY)]

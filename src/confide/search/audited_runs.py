@@ -53,8 +53,8 @@ _SCALES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0)
 
 _PUBLISHED = 20  # runs whose outcome is made: its promises are computed each time
 
-_BLIND = ("noise that is used again in the next call is not audited with this stop: lists do not show it, where nobody "
-          "but the targets takes part")
+_BLIND = ("with this stop, the audit does not cover noise that is used again in the next call: lists do not show such "
+          "noise if only the targets take part")
 
 _Array = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ def history_row(mechanism: PTarget) -> AuditRow:
     made = network()
     one = fitted(mechanism, made).call
     if not one.draws_threshold:
-        raise InvalidInput("mechanism", "draws no threshold", 'only stop="private" and "smoothed" do')
+        raise InvalidInput("mechanism", "draws no threshold", 'must be stop="private" or "smoothed"')
     tree, worst, histories = tree_of(one, made), 0.0, 0
     known = made.targeted.astype(np.int8)
     for rows in made.graphs[:: max(1, len(made.graphs) // 12)]:
@@ -90,8 +90,8 @@ def history_row(mechanism: PTarget) -> AuditRow:
             worst = max(worst, spread([reference, _law_of(asked[0].center)]) if len(asked) == 1 else np.inf)
             histories += 1
     return AuditRow.at_most(
-        "privacy: how far the examined strangers move the threshold's law, given the released list", 0.0, worst,
-        f"the logits that its own code asks for, {histories} histories against the count over V minus N[T]",
+        "privacy: change of the threshold's law by the examined strangers, given the released list", 0.0, worst,
+        f"the logits that the mechanism's own code requests, {histories} histories against the count over V minus N[T]",
         unit="nats", concern=Concern.PRIVACY)
 
 
@@ -118,8 +118,8 @@ def transcript_row(mechanism: PTarget, walk: type[Walk] = Walk) -> AuditRow:
         orders |= {tuple(inside.order.tolist()), tuple(run.billboard.order.tolist()),
                    component_order(rows, made.targets[0], made.targeted)}
     return AuditRow.at_most(
-        "privacy: orders inside a component that other contacts of one stranger lead to, beside the one there is", 0.0,
-        float(len(orders) - 1), f"its own walk and run on {len(made.graphs)} graphs: {made.name}",
+        "privacy: number of other orders inside a component after a change of one stranger's contacts", 0.0,
+        float(len(orders) - 1), f"the mechanism's own walk and run on {len(made.graphs)} graphs: {made.name}",
         unit="orders", concern=Concern.PRIVACY)
 
 
@@ -190,7 +190,8 @@ def runs_row(
     # Two tails for each list, at an equal share of the false alarm each.
     limit = FALSE_ALARM / (2 * len(law))
     return AuditRow.at_most(
-        f"law at epsilon {epsilon:.3g} a call: how rare the most unlikely of its own counts is, in powers of ten",
+        f"law at epsilon {epsilon:.3g} for each call: probability of the least likely of its own counts, in powers of "
+        "ten",
         -float(np.log10(limit)),
         -float(np.log10(max(rarest, 1e-300))), f"{runs} own runs on a network of {made.people}, {len(law)} lists",
         false_alarm=FALSE_ALARM, note=_BLIND if mechanism.stop == "none" else "",
@@ -277,9 +278,10 @@ def _row(mechanism: PTarget, seed: int, number: int | None = None) -> tuple[Audi
     calls = len(run.log.call_began)
     wrong = sum(_differs(run, call) for call in range(calls))
     row = AuditRow.at_most(
-        "privacy: at its own size, calls that its noise does not explain", 0.0, float(wrong),
-        f"a run on {run.one.people:,} made-up people, {calls} of {run.one.calls} calls made, "
-        f"{len(run.log.examined):,} examined; thresholds' laws and the order worked out again from its draws",
+        "privacy: at its own size, number of calls that the noise does not explain", 0.0, float(wrong),
+        f"a run on {run.one.people:,} synthetic people, {calls} of {run.one.calls} calls made, "
+        f"{len(run.log.examined):,} people examined; thresholds' laws and the order computed again from the run's "
+        "draws",
         unit="calls", concern=Concern.PRIVACY)
     return row.smaller(f"{run.one.people:,} people" if run.one.people < mechanism.people else ""), most
 

@@ -121,7 +121,7 @@ def target(
     """
     statistic = CommonNeighbours() if statistic is None else statistic
     if not isinstance(statistic, Statistic):
-        raise InvalidInput("statistic", f"{type(statistic).__name__} is no Statistic", "such as CommonNeighbours()")
+        raise InvalidInput("statistic", f"{type(statistic).__name__} is not a Statistic", "such as CommonNeighbours()")
     if not statistic.signal:
         raise InvalidInput("statistic", f"{statistic.name} carry no signal: 0 for every unexamined vertex",
                            "take CommonNeighbours()")
@@ -135,7 +135,7 @@ def target(
 
     state = SearchState(check_investigation(investigation), look, as_components(components), cap=as_cap(cap),
                          answers=answers)
-    return finish(state, no_guarantee("it is not private"))
+    return finish(state, no_guarantee("this search is not private"))
 
 
 def random_order(
@@ -182,4 +182,4 @@ def random_order(
         source=Source(document="confide", statement="the next target is uniform", spec="targeted_search 3.4"),
         note="the loss is that of the list as a sequence, not of the time at which the list or its next line "
              "appears"),))
-    return finish(state, free if limit is None else no_guarantee("it has a query cap"))
+    return finish(state, free if limit is None else no_guarantee("this search has a query cap"))

@@ -59,24 +59,24 @@ values already promise nothing.
 
 PEOPLE = Parameter("people in the network, public", symbol="n", at_least=1)
 STOPPING_TARGET = Parameter(
-    "people who should come before a search for another component gives up, about; needed where the threshold is "
-    "drawn, and of no use otherwise", symbol="K", at_least=0)
+    "approximate number of people before a search for another component gives up; needed if the threshold is drawn, "
+    "and unused otherwise", symbol="K", at_least=0)
 DEGREE_BOUND = Parameter(
-    "most contacts that anybody can have; public, from outside knowledge and never from this graph; None where neither "
-    "the stop nor the statistic needs it", symbol="d", at_least=1)
+    "largest number of contacts of one person; public, from outside knowledge and never from this graph; None if "
+    "neither the stop nor the statistic needs it", symbol="d", at_least=1)
 STOP = Parameter(
-    'when a search for another component gives up: "none", never; "public", at a fake target with public_threshold as '
-    'its value and noise of its own; "private", at a fake target with a drawn value that about K people exceed; '
-    '"smoothed", at one with a drawn value before which about K people are expected')
-STATISTIC = Parameter("statistic of proximity by which people are compared")
+    'rule for the end of a search for another component. "none": no end; "public": at a fake target with the value '
+    'public_threshold and its own noise; "private": at a fake target with a drawn value that about K people exceed; '
+    '"smoothed": at a fake target with a drawn value before which about K people are expected')
+STATISTIC = Parameter("statistic of proximity that compares people")
 NOISE_KIND = Parameter(
-    'law of the noise on the values; "gumbel" makes a selection an exponential mechanism, a quarter of the cost where '
-    "delta is above 0")
-PUBLIC_THRESHOLD = Parameter('of stop = "public": the value at which a search gives up, about')
+    'law of the noise on the values; "gumbel" makes a selection an exponential mechanism, with a quarter of the '
+    "cost if delta is above 0")
+PUBLIC_THRESHOLD = Parameter('approximate value at which a search gives up, for stop = "public"')
 LARGEST_THRESHOLD = Parameter(
-    "end of the grid 0, 1, ... from which the threshold is drawn; if left out, the largest value that degree_bound "
-    "allows, and b ln n more with a smoothed stop. Privacy does not depend on it. On a grid that is much longer than "
-    "the thresholds that fit K, most draws stop a search at once", at_least=0)
+    "end of the grid 0, 1, ... for the drawn threshold; if left out, the largest value that degree_bound allows, and b "
+    "ln n more with a smoothed stop. Privacy does not depend on it. If the grid is much longer than the thresholds "
+    "that fit K, most draws stop a search at once", at_least=0)
 
 
 def call_epsilon(words: str) -> Parameter:
@@ -146,12 +146,12 @@ class ComponentSearch(Declared):
             if self.degree_bound is None:
                 raise InvalidInput("degree_bound", "is missing", f"a {self.stop} stop needs a public bound on degrees")
             if self.stopping_target is None:
-                raise InvalidInput("stopping_target", "is missing", f"a {self.stop} stop needs it")
+                raise InvalidInput("stopping_target", "is missing", f"a {self.stop} stop needs this number")
         if (self.stop == "public") != (self.public_threshold is not None):
             raise InvalidInput("public_threshold", "is missing" if self.stop == "public" else "is of no use",
-                               'it goes with stop="public"')
+                               'it applies only to stop="public"')
         if self.largest_threshold is not None and not self.draws_threshold:
-            raise InvalidInput("largest_threshold", "is of no use", "it goes with a private or smoothed stop")
+            raise InvalidInput("largest_threshold", "is of no use", "it applies only to a private or smoothed stop")
         if self.noise_kind == "discrete_laplace":
             values = (self.sensitivity, 0.0 if self.public_threshold is None else self.public_threshold)
             if not self.statistic.whole or any(value != int(value) for value in values):
@@ -159,7 +159,7 @@ class ComponentSearch(Declared):
                                    "statistic, sensitivity and threshold must be whole numbers")
         if not self.selection_epsilon - self.room > self.selection_epsilon / 2:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is out of range",
-                               "too small compared with the rounding of doubles")
+                               "it is too small compared with the rounding of 64-bit floats")
         if self.draws_threshold:
             _ = self.rule
 
@@ -330,7 +330,8 @@ def search_component(
         statuses.learn(target, True)
     seen = graph.indices_of(sorted(inside))
     if (statuses.known[np.setdiff1d(seen, targets)] == 1).any():
-        raise InvalidInput("examined", "holds a target that is not released", "answers not yet used are not examined")
+        raise InvalidInput("examined", "has a target that is not released",
+                           "leave out answers that the search has not used yet")
     walk = Walk(graph, statuses.known)
     walk.add(targets, seen)
     keep_call(as_noise(noise), call, walk.order, settings, graph)
@@ -400,8 +401,8 @@ def sfs(
     walk = state.walk
     passed_over = walk.examined & ~walk.confirmed & (walk.contacts > 0) & (state.statuses.known == 1)
     if passed_over.any():  # the list would end before it, as if it were no target
-        raise InvalidInput("examined", "holds a target of this component that is not released",
-                           "answers not yet used are not examined")
+        raise InvalidInput("examined", "has a target of this component that is not released",
+                           "leave out answers that the search has not used yet")
     inside.update(graph.ids_of(state.walk.seen), graph.ids_of(state.order))
     return graph.ids_of(state.order)
 

@@ -506,7 +506,7 @@ def check_investigation(investigation: object, people: int | None = None) -> Inv
         InvalidInput: another kind of object, or another number of vertices.
     """
     if not isinstance(investigation, Investigation):
-        raise InvalidInput("data", f"{type(investigation).__name__} is no Investigation",
+        raise InvalidInput("data", f"{type(investigation).__name__} is not an Investigation",
                            "use Investigation(graph, seed_vertex, oracle)")
     if people is not None and investigation.graph.people != people:
         raise InvalidInput("people", f"is {people:,}", f"the graph has {investigation.graph.people:,} vertices")

@@ -103,7 +103,7 @@ class Graph:
             raise InvalidInput("edges", "are missing", "must be pairs of ids, an (m, 2) array, or a frame, a table or "
                                "a file with two columns")
         if arrays and not (edges is None and people is None and vertices is None):
-            raise InvalidInput("indptr", "is given beside edges, people or vertices", "give edges, or arrays")
+            raise InvalidInput("indptr", "is given together with edges, people or vertices", "give edges, or arrays")
         if not arrays:
             made = type(self).from_edges(edges, people=people, vertices=vertices)
             indptr, indices, ids, dropped = made.indptr, made.indices, made.ids, made.dropped
@@ -120,7 +120,7 @@ class Graph:
             # One form of each compiled loop serves all graphs.
             object.__setattr__(self, field, np.require(found, dtype, ["C", "W", "A"]))
         if not 1 <= len(self.indptr) <= MOST + 1:
-            raise InvalidInput("indptr", "is of no length that a graph has")
+            raise InvalidInput("indptr", "has a length that fits no graph")
         if not is_sound(self.indptr, self.indices):
             raise InvalidInput("indices", "are not the lists of an undirected simple graph",
                                "ascending, each edge in both lists, nobody in their own")
@@ -213,7 +213,7 @@ class Graph:
                 place = int(np.searchsorted(self.ids, id))
                 found = place if place < self.people and self.ids[place] == id else -1
         if found < 0:
-            raise InvalidInput("id", f"{id!r} is nobody's id")
+            raise InvalidInput("id", f"{id!r} belongs to nobody")
         return found
 
     def id_of(self, index: int) -> int | str:
@@ -274,7 +274,7 @@ class Graph:
         """
         indptr, indices, ids, dropped = open_arrays(folder)
         if check and not is_sound(indptr, indices):
-            raise InvalidInput("folder", f"{os.fspath(folder)} holds no graph that can be read",
+            raise InvalidInput("folder", f"{os.fspath(folder)} has no readable graph",
                                "make it with graph.save(folder)")
         if check:
             _check_nul("folder", ids)
@@ -310,7 +310,7 @@ class Graph:
         """
         if second is None:
             if isinstance(first, Graph):
-                raise InvalidInput("edges", "are a Graph already", "use it as it is")
+                raise InvalidInput("edges", "are a Graph already", "use the Graph directly")
             if is_table(first) or isinstance(first, Mapping):
                 names = graph_files.two_columns(first)
                 ends = graph_files.of_table(first, *names, None)
@@ -389,7 +389,8 @@ class Graph:
         """
         rows, columns, people, symmetric = graph_files.of_scipy(matrix, at_least)
         if not (symmetric or symmetrise):
-            raise InvalidInput("matrix", "is not symmetric", "say symmetrise=True, and every entry counts both ways")
+            raise InvalidInput("matrix", "is not symmetric", "set symmetrise=True, so that every entry counts in both "
+                                                             "directions")
         return cls._built(adjacency(rows, columns, people), None)
 
     @classmethod
@@ -497,7 +498,8 @@ class Graph:
         column = coded("member", member)
         found = ranked(column, column, vertices=vertices)
         if len(shared.first) != len(found.first):
-            raise InvalidInput("member", "the columns have different lengths", "each line is of one group and person")
+            raise InvalidInput("member", "the columns have different lengths",
+                               "each line must have one group and one person")
         first, second = _within(shared.first, found.first, found.people)
         return cls._filtered(first, second, found.people, None, None if at_least == 1 else at_least, found.ids)
 
@@ -516,7 +518,7 @@ def _check_nul(field: str, ids: Ids) -> None:
     cut = has_nul(ids) if isinstance(ids, pa.Array) else np.zeros(0, np.bool_)
     if cut.any():
         raise InvalidInput(field, f"row {int(np.argmax(cut))} (from 0) has an id with a NUL character",
-                           "arrays of text would lose it")
+                           "remove the character, since arrays of text would lose it")
 
 
 def _within(

@@ -82,7 +82,7 @@ def save_arrays(
     """See `Graph.save`."""
     path = Path(folder)
     if (path / _NOTE).exists():
-        raise InvalidInput("folder", f"{path} holds a graph already", "choose another folder")
+        raise InvalidInput("folder", f"{path} already has a graph", "choose another folder")
     check_unpublished("folder", path / _NOTE)
     kind = "rank" if ids is None else "integer" if isinstance(ids, np.ndarray) else "text"
     note = {"format": _FORMAT, "people": len(indptr) - 1, "entries": len(indices), "ids": kind,
@@ -143,7 +143,7 @@ def _mapped(path: Path, name: str, dtype: Any, length: int) -> NDArray[Any]:
 
 
 def _broken(path: Path) -> InvalidInput:
-    return InvalidInput("folder", f"{path} holds no graph that can be read", "make it with graph.save(folder)")
+    return InvalidInput("folder", f"{path} has no readable graph", "make it with graph.save(folder)")
 
 
 # ---- gt files
@@ -184,7 +184,8 @@ class _Reader:
         self.data, self.path, self.at, self.order = data, path, 0, "<"
 
     def broken(self) -> NoReturn:
-        raise InvalidInput("path", f"{self.path} is no whole file of graph-tool", "must be .gt or .gt.gz, version 1")
+        raise InvalidInput("path", f"{self.path} is not a complete file of graph-tool",
+                           "must be .gt or .gt.gz, version 1")
 
     def skip(self, size: int) -> int:
         """Move forward by `size` bytes. Returns the position before the move."""
@@ -263,7 +264,7 @@ def _property(reader: _Reader, weight: str, people: int, pairs: int) -> NDArray[
         if owner == _EDGE and name == weight and kind < len(_SCALARS) - 1:
             return reader.array(_SCALARS[kind], count).astype(np.float64)
         _skip(reader, kind, count)
-    raise InvalidInput("weight", f"{reader.path} has no property of the edges {weight!r} that holds numbers")
+    raise InvalidInput("weight", f"{reader.path} has no property {weight!r} of the edges with numbers")
 
 
 def _skip(reader: _Reader, kind: int, count: int) -> None:
@@ -350,7 +351,7 @@ def of_table(source: Any, first: str, second: str, weight: str | None) -> tuple[
             column = coded(name, batch.column(place), before=before)
             if column.words is not None and len(column.values) and int(column.values.min()) < 0:
                 row = before + int(np.argmax(column.values < 0))
-                raise InvalidInput(name, f"row {row} (from 0) has no id", "each end of each pair has one")
+                raise InvalidInput(name, f"row {row} (from 0) has no id", "each end of each pair must have an id")
             ends[place].append(column)
         if weight is not None:
             if typed and is_text(plain(batch.column(2))):
@@ -371,13 +372,13 @@ def of_pairs(edges: Any) -> tuple[Any, Any]:
             raise InvalidInput("edges", f"an array of shape {table.shape}", "must be (m, 2): both ends of each pair")
         return table[:, 0], table[:, 1]
     if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
-        raise InvalidInput("edges", f"{type(edges).__name__} is no list of pairs", "must be pairs of ids, an (m, 2) "
+        raise InvalidInput("edges", f"{type(edges).__name__} is not a list of pairs", "must be pairs of ids, an (m, 2) "
                            "array, or a frame, a table or a file with two columns")
     pairs = list(edges)
     for row, pair in enumerate(pairs):
         if not isinstance(pair, tuple | list | np.ndarray | set | frozenset) or len(pair) != 2:
-            raise InvalidInput("edges", f"row {row} (from 0) is no pair", "each edge has two ends; weights are for "
-                               "Graph.from_table")
+            raise InvalidInput("edges", f"row {row} (from 0) is not a pair",
+                               "each edge must have two ends; use Graph.from_table for weights")
     ends = [tuple(pair) for pair in pairs]
     return [one for one, _ in ends], [other for _, other in ends]
 
@@ -395,18 +396,19 @@ def two_columns(source: Any) -> tuple[str, str]:
     if len(names) != 2:
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise InvalidInput("edges", f"has {len(names)} columns, {shown}",
-                           "must be two, both ends of each pair; Graph.from_table takes their names")
+                           "must be two columns, for both ends of each pair; Graph.from_table accepts their names")
     return names[0], names[1]
 
 
 def _undirected(directed: bool, symmetrise: bool) -> None:
     if directed and not symmetrise:
-        raise InvalidInput("graph", "has directed edges", "say symmetrise=True, and every edge counts both ways")
+        raise InvalidInput("graph", "has directed edges", "set symmetrise=True, so that every edge counts in both "
+                                                          "directions")
 
 
 def _made_by(package: str, graph: Any) -> None:
     if not made_by(package, graph):
-        raise InvalidInput("graph", f"{type(graph).__name__} is no graph of {package}")
+        raise InvalidInput("graph", f"{type(graph).__name__} is not a graph of {package}")
 
 
 def of_scipy(matrix: Any, at_least: float | None) -> tuple[NDArray[np.int32], NDArray[np.int32], int, bool]:

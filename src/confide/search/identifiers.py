@@ -87,12 +87,12 @@ def coded(name: str, values: Any, *, before: int = 0) -> Column:
     if isinstance(getattr(values, "dtype", None), np.dtype) and values.dtype.kind in "iu":
         found = np.asarray(values)
         if found.ndim != 1:
-            raise InvalidInput(name, f"an array of {found.ndim} dimensions is no column of ids", "must have one")
+            raise InvalidInput(name, f"an array of {found.ndim} dimensions is not a column of ids", "must have one")
         return Column(found, None, number=True)
     array = as_array(values)
     kind = array.type
     if pa.types.is_boolean(kind):
-        raise InvalidInput(name, "true and false are no ids", "must be whole numbers or text")
+        raise InvalidInput(name, "true and false are not ids", "must be whole numbers or text")
     if pa.types.is_integer(kind) and not array.null_count:
         return Column(array.to_numpy(zero_copy_only=False), None, number=True)
     spelled = strings(name, array).dictionary_encode()
@@ -100,7 +100,8 @@ def coded(name: str, values: Any, *, before: int = 0) -> Column:
     cut = has_nul(spelled.dictionary)
     if cut.any():
         row = before + int(np.argmax((positions >= 0) & cut[positions]))
-        raise InvalidInput(name, f"row {row} (from 0) has an id with a NUL character", "arrays of text would lose it")
+        raise InvalidInput(name, f"row {row} (from 0) has an id with a NUL character",
+                           "remove the character, since arrays of text would lose it")
     return Column(positions, spelled.dictionary, number=bool(
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)))
 
@@ -119,19 +120,19 @@ def has_nul(texts: pa.Array) -> NDArray[np.bool_]:
 def _from_python(name: str, values: Any) -> Any:
     """A sequence of Python integers as an array. Texts, and sequences with missing ids, are returned unchanged."""
     if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
-        raise InvalidInput(name, f"{type(values).__name__} is no column of ids", "must be a sequence or an array")
+        raise InvalidInput(name, f"{type(values).__name__} is not a column of ids", "must be a sequence or an array")
     items = list(values)
     kinds = {type(item) for item in items} - {type(None)}
     number = all(issubclass(kind, int | np.integer) and not issubclass(kind, bool) for kind in kinds)
     if not number and not all(issubclass(kind, str) for kind in kinds):
         mixed = all(issubclass(kind, str | int | np.integer) and not issubclass(kind, bool) for kind in kinds)
         problem = "some ids are numbers and some are text" if mixed else "an id is neither a whole number nor text"
-        raise InvalidInput(name, problem, "use one of them")
+        raise InvalidInput(name, problem, "use only numbers or only text")
     if number and None not in items:
         try:
             return np.array([int(item) for item in items], np.int64)
         except OverflowError:
-            raise InvalidInput(name, "an id is beyond 64 bits", "use text") from None
+            raise InvalidInput(name, "an id exceeds 64 bits", "use text") from None
     return items
 
 
@@ -174,7 +175,7 @@ def as_ids(field: str, values: Any, *, kind: IdKind = "auto") -> tuple[int, Ids]
     else:
         count, ids = _ascending(field, column.texts, _reading(column, kind, infer=False))
     if count < len(column.values):
-        raise InvalidInput(field, "an id stands twice", "each vertex has an id of its own")
+        raise InvalidInput(field, "an id occurs twice", "each vertex must have a different id")
     return _few(field, count), ids
 
 
@@ -197,15 +198,16 @@ def ranked(
             id); or one column of texts and one of numbers.
     """
     if len(first.values) != len(second.values):
-        raise InvalidInput("second", "the columns have different lengths", "each pair has two ends")
+        raise InvalidInput("second", "the columns have different lengths", "each pair must have two ends")
     _complete("first", first)
     _complete("second", second)
     if people is not None and vertices is not None:
-        raise InvalidInput("vertices", "is given beside people", "give one of them")
+        raise InvalidInput("vertices", "is given together with people", "give only one of them")
     if people is not None:
         vertices = whole("people", people)
     if first.number != second.number and not infer and len(first.values):
-        raise InvalidInput("second", "one column holds text and the other numbers", "both must hold the same")
+        raise InvalidInput("second", "one column holds text and the other numbers",
+                           "both columns must have numbers, or both text")
     if first.words is None and second.words is None and kind != "text":
         return _by_number(first.values, second.values, vertices)
     both = rows_of([first, second])
@@ -237,13 +239,13 @@ def find(field: str, column: Column, count: int, ids: Ids) -> NDArray[np.int64]:
         return np.zeros(0, np.int64)
     _complete(field, column)
     if column.number == isinstance(ids, pa.Array):
-        raise InvalidInput(field, "are of another kind than the graph's", "numbers and text are not mixed")
+        raise InvalidInput(field, "differ in kind from the ids of the graph", "use numbers, or text, as in the graph")
     if column.words is None:
         places = _ranks(_int64_unless_small(column.values), count, ids)
     else:
         places = lookup(count, ids)(column.words)[column.values]
     if (places < 0).any():
-        raise InvalidInput(field, f"row {int(np.argmax(places < 0))} (from 0) is nobody's id")
+        raise InvalidInput(field, f"row {int(np.argmax(places < 0))} (from 0) has an id that belongs to nobody")
     return places.astype(np.int64)
 
 
@@ -256,12 +258,12 @@ def _few(field: str, count: int) -> int:
 def _complete(name: str, column: Column) -> None:
     if column.words is not None and len(column.values) and int(column.values.min()) < 0:
         row = int(np.argmax(column.values < 0))
-        raise InvalidInput(name, f"row {row} (from 0) has no id", "each end of each pair has one")
+        raise InvalidInput(name, f"row {row} (from 0) has no id", "each end of each pair must have an id")
 
 
 def _int64(field: str, values: NDArray[Any]) -> NDArray[np.int64]:
     if values.dtype == np.uint64 and len(values) and int(values.max()) > np.iinfo(np.int64).max:
-        raise InvalidInput(field, "an id is beyond 2^63", "use text")
+        raise InvalidInput(field, "an id exceeds 2^63", "use text")
     return values.astype(np.int64, copy=False)
 
 
@@ -289,7 +291,8 @@ def _ascending(field: str, texts: pa.Array, kind: IdKind) -> tuple[int, Ids]:
             found = np.unique(numbers)
             return len(found), _unless_plain(found)
         if kind == "integer":
-            raise InvalidInput(field, "an id is no whole number in plain decimal digits", "text is another kind of id")
+            raise InvalidInput(field, "an id is not a whole number in plain decimal digits",
+                               "ids must be of one kind, and text is another kind")
     texts = pc.unique(texts)
     return len(texts), texts.take(pc.sort_indices(texts))
 
@@ -347,7 +350,7 @@ def _by_number(first: NDArray[Any], second: NDArray[Any], vertices: Any) -> Rank
     else:
         count, ids = as_ids("vertices", vertices)
         if ids is not None and not isinstance(ids, np.ndarray):
-            raise InvalidInput("vertices", "are text, and the pairs name numbers", "both must be the same")
+            raise InvalidInput("vertices", "are text, but the pairs have numbers", "both must be text, or both numbers")
     places = _ranks(first, count, ids), _ranks(second, count, ids)
     if vertices is not None:
         _known(*places)
@@ -378,5 +381,5 @@ def _named(first: NDArray[Any], second: NDArray[Any]) -> tuple[int, NDArray[np.i
 def _known(first: NDArray[np.int32], second: NDArray[np.int32]) -> None:
     strange = (first < 0) | (second < 0)
     if strange.any():
-        raise InvalidInput("vertices", f"row {int(np.argmax(strange))} (from 0) names somebody who is not one of them",
-                           "the list of vertices is public and complete")
+        raise InvalidInput("vertices", f"row {int(np.argmax(strange))} (from 0) names a person who is not on the list",
+                           "complete the list, since the list of vertices is public")

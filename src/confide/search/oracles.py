@@ -81,15 +81,15 @@ def answers_of(source: Any, graph: Graph) -> NDArray[np.int8]:
         places = places_of(strings("id", batch.column(0)))
         said, empty = spelled("targeted", batch.column(1))
         if (places < 0).any():
-            raise InvalidInput("id", "a line has no id, or one that is nobody's")
+            raise InvalidInput("id", "a line has no id, or an id that belongs to nobody")
         if (np.isnan(said) & ~empty).any():
-            raise InvalidInput("targeted", "an answer is none of true, false, yes, no, 1 and 0",
-                               "leave the cell of somebody without an answer empty")
+            raise InvalidInput("targeted", "an answer is not one of true, false, yes, no, 1 and 0",
+                               "leave the cell of a person without an answer empty")
         where, what = places[~empty], said[~empty].astype(np.int8)
         before = known[where]
         known[where] = what
         if ((before >= 0) & (before != what)).any() or (known[where] != what).any():
-            raise InvalidInput("targeted", "two answers about one person differ", "one status for each")
+            raise InvalidInput("targeted", "two answers about one person differ", "give one status for each person")
     return known
 
 
@@ -116,7 +116,8 @@ class OracleInconsistent(InvalidInput):
     """
 
     def __init__(self) -> None:
-        super().__init__("answers", "contradict an earlier answer for the same vertex", "statuses do not change")
+        super().__init__("answers", "contradict an earlier answer for the same vertex",
+                         "give the earlier answer, since statuses do not change")
 
 
 class OracleUnavailable(ConfideError):
@@ -128,7 +129,7 @@ class OracleUnavailable(ConfideError):
     """
 
     def __init__(self) -> None:
-        super().__init__("the oracle gave no answer; the search is paused and loses nothing: give the answers to "
+        super().__init__("the oracle gave no answer. The search waits and keeps its state: give the answers to "
                          "answer(...), or call run() again")
         self.search: Any = None
 
@@ -186,7 +187,7 @@ class Investigation:
         several = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
         ids = (given.to_pylist() if hasattr(given, "to_pylist") else list(given)) if several else [given]
         if not ids:
-            raise InvalidInput("seed_vertex", "is empty", "at least one confirmed target")
+            raise InvalidInput("seed_vertex", "is empty", "must have at least one confirmed target")
         seeds = [self._seed(each) for each in ids]
         seeds = sorted(seeds) if isinstance(given, Set) else seeds  # a set has no order of its own
         vars(self)["_seeds"] = np.array(list(dict.fromkeys(seeds)), np.int64)
@@ -229,14 +230,14 @@ class Investigation:
         if made_by("pandas", oracle) and hasattr(oracle, "index") and _statuses(list(oracle)):
             return self._by_id(list(oracle.index), list(oracle))
         if not isinstance(oracle, Collection | np.ndarray) or isinstance(oracle, str):
-            raise InvalidInput("oracle", f"{type(oracle).__name__} says nothing of anybody",
-                               "a callable, a mapping from ids to bools, a bool array in the order of graph.ids, or "
-                               "the targets' ids")
+            raise InvalidInput("oracle", f"{type(oracle).__name__} has no statuses",
+                               "must be a callable, a mapping from ids to bools, a bool array in the order of "
+                               "graph.ids, or the targets' ids")
         table = np.zeros(people, np.int8)
         vertices = list(oracle)
         if any(isinstance(vertex, bool | np.bool_) for vertex in vertices):
-            raise InvalidInput("oracle", "is a list of booleans", "statuses come as a mapping from ids to bools, or "
-                               "as a numpy array of bool in the order of graph.ids")
+            raise InvalidInput("oracle", "is a list of booleans", "give a mapping from ids to bools, or a numpy array "
+                                                                  "of bool in the order of graph.ids")
         try:
             table[self.graph.indices_of(vertices)] = 1
         except InvalidInput as error:
@@ -249,12 +250,12 @@ class Investigation:
         try:
             places = self.graph.indices_of(names) if names else np.zeros(0, np.int64)
         except InvalidInput as error:
-            raise InvalidInput("oracle", f"its keys or index are no ids: {error.problem}",
+            raise InvalidInput("oracle", f"its keys or index are not ids: {error.problem}",
                                "index it by graph.ids, or give a numpy array in their order") from None
         if len(np.unique(places)) < len(places):
-            raise InvalidInput("oracle", "an id stands twice in it", "one status for each")
+            raise InvalidInput("oracle", "an id occurs twice in it", "give one status for each person")
         if not _statuses(answers):
-            raise InvalidInput("oracle", "holds something else than True and False",
+            raise InvalidInput("oracle", "has values other than True and False",
                 "leave out people without an answer")
         table[places] = [-1 if _missing(answer) else int(answer) for answer in answers]
         return table
@@ -273,7 +274,8 @@ def _graph_of(edges: Any) -> Graph:
                   "graph_tool": "from_graph_tool", "scipy": "from_scipy"}
     for package, maker in from_other.items():
         if made_by(package, edges):
-            raise InvalidInput("graph", f"{type(edges).__name__} is of {package}", f"build one with Graph.{maker}")
+            raise InvalidInput("graph", f"{type(edges).__name__} belongs to {package}",
+                               f"build a Graph with Graph.{maker}")
     try:
         return Graph.from_edges(edges)
     except InvalidInput as error:
@@ -320,7 +322,7 @@ class Statuses:
             OracleInconsistent: an answer that differs from an earlier one.
         """
         if not (isinstance(answer, bool | np.bool_) or (isinstance(answer, int | np.integer) and answer in (0, 1))):
-            raise InvalidInput("answers", f"{type(answer).__name__} is no status", "must be True or False")
+            raise InvalidInput("answers", f"{type(answer).__name__} is not a status", "must be True or False")
         if self.known[index] >= 0 and self.known[index] != int(answer):
             raise OracleInconsistent
         self.known[index] = int(answer)

@@ -277,7 +277,7 @@ class SearchPlan(Plan[PTarget]):
         """
         return (*self._other_noise, Alternative(
             name="random order", predicted={_BEFORE: Predicted(self.people / 2)},
-            refused="it reads no contacts, so it loses nothing and finds nobody sooner"))
+            refused="it reads no contacts, so it has no privacy loss and finds nobody earlier"))
 
     @cached_property
     def _other_noise(self) -> tuple[Alternative, ...]:
@@ -316,9 +316,11 @@ class SearchPlan(Plan[PTarget]):
         rows = [(float(value), others, "private search") for value, others in self.worth]
         rows += [(float(value), self.people / 2, "random order") for value, _ in self.worth]
         (picture,) = curves(
-            rows, title="Members found by the statistic", x="statistic of a hidden target (everybody else has 0)",
-            y="others examined before it", alt="The number of others who are examined before a hidden target falls "
-            "as its statistic grows; half of all people come before it in a random order.",
+            rows, title="Members found by the statistic", x="statistic of an undiscovered target (everybody else has "
+                                                            "0)",
+            y="others examined before it", alt="The number of others who are examined before an undiscovered target "
+                                               "falls as the target's statistic grows; half of all people come before "
+                                               "it in a random order.",
             marks=[(float(last), before, "the largest statistic")])
         return picture
 
@@ -360,9 +362,9 @@ def plan(
             return plan(people, components, epsilon=epsilon, delta=delta, **options)
 
         raise Refused(
-            f"at epsilon = {epsilon:g} the noise has scale {it.call.noise_scale:,.4g}, and even a hidden target with "
-            f"the largest value there can be ({value:,}) would come after {before / people:.0%} of everybody: to "
-            "examine people in a random order is as good, and discloses nothing about anybody's contacts",
+            f"at epsilon = {epsilon:g} the noise has scale {it.call.noise_scale:,.4g}, and even an undiscovered target "
+            f"with the largest possible value ({value:,}) would come after {before / people:.0%} of everybody: a "
+            "random order is as good, and discloses nothing about anybody's contacts",
             [*tried("an epsilon of {epsilon}", again, epsilon=_enough(found, epsilon)), "fewer components"])
     return found
 

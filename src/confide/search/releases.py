@@ -136,17 +136,18 @@ class PublicRelease(Billboard):
         for name in ("seeds", "order", "joined"):
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.ndim != 1 or not array.size:
-                raise InvalidInput(f"billboard.{name}", "is no list of one or more")
+                raise InvalidInput(f"billboard.{name}", "is not a list of one or more")
         order, seeds, starts = self.order.tolist(), self.seeds.tolist(), self.joined.tolist()
         kinds = self.joined.dtype.kind, self.order.dtype.kind, self.seeds.dtype.kind
         if kinds not in (("i", "i", "i"), ("i", "u", "u"), ("i", "U", "U")):  # texts may differ in their width
             raise InvalidInput("billboard.order", "holds no ids", "must be whole numbers or texts, like the seeds")
         if len(set(order)) != len(order) or len(order) > people:
-            raise InvalidInput("billboard.order", "names somebody twice, or more people than there are")
+            raise InvalidInput("billboard.order", "has a person twice, or more people than the network")
         if len(set(seeds)) != len(seeds) or not set(seeds) <= set(order):
-            raise InvalidInput("billboard.seeds", "are not all released", "every seed is a confirmed target")
+            raise InvalidInput("billboard.seeds", "are not all released",
+                               "must all be released, since every seed is a confirmed target")
         if starts[0] != 0 or sorted(set(starts)) != starts or starts[-1] >= len(order):
-            raise InvalidInput("billboard.joined", "are no increasing positions of the list from 0 on")
+            raise InvalidInput("billboard.joined", "are not increasing positions of the list, from 0 on")
         self._check_calls(components, epsilon, order, seeds, starts)
 
     def _check_calls(self, components: int, epsilon: float, order: list[Any], seeds: list[Any],
@@ -158,11 +159,12 @@ class PublicRelease(Billboard):
         if order[0] != seeds[0] or begun != sorted(begun) or not set(seeds) <= set(order[:first_sought]):
             raise InvalidInput("billboard.order", "does not begin with the seeds' components")
         if self.ended not in ENDINGS or self.ended == "query cap":
-            raise InvalidInput("billboard.ended", f"is {self.ended!r}", "no private search ends so")
+            raise InvalidInput("billboard.ended", f"is {self.ended!r}", "is not an end of a private search")
         failed = int(self.ended == "nothing found")
         most = components - 1
         if self.calls != len(starts) - own + failed or not 0 <= self.calls <= most:
-            raise InvalidInput("billboard.calls", "do not fit the components", f"at most {most}, one a component found")
+            raise InvalidInput("billboard.calls", "do not fit the components",
+                               f"must be at most {most}, one for each found component")
         if (self.ended == "all components") != (self.calls == most and not failed):
             raise InvalidInput("billboard.ended", f"is {self.ended!r} after {self.calls} calls of {most}")
         if not math.isclose(self.epsilon_spent, self.calls * epsilon, rel_tol=1e-12, abs_tol=0.0):
@@ -275,7 +277,8 @@ def no_guarantee(why: str) -> Guarantees:
     """
     return Guarantees((Privacy(
         loss=PureDP(math.inf), neighbours=Relation.EDGES_OF_ONE, audience=Audience.PUBLIC, part="the released list",
-        source=Source(document="confide", statement="one query separates two graphs", spec="targeted_search 10"),
+        source=Source(document="confide", statement="a single query distinguishes two graphs",
+                      spec="targeted_search 10"),
         note=f"none: {why}"),))
 
 
@@ -350,8 +353,8 @@ def check_charged(noise: Noise, charged: int) -> None:
     kept = isinstance(noise, JournalNoise)
     if charged and (kept or noise.release_safe) and not (
             isinstance(noise, JournalNoise) and all(noise.noted((_ALL, call)) for call in range(charged))):
-        raise InvalidInput("charged", f"is {charged}, and the noise does not hold the draws of so many calls",
-                           "give the JournalNoise of the first attempt; a call with other noise is charged anew")
+        raise InvalidInput("charged", f"is {charged}, but the noise does not have the draws of so many calls",
+                           "give the JournalNoise of the first attempt; a call with other noise is charged again")
 
 
 def _digest(parameters: Any, graph: str, ranks: NDArray[np.int64]) -> str:

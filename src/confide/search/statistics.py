@@ -132,11 +132,11 @@ def bounded_flow(graph: Adjacency, source: int, to_set: NDArray[np.int64], lengt
     found = linprog(gain, A_ub=load, b_ub=np.ones(len(edges)), A_eq=conserved if rows else None,
                     b_eq=np.zeros(len(rows)) if rows else None, bounds=(0, None), method="highs")
     if found.status != 0:
-        raise SolverFailed("bounded flow", "the linear program was not solved")
+        raise SolverFailed("bounded flow", "the solver found no optimum of the linear program")
     low = _flow(arcs, found.x, of_edge, to_set, source)
     high = _cut(arcs, -found.ineqlin.marginals, of_edge, to_set, source)
     if not high - low <= FLOW_GAP:
-        raise SolverFailed("bounded flow", "the bounds of a flow do not meet")
+        raise SolverFailed("bounded flow", "the bounds of a flow still differ")
     return high
 
 
@@ -363,7 +363,7 @@ class CommonNeighboursMulti(Statistic):
 class _OverEdges(Statistic):
     """Base of statistics that count over 1 to `length` edges."""
 
-    length: Annotated[int, Parameter("most edges of a path", symbol="l", at_least=2, at_most=6)] = 2
+    length: Annotated[int, Parameter("largest number of edges of a path", symbol="l", at_least=2, at_most=6)] = 2
 
     def _steps(self) -> int:
         return self.length - 1
@@ -452,7 +452,7 @@ class Walks(_OverEdges):
         d = needed_bound(degree_bound)
         if self.length * d**self.length > _EXACT:
             raise InvalidInput("length", f"walks of {self.length} edges at degrees up to {d} are too many",
-                               "take a smaller length: counts must stay within 2^50")
+                               "use a smaller length, since counts must be at most 2^50")
         return d
 
 
@@ -540,7 +540,7 @@ class Triangles(Statistic):
         (0.0, 4.0, False)
     """
 
-    ends: Annotated[int, Parameter("ends of a triangle, apart from v, that are confirmed targets", at_least=1,
+    ends: Annotated[int, Parameter("number of ends of a triangle, apart from v, that are confirmed targets", at_least=1,
                                    at_most=2)] = 2
 
     name: ClassVar[str] = "triangles"

@@ -89,11 +89,13 @@ class ThresholdRule:
     def __post_init__(self) -> None:
         if self.top >= _MOST_GRID:
             if self.largest_threshold is not None:
-                raise InvalidInput("largest_threshold", f"{self.largest_threshold:,} makes too long a grid",
+                raise InvalidInput("largest_threshold", f"{self.largest_threshold:,} gives a grid that is too long",
                                    f"must be below {_MOST_GRID:,}")
             if self.most >= _MOST_GRID:
-                raise InvalidInput("statistic", f"can be as large as {self.most:,}: the threshold's grid is too long",
-                                   'at most 2^22; largest_threshold ends it, and stop="public" needs none')
+                raise InvalidInput("statistic", f"can be as large as {self.most:,}, so the threshold's grid is too "
+                                                "long",
+                                   'must be at most 2^22; largest_threshold limits the grid, and stop="public" needs '
+                                   'no grid')
             raise InvalidInput("epsilon", f"is so small that noise has scale {self.noise_scale:,.4g}: the smoothed "
                                "threshold's grid, which goes ln n scales beyond all values, is too long",
                                "largest_threshold ends it")

@@ -99,18 +99,18 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     """
 
     people: Annotated[int, PEOPLE]
-    components: Annotated[int, Parameter("groups that are found at most, those of the seeds among them; a new one is "
-                                         "sought k - 1 times at most", symbol="k", at_least=1)]
+    components: Annotated[int, Parameter("largest number k of groups to find, with the groups of the seeds; the run "
+                                         "searches for a new group at most k - 1 times", symbol="k", at_least=1)]
     stopping_target: Annotated[int | None, STOPPING_TARGET]
-    epsilon: Annotated[float, call_epsilon("cost of ONE search for another component, for any stop (in all k - 1 times "
-                                           "as much)")]
+    epsilon: Annotated[float, call_epsilon("cost of ONE search for another component, for any stop (all searches "
+                                           "together cost k - 1 times this)")]
     degree_bound: Annotated[int | None, DEGREE_BOUND]
     stop: Annotated[Stop, STOP] = "private"
     _: KW_ONLY
     statistic: Annotated[Statistic, STATISTIC] = field(default_factory=CommonNeighbours)
     noise_kind: Annotated[NoiseKind, NOISE_KIND] = "laplace"
-    delta: Annotated[float, Parameter("delta at which the loss is stated as (epsilon, delta); 0 states the plain sum "
-                                      "alone", at_least=0, below=1)] = 0.0
+    delta: Annotated[float, Parameter("delta at which the loss is stated as (epsilon, delta); 0 states only the plain "
+                                      "sum", at_least=0, below=1)] = 0.0
     public_threshold: Annotated[float | None, PUBLIC_THRESHOLD] = None
     largest_threshold: Annotated[int | None, LARGEST_THRESHOLD] = None
 
@@ -360,7 +360,8 @@ class Search:
         investigation = check_investigation(data, mechanism.people)
         cap = as_cap(query_cap)
         if cap is not None and not without_guarantee:
-            raise Refused("a private search has no query cap: the time of its stop would disclose protected contacts",
+            raise Refused("a private search has no query cap, since the time of its stop would disclose protected "
+                          "contacts",
                           "stop between components, or give without_guarantee=True, which voids the promise")
         self._mechanism, self._noise, self._charge = mechanism, as_noise(noise), charge
         self._noise.open_meter(mechanism)  # each attempt has its own, and pays again for what its noise repeats
@@ -459,7 +460,7 @@ class Search:
                 missing.
         """
         if not self.done:
-            raise Refused("the search has not ended", "run() it, or give the answers to pending()")
+            raise Refused("the search has not ended", "call run(), or give the answers to pending()")
         if self._outcome is None:
             self._outcome = self._settle()
         return self._outcome
@@ -479,7 +480,7 @@ class Search:
         if self._capped:
             return CappedOutcome(
                 mechanism=mechanism, billboard=board, shares=pa.table({}), diagnostics=facts,
-                guarantees=no_guarantee("it had a query cap"),
+                guarantees=no_guarantee("this search had a query cap"),
                 provenance=Provenance.here(f"{self._noise.kind}, cut off by a query cap"))
         return mechanism._outcome(self._noise, billboard=board, shares=pa.table({}),
                                   certificate=mechanism.certify(board), diagnostics=facts)

@@ -100,7 +100,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     def ready(parts: PartsOf) -> Alive:
         """Whether the process can do its work: the store answers, and the worker that does its jobs runs."""
         if not parts.working:
-            raise HTTPException(503, "nobody does this process's jobs any more: start it again")
+            raise HTTPException(503, "the worker of this process has ended, so nobody does its jobs: start the process "
+                                     "again")
         with parts.store.database.reading() as connection:
             connection.execute(text("SELECT 1"))
         return Alive(status="ready")
@@ -114,7 +115,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             raise HTTPException(404, "there are none")
         given = hashlib.sha256(bearer(request).encode("utf-8", "replace")).hexdigest()
         if not hmac.compare_digest(given, settings.metrics_digest):
-            raise HTTPException(401, "this needs the token of the metrics", {"WWW-Authenticate": "Bearer"})
+            raise HTTPException(401, "this request needs the token of the metrics", {"WWW-Authenticate": "Bearer"})
         return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
 
     app.add_middleware(BodyLimit, strangers=_STRANGERS, largest=settings.largest_body,

@@ -79,17 +79,18 @@ def _bind(one: socket.socket, family: int, address: tuple[object, ...]) -> None:
 
 
 def _no_address(host: str) -> InvalidInput:
-    return InvalidInput("host", f"{host!r} is no address of this machine", "such as 127.0.0.1, or 0.0.0.0 for all")
+    return InvalidInput("host", f"{host!r} is not an address of this machine",
+                        "give an address such as 127.0.0.1, or 0.0.0.0 for all addresses")
 
 
 def _refused(error: OSError, host: str, port: int) -> Refused:
     if error.errno == errno.EADDRINUSE:
         return Refused(f"port {port} of {host} is in use",
-            "end the process that listens there, or choose another one with --port")
+            "end the process that uses this port, or choose another port with --port")
     if error.errno in (errno.EACCES, errno.EPERM) and port < _SYSTEM_PORTS:
-        return Refused(f"port {port} takes rights that this process does not have",
-                       f"choose one of {_SYSTEM_PORTS} or more with --port, and put a reverse proxy in front")
-    return Refused(f"the system lets nobody listen on port {port} of {host}", "choose another one with --port")
+        return Refused(f"port {port} needs rights that this process does not have",
+                       f"choose a port of {_SYSTEM_PORTS} or more with --port, and put a reverse proxy in front")
+    return Refused(f"the operating system refuses port {port} of {host}", "choose another port with --port")
 
 
 VARIABLE = "CONFIDE_SERVICE"

@@ -40,10 +40,10 @@ def engine_of(expression: Any) -> str:
         name = str(expression.get_backend().name)
     except ibis.common.exceptions.IbisError:
         raise InvalidInput("source", "the query belongs to no connection, or to several",
-                           "must begin with tables of one connection: ibis.duckdb.connect().table(NAME). Rows of "
-                           "another one go through a file: expression.to_parquet(PATH)") from None
+                           "must begin with tables of one connection: ibis.duckdb.connect().table(NAME). Write rows of "
+                           "another connection to a file: expression.to_parquet(PATH)") from None
     if name not in ENGINES:
-        raise InvalidInput("source", f"confide is not tested on the engine {name}, and may read other cells from it",
+        raise InvalidInput("source", f"confide is not tested on the engine {name}, and may read wrong cells from it",
                            "write the rows to a file with expression.to_parquet(PATH), and give PATH; confide is "
                            f"tested on {', '.join(ENGINES[:-1])} and {ENGINES[-1]}")
     return name
@@ -53,8 +53,8 @@ def failed(engine: str, error: Exception) -> InvalidInput:
     """The error for a query that an engine did not answer. The error omits the engine's message, which may quote
     private values.
     """
-    return InvalidInput("source", f"{engine} did not answer the query ({type(error).__name__}); its message may quote "
-                                  "values, and is left out",
+    return InvalidInput("source", f"{engine} did not answer the query ({type(error).__name__}); the message of the "
+                                  "engine may quote values and is not shown",
                         "call expression.to_pyarrow(), which shows the message to you; if the reason is the values of "
                         "a column, cast the column or leave it out")
 
@@ -82,9 +82,9 @@ def exact_columns(expression: Any, engine: str, columns: Sequence[str]) -> Any:
     for name in columns:
         kind = types[name]
         if engine == "sqlite" and kind.is_decimal():
-            raise InvalidInput(name, f"the column is of type {kind}, and sqlite keeps no exact decimals",
-                               f"cast it: table.cast({{{name!r}: 'float64'}}); it has kept no zeros at the end, so the "
-                               "level of 0.10 is 0.1")
+            raise InvalidInput(name, f"the column is of type {kind}, and sqlite stores no exact decimals",
+                               f"cast the column: table.cast({{{name!r}: 'float64'}}); sqlite drops zeros at the end, "
+                               "so the level of 0.10 is 0.1")
         # SQLite's integers would pass through doubles beside a null; numerics of PostgreSQL may be NaN or too long.
         text = (engine == "sqlite" and kind.is_integer()) or (engine == "postgres" and kind.is_decimal())
         found[name] = expression[name].cast("string") if text else expression[name]
@@ -121,5 +121,5 @@ def warn_of_guesses(expression: Any, columns: Sequence[str]) -> None:
     found = [name for name in columns if not types[name].is_string()
              and any(re.search(rf"\b{re.escape(name)}[\"']?\s*:=?\s*'", text) is None for text in texts)]
     if found:
-        warnings.warn(f"DuckDB guessed the types of {', '.join(found)} from a CSV file: 1.10 may have become 1.1; "
-                      "give confide the file's path, or say read_csv(..., types={...})", stacklevel=2)
+        warnings.warn(f"DuckDB guessed the types of {', '.join(found)} from a CSV file: 1.10 may have become 1.1; give "
+                      f"confide the file's path, or use read_csv(..., types={{...}})", stacklevel=2)

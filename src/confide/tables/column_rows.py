@@ -40,7 +40,8 @@ def check_roles(roles: Sequence[Role], id: str) -> tuple[str, ...]:  # noqa: A00
     if not names or len(set(names)) < len(names):
         raise InvalidInput("columns", f"{', '.join(names) or 'none'}", "must be one column or more, each once")
     if id in names:
-        raise InvalidInput("people.id", f"{id!r} is also asked for", "give one of the two columns another name")
+        raise InvalidInput("people.id", f"{id!r} is also a requested column",
+                           "give one of the two columns another name")
     return names
 
 

@@ -86,12 +86,12 @@ class Design:
         object.__setattr__(self, "features", tuple(self.features))
         for feature in self.features:
             if not isinstance(feature, Numeric | Category):
-                raise InvalidInput("features", f"{feature!r} is no role", "must be Numeric or Category")
+                raise InvalidInput("features", f"{feature!r} is not a role", "must be Numeric or Category")
         if not self.features and not self.intercept:
             raise InvalidInput("features", "none given", "a design needs a feature or the intercept")
         twice = {column for column in self.columns if self.columns.count(column) > 1}
         if twice:
-            raise InvalidInput("features", f"the column {min(twice)!r} stands twice")
+            raise InvalidInput("features", f"the column {min(twice)!r} occurs twice")
 
     @property
     def columns(self) -> tuple[str, ...]:

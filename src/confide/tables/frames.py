@@ -176,7 +176,7 @@ def fields_of(
               for name, shape in fields.items()}
     strange = sorted(set(source.column_names).difference(*wanted.values()))
     if strange:
-        raise InvalidInput(strange[0], "is no field of a record", f"fields are {_listed(tuple(fields))}")
+        raise InvalidInput(strange[0], "is not a field of a record", f"fields are {_listed(tuple(fields))}")
     return {name: _read(source, names, no_truths).reshape(-1, *fields[name]) for name, names in wanted.items()}
 
 
@@ -207,7 +207,7 @@ def integers_of(data: Any, names: tuple[str, ...], field: str = "data") -> dict[
     whole = {name: np.concatenate([np.empty(0, np.int64), *parts]) for name, parts in found.items()}
     for name, column in whole.items():
         if (column == _NONE).any():
-            raise InvalidInput(name, "a cell is no whole number of 64 bits", "leave out rows without a number")
+            raise InvalidInput(name, "a cell is not a whole number of 64 bits", "leave out rows without a number")
     return whole
 
 
@@ -289,7 +289,8 @@ def _opened(data: Any) -> TableSource:
         data = {str(name): _typed(column) for name, column in data.items()}
     source = open_table(data.reset_index(drop=True) if made_by("pandas", data) else data)
     if not source.ordered:
-        raise InvalidInput("data", f"the rows of {source.name} have no order", "sort them: row i is that of slot i")
+        raise InvalidInput("data", f"the rows of {source.name} have no order",
+                           "sort the rows, so that row i belongs to slot i")
     return source
 
 

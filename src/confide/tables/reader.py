@@ -174,7 +174,7 @@ class Reader(Generic[_Rows]):
             kept.append(batch)
             cells += sum(np.size(getattr(batch, name)) for name in _arrays(batch))
             if cells > LARGEST_SCAN:
-                raise Refused(f"records in no order, with more than {LARGEST_SCAN:,} cells", "sort the table by slot")
+                raise Refused(f"unordered records with more than {LARGEST_SCAN:,} cells", "sort the table by slot")
         if kept:
             joined = {name: np.concatenate([getattr(each, name) for each in kept]) for name in _arrays(kept[0])}
             yield taken(replace(kept[0], **joined), np.argsort(joined["index"], kind="stable"))

@@ -130,7 +130,7 @@ def rejections(
         elif claim == DUPLICATE:
             found[f"{_identity(first, batch, row)} ({place})"] = "a later row of the same id"
         else:
-            found[place] = ("beyond the rows that were declared" if first.column is None else
+            found[place] = ("beyond the declared number of rows" if first.column is None else
                             "no id of the public list")
     return found
 

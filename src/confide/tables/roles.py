@@ -47,7 +47,7 @@ def _level(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if not isinstance(value, str | int | np.integer):
-        raise InvalidInput("levels", f"{value!r} is no level", "must be a text, a whole number or true/false")
+        raise InvalidInput("levels", f"{value!r} is not a level", "must be a text, a whole number or true/false")
     if not str(value) or str(value) != str(value).strip():
         raise InvalidInput("levels", f"{value!r} is empty or padded with white space")
     return str(value)
@@ -235,7 +235,7 @@ class Category:
         if pa.types.is_boolean(kind) and not self.boolean:
             raise InvalidInput(self.column, "the column holds true and false", "the levels must be true and false")
         if pa.types.is_integer(kind) and set(self.whole) == {None}:
-            raise InvalidInput(self.column, f"the column is of type {kind}", "no level is a whole number")
+            raise InvalidInput(self.column, f"the column is of type {kind}", "the levels are not whole numbers")
 
     def limit(self) -> str:
         """The accepted values, as text."""

@@ -33,7 +33,7 @@ Lookup = Callable[[str, pa.Array], np.ndarray]
 
 
 def _twice(identity: object) -> InvalidInput:
-    return InvalidInput("ids", f"{identity!r} stands twice", "every slot needs an id of its own")
+    return InvalidInput("ids", f"{identity!r} stands twice", "every slot needs a different id")
 
 
 def _table(ids: np.ndarray, low: int, high: int) -> tuple[Finder, np.ndarray]:
@@ -194,7 +194,8 @@ class Roster:
         if not pa.types.is_integer(array.type):
             array = strings("ids", array)
         if array.null_count or (is_text(array) and pc.any(pc.equal(array, "")).as_py()):
-            raise InvalidInput("ids", "an id is empty, or no text or whole number", "every slot needs its own id")
+            raise InvalidInput("ids", "an id is empty, or is neither a text nor a whole number",
+                               "every slot needs a different id")
         numbers = integers("ids", array, _NONE)
         spelled_apart = is_text(array) and len(np.unique(numbers)) < len(numbers) == pc.count_distinct(array).as_py()
         if (numbers == _NONE).any() or spelled_apart:

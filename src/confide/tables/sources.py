@@ -60,7 +60,8 @@ class TableSource(ABC):
         """
         whole("rows", rows, at_least=1)
         if not columns or len(set(columns)) < len(columns):
-            raise InvalidInput("columns", f"{list(columns)} is no choice", "must name at least one column, each once")
+            raise InvalidInput("columns", f"{list(columns)} is not a choice of columns",
+                               "must name at least one column, each once")
         for column in columns:
             self._check(column)
         return self._read(tuple(columns), rows)
@@ -251,7 +252,8 @@ class Query(TableSource):
     def __init__(self, expression: Any, *, own: bool = False) -> None:
         ibis = extra("ibis", "data")
         if not isinstance(expression, ibis.Table):
-            raise InvalidInput("source", f"{type(expression).__name__} is no table", "must be an ibis table expression")
+            raise InvalidInput("source", f"{type(expression).__name__} is not a table",
+                               "must be an ibis table expression")
         self._expression, self._engine, self._own = expression, engine_of(expression), own
         self._drawn: tuple[Any, ...] | None = None
         self.name = "the query"
@@ -375,7 +377,8 @@ def open_table(source: Any, *, folder: str | os.PathLike[str] | None = None) -> 
         return _Memory(_table(source), "the table")
     if made_by("polars", source) and hasattr(source, "collect"):  # a lazy frame
         return _Memory(_table(source.collect()), "the table")
-    raise InvalidInput("source", f"{type(source).__name__} is no table", "must be arrays, a data frame, file or query")
+    raise InvalidInput("source", f"{type(source).__name__} is not a table",
+                       "must be arrays, a data frame, file or query")
 
 
 def is_packaged(text: str) -> bool:

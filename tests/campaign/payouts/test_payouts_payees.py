@@ -239,7 +239,7 @@ def test_no_file(tmp_path: Path) -> None:
         read_payees(tmp_path / "payees.csv")
     with pytest.raises(InvalidInput, match="is no file"):
         read_payees(tmp_path)
-    with pytest.raises(InvalidInput, match="is no path"):
+    with pytest.raises(InvalidInput, match="is not a path"):
         read_payees(None)  # type: ignore[arg-type]
 
 

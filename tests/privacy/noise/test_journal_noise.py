@@ -86,7 +86,7 @@ def test_it_is_its_owners_alone(path):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     path.chmod(0o640)
-    with pytest.raises(InvalidInput, match="may be read by others"):
+    with pytest.raises(InvalidInput, match="other users may read"):
         JournalNoise(path, Noise.simulated(3))
 
 
@@ -130,7 +130,7 @@ def test_another_file_stays_whole(path, text):
     path.parent.mkdir()
     path.write_bytes(text)
     path.chmod(0o600)
-    with pytest.raises(InvalidInput, match="no journal"):
+    with pytest.raises(InvalidInput, match="is not a journal of noise"):
         JournalNoise(path, Noise.simulated(3))
     assert path.read_bytes() == text
 
@@ -170,7 +170,7 @@ def test_a_request_that_changed_is_refused(path, change):
     with JournalNoise(path, Noise.simulated(3)) as noise:
         drawn = noise.laplace(2.0, 3, stream="x", center=CENTER)
     with JournalNoise(path, Noise.simulated(3)) as noise:
-        with pytest.raises(InvalidInput, match="for another request") as caught:
+        with pytest.raises(InvalidInput, match="with another request") as caught:
             REQUESTS[change](noise)
         assert "-3" not in str(caught.value)
     with JournalNoise(path, Noise.simulated(3)) as noise:  # and it is still there for the right one
@@ -178,22 +178,22 @@ def test_a_request_that_changed_is_refused(path, change):
 
 
 def test_one_process_at_a_time(path):
-    with JournalNoise(path, Noise.simulated(3)), pytest.raises(StoreFailed, match="held by another process"):
+    with JournalNoise(path, Noise.simulated(3)), pytest.raises(StoreFailed, match="in use by another process"):
         JournalNoise(path, Noise.simulated(3))
     JournalNoise(path, Noise.simulated(3)).close()
 
 
 def test_whether_it_must_be_there(path):
-    with pytest.raises(InvalidInput, match="there is no journal"):
+    with pytest.raises(InvalidInput, match="does not exist"):
         JournalNoise(path, Noise.simulated(3), existing=True)
     JournalNoise(path, Noise.simulated(3), existing=False).close()
-    with pytest.raises(InvalidInput, match="there already"):
+    with pytest.raises(InvalidInput, match="exists already"):
         JournalNoise(path, Noise.simulated(3), existing=False)
 
 
 def test_its_source_is_the_kind_that_began_it(path):
     JournalNoise(path, Noise.simulated(3)).close()
-    with pytest.raises(InvalidInput, match="secure noise for a journal of simulated noise") as caught:
+    with pytest.raises(InvalidInput, match="the run has secure noise, but the journal has simulated noise") as caught:
         JournalNoise(path, Noise.secure())
     assert caught.value.field == "source"
     with pytest.raises(InvalidInput) as caught:
@@ -249,7 +249,7 @@ def test_a_note_says_what_draws_are_for_and_is_kept(path):
         noise.note("run", "one graph")
         noise.exponential(2, stream=("run", 0))
         noise.note(("run", 1), "second step")
-        with pytest.raises(InvalidInput, match="begun for another run"):
+        with pytest.raises(InvalidInput, match="the journal belongs to another run"):
             noise.note("run", "another graph")
         seal = noise.seal
         assert seal[0] == 4  # the head, two notes, a draw
@@ -257,7 +257,7 @@ def test_a_note_says_what_draws_are_for_and_is_kept(path):
         assert (noise.noted("run"), noise.noted(("run", 1)), noise.noted(("run", 2))) == (
             "one graph", "second step", None)
         assert noise.seal == seal
-        with pytest.raises(InvalidInput, match="begun for another run"):
+        with pytest.raises(InvalidInput, match="the journal belongs to another run"):
             noise.note("run", "another graph")
         with pytest.raises(InvalidInput, match="draws without a purpose"):
             noise.note(("run", 0), "too late")
@@ -273,12 +273,12 @@ def test_a_journal_that_was_cut_back_or_replaced_is_refused(path):
     whole = path.read_bytes()
     lines = whole.split(b"\n")
     path.write_bytes(b"\n".join(lines[:2]) + b"\n")
-    with pytest.raises(InvalidInput, match="cut back, or is an older copy"):
+    with pytest.raises(InvalidInput, match="was shortened, or is an older copy"):
         JournalNoise(path, Noise.simulated(3), sealed=seal)
     with JournalNoise(path, Noise.simulated(9), sealed=early) as noise:  # it goes on from there with other draws
         noise.exponential(2, stream="one")
         noise.exponential(2, stream="two")
-    with pytest.raises(InvalidInput, match="cut back, or is an older copy"):
+    with pytest.raises(InvalidInput, match="was shortened, or is an older copy"):
         JournalNoise(path, Noise.simulated(3), sealed=seal)
     path.write_bytes(whole)
     JournalNoise(path, Noise.simulated(3), sealed=seal).close()

@@ -48,7 +48,7 @@ WRONG_CLAIMS: dict[str, tuple[dict[str, Any], str]] = {
     "for another one": ({"azp": "another service"}, "azp"),
     "expired": ({"exp": from_now(-120)}, "exp"),
     "no end": ({"exp": None}, "exp"),
-    "an end that is no number": ({"exp": "tomorrow"}, "exp"),
+    "an end that is not a number": ({"exp": "tomorrow"}, "exp"),
     "of an hour ago": ({"iat": from_now(-3600)}, "iat"),
     "of an hour hence": ({"iat": from_now(3600), "exp": from_now(7200)}, "iat"),
     "no beginning": ({"iat": None}, "iat"),

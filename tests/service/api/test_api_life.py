@@ -131,7 +131,7 @@ def test_a_process_whose_worker_is_dead_is_not_ready(tmp_path: Path, monkeypatch
             thread.join()
         answer = anybody.client.get("/health/ready")
         assert answer.status_code == 503
-        assert "nobody does this process's jobs" in answer.json()["detail"]
+        assert "nobody does its jobs" in answer.json()["detail"]
         assert anybody.client.get("/health/live").status_code == 200
     with serving(tmp_path / "three", settling=False) as (_, anybody):  # others do jobs
         assert anybody.client.get("/health/ready").status_code == 200

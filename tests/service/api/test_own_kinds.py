@@ -122,7 +122,7 @@ def test_a_run_that_fails_says_that_the_next_is_free(
             broken.setattr(private_histogram.NoisyHistogram, "run", run)
             job = parts.do(number, Task.SETTLE)
         assert job.state == "failed"
-        assert "the same campaign goes on under the same debit" in job.problem
+        assert "another run of this campaign uses the same debit" in job.problem
         assert "bus" not in job.problem
         assert "ValueError" not in job.problem
         before = parts.store.ledger("commuters")[0].filter.spent

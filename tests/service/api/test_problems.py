@@ -27,7 +27,7 @@ def ada(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
 
 def test_a_process_that_ends_says_when_to_come_again() -> None:
     """It is nothing that the participant did, and another process, or the next one, takes it."""
-    error = NotNow("the service is shutting down", "hand it in again in a moment")
+    error = NotNow("the service is shutting down", "hand in your answer again in a moment")
     app = FastAPI()
     install(app)
 
@@ -38,7 +38,7 @@ def test_a_process_that_ends_says_when_to_come_again() -> None:
     answer = TestClient(app).get("/")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
     assert answer.json()["detail"] == "the service is shutting down"
-    assert answer.json()["limit"] == "hand it in again in a moment"
+    assert answer.json()["limit"] == "hand in your answer again in a moment"
     assert status_of(error) == 503
 
 
@@ -49,12 +49,13 @@ def test_a_process_that_ends_says_when_to_come_again() -> None:
     ("POST", "/drafts", {"json": [SECRET]}, "body", "body: cannot be used", "must be a JSON object"),
     ("POST", "/drafts", {"json": {}}, "text", "text: is missing", None),
     ("POST", "/drafts", {"json": {"text": 5}}, "text", "text: cannot be used", "must be a valid string"),
-    ("POST", "/drafts", {"json": {"text": "x", "other": SECRET}}, "body", "body: has a field that is not known",
+    ("POST", "/drafts", {"json": {"text": "x", "other": SECRET}}, "body", "body: has an unknown field",
      "/api/v1/openapi.json lists the fields"),
-    ("POST", "/drafts", {"json": {"text": "\0" + SECRET}}, "body", "body: has a zero, or half a letter", None),
-    ("POST", "/drafts", {"json": {"text": "x", SECRET: "x"}}, "body", "body: has a field that is not known",
+    ("POST", "/drafts", {"json": {"text": "\0" + SECRET}}, "body", "body: has a zero byte, or half of a surrogate pair",
+     None),
+    ("POST", "/drafts", {"json": {"text": "x", SECRET: "x"}}, "body", "body: has an unknown field",
      "/api/v1/openapi.json lists the fields"),
-    ("POST", "/drafts", {"json": {"text": "x", "values": "x"}}, "body", "body: has a field that is not known",
+    ("POST", "/drafts", {"json": {"text": "x", "values": "x"}}, "body", "body: has an unknown field",
      "/api/v1/openapi.json lists the fields"),
     ("POST", "/drafts", {"content": b'{"text": "\xff' + SECRET.encode() + b'"}', "headers": {
         "Content-Type": "application/json"}}, "body", "body: is no JSON",

@@ -194,5 +194,5 @@ except ValueError:
         ("uvicorn.error", "not shown", "ValueError"),
         ("confide.service", "a line of ours", None), ("py.warnings", "not shown", None),
         ("confide.service", "a thread has failed: ValueError", None),
-        ("confide.service", "nobody could be told of an error: ValueError", None),
+        ("confide.service", "the report of an error has failed: ValueError", None),
         ("uvicorn.error", "Exception in ASGI application", "ValueError")]

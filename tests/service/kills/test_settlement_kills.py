@@ -133,7 +133,7 @@ def test_killed_at_every_stage(tmp_path: Path, database_url: str) -> None:
                 for number in sorted(left):
                     job = operator("GET", f"/campaigns/{number}/jobs/settle")
                     if job["state"] == "failed":
-                        assert job["problem"] == "5 workers have died at it"
+                        assert job["problem"] == "5 workers have died during this job"
                         operator("POST", f"/campaigns/{number}/settle", {"confirm": True}, status=202)
                         asked += 1
                     elif job["state"] == "done":

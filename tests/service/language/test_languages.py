@@ -152,7 +152,7 @@ def test_what_refusals_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, t
         parts, olga, vera = app.state.parts, Browser(app), Browser(app)
         parts.operators.add("⟦v⟧", PASSWORD, Role.VIEWER)
         pages_ = typed(app, "matching", refused={"law": "abc", "music": "1000", "algebra": "-1"}, taken={"law": "5"})
-        assert "⟦is no number⟧" in pages_[0]
+        assert "⟦is not a number⟧" in pages_[0]
         assert "⟦must be at least ⟧0⟦ and at most ⟧100" in pages_[0]
         for name, refused in (("regression", {"age": "abc", "sleep": "99"}), ("bits", {"report": "maybe"})):
             pages_ += typed(app, name, refused=refused, taken={"report": "yes"} if name == "bits" else {})

@@ -119,7 +119,7 @@ def test_a_change_begins_with_what_is_stored(app: FastAPI) -> None:
     participant.send("/mine/report", 422, **empty)
     assert parts.store.report_of(number, 0) == before
     assert 'role="alert"' in participant.text
-    assert "Your earlier record stands." in participant.text
+    assert "Your earlier record stays valid." in participant.text
     participant.send("/mine/report", nothing="yes", **empty)
     assert parts.participation.typed(who) == {}
     participant.send("/mine/report", **empty)  # nothing is lost any more, so that nothing is asked

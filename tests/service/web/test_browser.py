@@ -132,7 +132,8 @@ def test_what_scripts_show_is_translated_too(chromium: Browser, tmp_path: Path) 
         page.get_by_label("yes", exact=True).check()
         it = parts.opened.get(number).campaign
         (worth,) = (each for each in it.file.kind.asked(it.file.config, it.plan) if each.column == "worth")
-        for typed, problem in (("much", "⟦This is no number. Write one like 0.5.⟧"), ("0", "⟦This must be above 0.⟧")):
+        for typed, problem in (("much", "⟦This is not a number. Write a number such as 0.5.⟧"),
+                               ("0", "⟦This must be above 0.⟧")):
             page.locator("#field-worth").fill(typed)
             page.locator("#device button").click()
             expect(page.locator("#problem")).to_have_text(f"{worth.label}: {problem}")

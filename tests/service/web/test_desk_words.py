@@ -261,7 +261,7 @@ def test_deposits_are_noted_at_the_desk_and_by_the_api(served: tuple[FastAPI, Ca
     number = opened(app, text)
     olga, at = desk(app, number), f"/desk/campaigns/{number}"
     assert "each participant leaves 3.44 EUR" in paragraphs(olga.text)
-    assert "None is noted as received." in olga.text
+    assert "No deposit is noted as received." in olga.text
     olga.send(f"{at}/deposits", 422, ids="1 nobody")
     olga.see(at)
     olga.send(f"{at}/deposits", ids="1, 3", received="yes")

@@ -165,7 +165,7 @@ def test_a_campaign_by_forms_alone(tmp_path: Path) -> None:
         typed = {f"field.{name}": text for name, text in filled(taking.form(who)).items()}
         wrong = dict.fromkeys(typed, "a lot")
         shown = participant.send("/mine/report", 422, **wrong)
-        assert "is no number" in shown
+        assert "is not a number" in shown
         assert 'value="a lot"' in shown  # she does not type it again
         participant.send("/mine/report", **typed)
         assert "It is stored" in participant.text
@@ -212,7 +212,7 @@ def test_forms_of_strangers_change_nothing(tmp_path: Path) -> None:
         participant = re.findall(r'name="word" value="([0-9a-f]+)"', vera.text)[0]  # her page has no such form
         answer = vera.client.post("/desk/drafts", data={"kind": "bits", "word": participant},
                                   headers={"Sec-Fetch-Site": "same-origin"})
-        assert (answer.status_code, "This is for operators" in answer.text) == (403, True)
+        assert (answer.status_code, "Only operators may do this" in answer.text) == (403, True)
         assert app.state.parts.drafts.all() == ()
 
 

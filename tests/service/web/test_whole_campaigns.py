@@ -86,7 +86,7 @@ def test_a_local_campaign(chromium: Browser, tmp_path: Path) -> None:
             if k == 0:
                 assert paid[1] in computed_again(person, tmp_path / "pack", "1", f"report={drawn[k]}")
                 person.taken("share")
-            shown.get_by_text("Compute it again here").click()
+            shown.get_by_text("Compute it again on this page").click()
             assert shown.locator("#again [name='field.answer']").count() == 0  # her answer is not asked for
             expect(shown.get_by_label(drawn[k], exact=True)).to_be_checked()  # this device had kept it
             person.press("Compute")
@@ -119,7 +119,7 @@ def test_a_joint_campaign(chromium: Browser, tmp_path: Path) -> None:
             expect(summary).to_be_focused()
             expect(summary).to_be_in_viewport()
             person.look()
-            summary.get_by_text("algebra: is no number").click()
+            summary.get_by_text("algebra: is not a number").click()
             expect(person.page.locator("#field-algebra")).to_be_in_viewport()
             person.taken("form", "Your answer")
             person.write("algebra", "0")
@@ -191,7 +191,7 @@ def test_a_campaign_on_contracts(chromium: Browser, tmp_path: Path) -> None:
             shown = person.see("/mine/share")
             assert shown.locator("#signed").inner_text() == digest
             reported = shown.locator("section.private").inner_text()
-            shown.get_by_text("Compute it again here").click()
+            shown.get_by_text("Compute it again on this page").click()
             person.press("Compute")
             assert shown.locator("section.private").inner_text() == reported
             person.context.close()

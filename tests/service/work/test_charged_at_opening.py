@@ -221,7 +221,7 @@ def test_a_participant_who_submitted_elsewhere_is_not_taken_over(parts: Parts) -
     """Whose deposit is there would follow from another rule than she was told."""
     draft = parts.drafts.new(bits("by hand first"), parts.operator.number)
     parts.drafts.campaign(draft).hand_in("1", {"report": "yes"}, store=parts.store)
-    with pytest.raises(Refused, match="have handed in to this campaign before"):
+    with pytest.raises(Refused, match="people have handed in records of this campaign outside of the service"):
         parts.drafts.open(draft.number)
     assert parts.opened.all() == ()
     assert spent(parts.store) == [("by hand first", PEOPLE)]

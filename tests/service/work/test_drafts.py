@@ -119,7 +119,7 @@ def test_of_two_drafts_of_one_content_one_is_opened(parts: Parts, monkeypatch: p
 
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(opened, [first.number, second.number] * 2))
-    assert sorted(map(str, found)) == ["1", "1", *["a campaign of the same content is there already"] * 2]
+    assert sorted(map(str, found)) == ["1", "1", *["the service already has a campaign with the same content"] * 2]
     assert found[0] == found[2]  # whoever opens the same draft again has the same campaign
     assert len(parts.store.campaigns()) == 1
 

@@ -99,7 +99,8 @@ def test_who_waits_in_vain_is_reported_to_try_again(
 ) -> None:
     """Her report is stored once the store can, and the same one again does no harm."""
     monkeypatch.setattr(intake_module, "_PATIENCE", 0.05)
-    with parts.store._locked(campaign), pytest.raises(StoreFailed, match="in time that it is stored; hand the same"):
+    with parts.store._locked(campaign), pytest.raises(StoreFailed, match="in time that the answer is stored; hand in "
+                                                                         "the same"):
         parts.intake.submit(campaign, 0, b"\1\0\0", once=True)
     monkeypatch.setattr(intake_module, "_PATIENCE", 60.0)
     parts.intake.submit(campaign, 0, b"\1\0\0", once=True)
@@ -180,7 +181,7 @@ def test_a_job_at_which_workers_die_is_given_up(parts: Parts, campaign: int) -> 
     assert jobs.claim("mortal") is None
     found = jobs.of(campaign, Task.AUDIT)
     assert found is not None
-    assert (found.state, found.problem) == ("failed", "5 workers have died at it")
+    assert (found.state, found.problem) == ("failed", "5 workers have died during this job")
     assert jobs.ask(campaign, Task.AUDIT).state == "queued"
 
 

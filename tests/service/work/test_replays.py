@@ -37,7 +37,7 @@ def test_a_key_is_taken_before_anything_is_done(parts: Parts, monkeypatch: pytes
     replays = Replays(parts.store, clock=clock)
     assert replays.begin("ada", "k", b"do") is None
     assert replays.begin("eve", "k", b"do") is None  # another one's key
-    with pytest.raises(Refused, match="still being done"):
+    with pytest.raises(Refused, match="this request is still running"):
         replays.begin("ada", "k", b"do")
     with pytest.raises(Refused, match="another request"):
         replays.begin("ada", "k", b"do something else")

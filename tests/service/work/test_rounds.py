@@ -108,14 +108,15 @@ def test_nobody_is_in_a_final_round_who_has_declined_or_withdrawn(parts: Parts) 
     assert taking.standing(people[2]).declined
     assert not taking.standing(people[3]).declined
     for number, without in ((1, ("3",)), (2, ("3", "2"))):
-        with pytest.raises(Refused, match=f"declined or withdrawn is in round {number}.*draw up another round"):
+        with pytest.raises(Refused, match=f"round {number} includes a person who has declined or withdrawn.*draw up "
+                                          f"another round"):
             rounds.finish(opened)
         assert parts.store.get(opened.number).state is State.OPEN
         assert parts.store.home.final_round(opened.campaign.file.digest) is None
         assert rounds.draw_up(opened).without == without
         if number == 1:
             assert taking.withdraw(people[1])
-    with pytest.raises(InvalidInput, match="names somebody who has withdrawn"):
+    with pytest.raises(InvalidInput, match="has the id of a person who has withdrawn"):
         rounds.draw_up(opened, again=["2"])
     assert rounds.finish(opened).without == ("3", "2")
     assert taking.standing(people[2]).declined
@@ -131,7 +132,7 @@ def test_a_participant_who_declined_takes_part_after_all(tmp_path: Path, monkeyp
         assert rounds.draw_up(opened, again=["3"]).without == ()
         assert not taking.standing(participant).declined
         taking.decline(participant)
-        with pytest.raises(Refused, match="is in round 3"):
+        with pytest.raises(Refused, match="round 3 includes a person"):
             rounds.finish(opened)
         real = type(parts.store).forget_row
 
@@ -142,7 +143,7 @@ def test_a_participant_who_declined_takes_part_after_all(tmp_path: Path, monkeyp
         monkeypatch.setattr(type(parts.store), "forget_row", declines)
         assert rounds.draw_up(opened, again=["3"]).number == 4
         assert taking.standing(participant).declined
-        with pytest.raises(Refused, match="is in round 4"):
+        with pytest.raises(Refused, match="round 4 includes a person"):
             rounds.finish(opened)
 
 
@@ -194,7 +195,7 @@ def test_no_report_changes_while_a_round_is_drawn_up_from_it(tmp_path: Path, mon
         assert json.loads(str(parts.store.row_of(opened.number, participant.slot, phase=FIRST)))["concern"] == "0.1"
         terms = opened.contracts.terms(opened.campaign.file.config, found.drawn, "1")
         refused_by(participant, "0.95")
-        assert reasons == ["contracts are being drawn up now", "nothing is asked for now"]
+        assert reasons == ["the operator draws up contracts now", "nothing is asked for now"]
         once_drawn(monkeypatch, lambda: taking.withdraw(people[1]))
         again = parts.rounds.draw_up(opened)
         assert opened.contracts.terms(opened.campaign.file.config, again.drawn, "1") == terms  # what is stored

@@ -80,7 +80,7 @@ def test_no_campaign_is_opened_in_which_no_device_would_draw(tmp_path: Path) -> 
     text = kind("bits").template
     assert text.count("epsilon = 1.0 ") == 2
     with Parts.at(tmp_path) as parts:
-        with pytest.raises(Refused, match=r"draw nothing at so large a level.*10 at most"):
+        with pytest.raises(Refused, match=r"do not draw reports at this large level.*10 at most"):
             parts.open(text.replace("epsilon = 1.0 ", "epsilon = 10.5 "))
         parts.open(text.replace("epsilon = 1.0 ", "epsilon = 10.0 "))
 
@@ -149,7 +149,7 @@ def test_a_kind_with_contracts(tmp_path: Path) -> None:
             taking.submit(who, sent(instructions, typed, drawn=-3))  # the same one, as another tab does
             with pytest.raises(Refused, match="a second report would disclose more"):
                 taking.submit(who, sent(instructions, typed, drawn=2))
-            with pytest.raises(InvalidInput, match="nothing that a device hands in"):
+            with pytest.raises(InvalidInput, match="is not a text of a participant's device"):
                 taking.submit(who, typed)  # the record itself must not be sent
         assert asked
         parts.jobs.ask(number, Task.SETTLE)
@@ -226,7 +226,7 @@ def test_a_custodians_kind(tmp_path: Path) -> None:
         (tmp_path / "secret.csv").write_text("id,smokes,sleeps\n1,no,well\n")
         (parts.data / "tables").mkdir()
         (parts.data / "tables" / "sleep.csv").symlink_to(tmp_path / "secret.csv")
-        with pytest.raises(InvalidInput, match="leads out of"):
+        with pytest.raises(InvalidInput, match="is a link to a place outside of"):
             parts.open(QUERIES)
         (parts.data / "tables" / "sleep.csv").unlink()
         rows = [f"{i},{'yes' if i % 3 else 'no'},{'well' if i % 5 else 'badly'}" for i in range(1, 401)]

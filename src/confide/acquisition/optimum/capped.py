@@ -494,7 +494,7 @@ def checked_capped_costs(virtual_costs: ArrayLike, psi_floor: float, field: str 
     except (TypeError, ValueError):
         raise InvalidInput(field, "they are not numbers") from None
     if not costs.size or (field == "virtual_costs" and costs.ndim != 1):
-        raise InvalidInput(field, f"shape {costs.shape}", "one number for each of at least one user")
+        raise InvalidInput(field, f"shape {costs.shape}", "must be one number for each user, and at least one")
     if not np.all((costs >= floor) & ((costs <= 1.0 + OVER) | np.isinf(costs))):
         raise InvalidInput(field, "one is out of range",
                            f"must be in [{printed(floor)}, 1], or inf for people above the ceiling")
@@ -602,6 +602,7 @@ def solved_nodes(people: Sorted, plan: CapPlan) -> list[Node]:
             if turn and found.settled:
                 break
         if not found.settled:
-            raise SolverFailed("solve_capped", "weights cannot be told apart; a larger variance_price can help")
+            raise SolverFailed("solve_capped", "the solver cannot distinguish the weights; a larger variance_price can "
+                                               "help")
         nodes.append(Node(rate, *at, found, 1.0 / rate + found.value))
     return nodes

@@ -156,7 +156,7 @@ def _checked(
 ) -> tuple[Integers, Floats, tuple[int, ...]]:
     chosen = np.asarray(people)
     if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-        raise InvalidInput("people", "they are no list of positions")
+        raise InvalidInput("people", "they are not a list of positions")
     if chosen.size and not 0 <= chosen.min() <= chosen.max() < costs.size:
         raise InvalidInput("people", "a position is out of range", f"must be in [0, {costs.size - 1}]")
     try:
@@ -166,7 +166,7 @@ def _checked(
     if wanted.ndim not in {1, 2} or wanted.shape[0] != chosen.size:
         raise InvalidInput("replacements", f"shape {wanted.shape}", f"must be ({chosen.size}, k)")
     if not np.all(usable(wanted)):
-        raise InvalidInput("replacements", "one is NaN, negative or too large", ALLOWED)
+        raise InvalidInput("replacements", "a cost is NaN, negative or too large", ALLOWED)
     times = wanted.size // chosen.size if chosen.size else 0
     return np.repeat(chosen.astype(np.int64), times), wanted.ravel(), wanted.shape
 

@@ -107,14 +107,16 @@ class LatticeContract(Declared):
     """
 
     steps: Annotated[int, Parameter(
-        "lattice steps in which the record is measured; 0 sends nothing", symbol="a_i", at_least=0, at_most=FINE)]
+        "number of lattice steps of the record's range; with 0, the person sends nothing",
+                                    symbol="a_i", at_least=0, at_most=FINE)]
     noise_std: Annotated[int, Parameter(
         "standard deviation of the person's noise, at least 8; 0 if nothing is "
         "sent", symbol="s_i", unit="steps", at_least=0,
         at_most=_WIDEST)]
     epsilon_local: Annotated[float, Parameter(
         "promised Renyi divergence of this order towards the platform", unit="nats", at_least=0)]
-    epsilon_central: Annotated[float, Parameter("promised towards the public", unit="nats", at_least=0)]
+    epsilon_central: Annotated[float, Parameter("promised Renyi divergence of this order towards the public",
+                                                unit="nats", at_least=0)]
     order: Annotated[float, Parameter("order of both divergences", symbol="alpha", above=1)]
     low: Annotated[float, Parameter("public lower end of a record")] = 0.0
     high: Annotated[float, Parameter("public upper end of a record, above low")] = 1.0
@@ -126,7 +128,7 @@ class LatticeContract(Declared):
         _check_range(self.low, self.high)
         _check_slack(np.array([self.epsilon_local]), np.array([self.epsilon_central]), asked=self.steps > 0)
         if self.steps and not _local_kept([self.steps], [self.noise_std], [self.epsilon_local], self.order):
-            raise NotGuaranteed("the contract's local level", "its noise is too small", "accept no such contract")
+            raise NotGuaranteed("the contract's local level", "its noise is too small", "do not accept this contract")
 
     @property
     def active(self) -> bool:
@@ -216,8 +218,7 @@ def _clamped(value: Any, low: float, high: float) -> tuple[Fraction, bool]:
     """A record moved into the range, exactly, and whether it was outside."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or math.isnan(value):
-        raise InvalidInput("value", "is not a number", "a person without a record takes no part, and says so before "
-                                                       "contracts")
+        raise InvalidInput("value", "is not a number", "a person without a record must decline before the contracts")
     if value < low:
         return Fraction(low), True
     if value > high:
@@ -266,16 +267,18 @@ class LatticeContracts(Declared):
             _check_levels(name, getattr(self, name), size)
         _check_slack(self.epsilon_local, self.epsilon_central, asked=True)
         if not size or self.index[0] < 0 or self.index[-1] >= self.people or (np.diff(self.index) <= 0).any():
-            raise InvalidInput("index", "is no list of people", f"must increase within 0..{self.people - 1}")
+            raise InvalidInput("index", "is not a list of people", f"must increase within 0..{self.people - 1}")
         if self.steps.min() < 1 or self.steps.max() > self.lattice:
             raise InvalidInput("steps", "are out of range", "must be positive and fit the lattice")
         if self.noise_std.min() < SMALLEST or self.noise_std.max() > LARGEST_SCALE:
             raise InvalidInput("noise_std", "is out of range", f"must be in {SMALLEST}..2^55")
         steps, sigma = self.steps.tolist(), self.noise_std.tolist()
         if not _local_kept(steps, sigma, self.epsilon_local.tolist(), self.order):
-            raise NotGuaranteed("the contracts' local level", "the integers exceed it", "use a finer lattice")
+            raise NotGuaranteed("the contracts' local level", "the integers of the contracts exceed it",
+                                "use a finer lattice")
         if not self._central_kept(steps):
-            raise NotGuaranteed("the contracts' central level", "the integers exceed it", "use a finer lattice")
+            raise NotGuaranteed("the contracts' central level", "the integers of the contracts exceed it",
+                                "use a finer lattice")
 
     @property
     def active(self) -> int:
@@ -455,8 +458,8 @@ def integer_contracts(
     active = w > 0
     if not (np.isfinite(y[active]).all() and (y[active] > 0).all()):
         raise InvalidInput(
-            "epsilon_local", "a weighted record would be sent without noise, or with nothing but noise",
-            "must be positive and finite where the weight is; a positive psi_floor keeps it finite")
+            "epsilon_local", "a record with a weight would be sent without noise, or as noise only",
+            "must be positive and finite for a positive weight; a positive psi_floor keeps it finite")
     ratios = w[active] / y[active]
     spread = float(np.sum(w[active] * ratios))
     if epsilon_central is None:
@@ -471,10 +474,10 @@ def integer_contracts(
     steps = np.minimum(np.floor(lattice * w), lattice)  # exact: the lattice is a power of two
     index = np.flatnonzero(steps > 0)
     if not index.size:
-        raise InvalidInput("weights", "nobody gets a step of the lattice", "use a finer lattice")
+        raise InvalidInput("weights", "no weight reaches one step of the lattice", "use a finer lattice")
     sigma = np.maximum(SMALLEST, np.ceil(_MARGIN * steps[index] * np.sqrt(alpha / (2.0 * y[index]))))
     if not (sigma <= LARGEST_SCALE).all() or np.sqrt(np.sum(np.square(sigma))) > LARGEST_SCALE:
-        raise InvalidInput("epsilon_local", "noise would be wider than 64-bit messages hold", "raise gamma")
+        raise InvalidInput("epsilon_local", "the noise would exceed 64-bit messages", "raise gamma")
     return LatticeContracts(len(w), index, steps[index].astype(np.int64), sigma.astype(np.int64), y[index],
                             central[index], alpha, lattice, low, high)
 
@@ -537,24 +540,28 @@ def aggregate(
     """
     who, sent = _as_int64("index", index), _as_int64("messages", messages)
     if len(who) != len(sent):
-        raise InvalidInput("messages", f"{len(sent)} messages of {len(who)} people", "must be one of each")
+        raise InvalidInput("messages", f"{len(sent)} messages for {len(who)} people",
+                           "must be one message for each person")
     at = np.minimum(np.searchsorted(contracts.index, who), contracts.active - 1)
     if (contracts.index[at] != who).any():
-        raise InvalidInput("index", "somebody sent without a contract that asks for it")
+        raise InvalidInput("index", "a person sent a message without a contract")
     here = np.zeros(contracts.active, dtype=np.bool_)
     here[at] = True
     if np.count_nonzero(here) < len(who):
-        raise InvalidInput("index", "somebody's message stands twice", "two messages of one record compose")
+        raise InvalidInput("index", "a person's message occurs twice", "give one message for each person, since the "
+                                                                       "losses of two messages add up")
     if not plausible(sent, contracts.steps[at], contracts.noise_std[at]).all():
-        raise InvalidInput("messages", "one is beyond the range of an honest client", "refuse it when it is submitted")
+        raise InvalidInput("messages", "a message is beyond the range of a correct device",
+                                                      "refuse such a message at its submission")
     if not here.any():
-        raise Refused("nobody sent a message: there is nothing to publish")
+        raise Refused("nobody sent a message, so there is nothing to publish")
     total = exact_sum(sent)
     missing = sum(s * s for s in contracts.noise_std[~here].tolist())
     absent = covered_noise_std(missing)
     if absent:
         if noise is None:
-            raise Refused("somebody who accepted a contract sent nothing", "give noise for the missing place, or abort")
+            raise Refused("a person who accepted a contract sent nothing",
+                          "give noise for the missing message, or stop the campaign")
         total = add_missing_noise(noise, total, absent, missing_variance=missing)
     return LatticeRelease(total, int(contracts.steps[here].sum()), contracts.low, contracts.high)
 
@@ -569,9 +576,10 @@ def _check_slack(local: Floats, central: Floats, *, asked: bool) -> None:
     level of a record is not 0.
     """
     if (central > local * _UP).any():
-        raise InvalidInput("epsilon_central", "exceeds the local level", "a declared slack must leave it at or below")
+        raise InvalidInput("epsilon_central", "exceeds the local level",
+                           "a declared slack must keep the loss at or below this level")
     if asked and not (central > 0).all():
-        raise InvalidInput("epsilon_central", "is 0 for a record that counts", "must be positive")
+        raise InvalidInput("epsilon_central", "is 0 for a record with a weight", "must be positive")
 
 
 def _as_weights(weights: ArrayLike) -> Floats:
@@ -604,12 +612,12 @@ def _as_int64(field_name: str, values: ArrayLike) -> Integers:
 
 def _check_integers(field_name: str, values: object, size: int) -> None:
     if not isinstance(values, np.ndarray) or values.dtype != np.int64 or values.shape != (size,):
-        raise InvalidInput(field_name, "is no array of 64-bit integers", "must be one entry per active person")
+        raise InvalidInput(field_name, "is not an array of 64-bit integers", "must be one entry per active person")
 
 
 def _check_levels(field_name: str, values: object, size: int) -> None:
     if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.shape != (size,):
-        raise InvalidInput(field_name, "is no array of doubles", "must be one entry per active person")
+        raise InvalidInput(field_name, "is not an array of 64-bit floats", "must be one entry per active person")
     if not (np.isfinite(values).all() and (values >= 0).all()):
         raise InvalidInput(field_name, "is out of range", "must be finite and >= 0")
 

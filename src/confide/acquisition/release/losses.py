@@ -304,11 +304,12 @@ def gaussian_losses(weights: ArrayLike, epsilon_local: ArrayLike, order: float) 
     alpha = as_order(order)
     w, y = (np.asarray(each, dtype=np.float64) for each in (weights, epsilon_local))
     if w.ndim != 1 or not w.size or not ((w >= 0) & np.isfinite(w)).all():
-        raise InvalidInput("weights", "are no list of weights", "must be finite and >= 0, one per person")
+        raise InvalidInput("weights", "are not a list of weights", "must be finite and >= 0, one per person")
     if y.shape != w.shape or not (y >= 0).all():
-        raise InvalidInput("epsilon_local", "is no list of levels", "must be >= 0, one per person")
+        raise InvalidInput("epsilon_local", "is not a list of levels", "must be >= 0, one per person")
     if (y[w > 0] == 0).any():
-        raise InvalidInput("epsilon_local", "0 where there is a weight", "a person who sends nothing has the weight 0")
+        raise InvalidInput("epsilon_local", "is 0 for a person with a weight",
+                           "must be above 0, or the weight must be 0")
     variances = np.zeros(len(w))
     np.divide(alpha / 2.0 * w**2, y, out=variances, where=w > 0)
     return ReleaseLosses(w, variances, alpha)

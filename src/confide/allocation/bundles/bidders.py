@@ -225,7 +225,7 @@ def same_kind(data: Population, valuation: BundleClass, people: int, goods: int)
     if data.valuation != valuation:
         raise InvalidInput("values", f"are of {data.valuation}", f"must be of {valuation}")
     if (data.people, data.goods) != (people, goods):
-        raise InvalidInput("values", f"are of {data.people} bidders and {data.goods} goods",
+        raise InvalidInput("values", f"are for {data.people} bidders and {data.goods} goods",
                            f"must be {people} and {goods}")
     return data
 

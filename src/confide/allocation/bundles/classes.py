@@ -121,7 +121,7 @@ class SymmetricConcave(BundleClass):
         (0.75, 2)
     """
 
-    most: Annotated[int, Parameter("number of goods that one bidder wants at most", symbol="L", at_least=1)]
+    most: Annotated[int, Parameter("largest number of goods that one bidder wants", symbol="L", at_least=1)]
 
     @property
     def repeats(self) -> bool:
@@ -133,8 +133,8 @@ class SymmetricConcave(BundleClass):
     def bidder(self, record: Any, goods: int) -> Bidder:
         row = self._rows("record", [np.zeros(self.most + 1) if record is None else own_row(record, self.most + 1)], 1)
         if _wrong(row)[0]:
-            raise InvalidInput("record", "is no f(0), f(1), ... that is concave",
-                               "must begin at 0, rise by ever less, and end at 1 at most")
+            raise InvalidInput("record", "is not a concave sequence f(0), f(1), ...",
+                               "must begin at 0, rise by steps that never grow, and end at 1 at most")
         return _CountBidder(row[0], goods)
 
     def population(self, data: Any, *, people: int, goods: int, unusable: Unusable = "refuse") -> Population:
@@ -152,8 +152,8 @@ class SymmetricConcave(BundleClass):
         rows = self._rows("values", data, whole("people", people, at_least=1))
         bad = np.flatnonzero(_wrong(rows))
         if len(bad) and unusable == "refuse":
-            raise InvalidInput("values", f"row {int(bad[0])} is no f(0), f(1), ... that is concave",
-                               "each must begin at 0, rise by ever less, and end at 1 at most")
+            raise InvalidInput("values", f"row {int(bad[0])} is not a concave sequence f(0), f(1), ...",
+                               "each must begin at 0, rise by steps that never grow, and end at 1 at most")
         if len(bad):
             rows = rows.copy()
             rows[bad] = 0.0
@@ -333,7 +333,7 @@ class CappedAdditiveValuation(_SumClass):
         1.0
     """
 
-    cap: Annotated[int, Parameter("number of goods that one bidder wants at most", at_least=1)]
+    cap: Annotated[int, Parameter("largest number of goods that one bidder wants", at_least=1)]
 
     def largest(self, goods: int) -> int:
         return min(self.cap, goods)

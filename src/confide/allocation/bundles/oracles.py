@@ -103,7 +103,7 @@ def falsify_gross_substitutes(
         if bundle not in known:
             known[bundle] = float(value(bundle))
             if not math.isfinite(known[bundle]):
-                raise InvalidInput("record", f"bundle {bundle} is worth no number")
+                raise InvalidInput("record", f"the value of bundle {bundle} is not a number")
         return known[bundle]
 
     for inside, outside in _patterns(items, trials, seed):
@@ -174,7 +174,7 @@ class OracleRecord:
 
     def __post_init__(self) -> None:
         if not (callable(self.value) or callable(self.demand)):
-            raise InvalidInput("record", "has no program", "value or demand must be there")
+            raise InvalidInput("record", "has no program", "must have a function value or demand")
 
 
 def _number(value: Any) -> float:
@@ -243,13 +243,14 @@ class UserOracle(BundleClass):
         ...     oracle.bidder(lambda bundle: float({0, 1} <= set(bundle)), goods=3)
         ... except InvalidInput as error:
         ...     print(error.problem)
-        has no gross substitutes: goods 0 and 1 are worth more together than apart, beside ()
+        does not have gross substitutes: goods 0 and 1 are worth more together than apart, beside ()
     """
 
     most: Annotated[int, Parameter("size of the largest bundle that is worth more than any smaller one", at_least=1)]
     trials: Annotated[int, Parameter("number of trials of `falsify_gross_substitutes` for each program",
                                      at_least=0)] = 64
-    copies: Annotated[int, Parameter("copies of one good that may be worth something together", at_least=1)] = 1
+    copies: Annotated[int, Parameter("number of copies of one good that may add to the value of a bundle",
+                                     at_least=1)] = 1
 
     @property
     def repeats(self) -> bool:
@@ -263,7 +264,7 @@ class UserOracle(BundleClass):
             record = OracleRecord(value=lambda bundle: 0.0)  # noqa: ARG005
         if isinstance(record, Bidder):
             if record.goods != goods:
-                raise InvalidInput("record", f"is of {record.goods} goods", f"must be of {goods}")
+                raise InvalidInput("record", f"is for {record.goods} goods", f"must be for {goods} goods")
             record = _programs_of(record)
         if callable(record):
             record = OracleRecord(value=record)
@@ -280,9 +281,9 @@ class UserOracle(BundleClass):
         try:
             nothing, total = float(value(())), float(value(everything))
         except _FAULTS as error:
-            raise InvalidInput("record", f"its program fails ({type(error).__name__})") from None
+            raise InvalidInput("record", f"the program of the record fails ({type(error).__name__})") from None
         if nothing != 0.0:
-            raise InvalidInput("record", f"no good at all is worth {nothing:.6g}", "must be 0")
+            raise InvalidInput("record", f"the value of the empty bundle is {nothing:.6g}", "must be 0")
         if not 0.0 <= total <= MOST:
             raise refuse_total(total)
         if not self.trials:
@@ -292,10 +293,10 @@ class UserOracle(BundleClass):
         except InvalidInput:
             raise
         except _FAULTS as error:
-            raise InvalidInput("record", f"its program fails ({type(error).__name__})") from None
+            raise InvalidInput("record", f"the program of the record fails ({type(error).__name__})") from None
         if found is not None:
-            raise InvalidInput("record", f"has no gross substitutes: {found}",
-                               "a valuation for which prices of other goods never lower demand")
+            raise InvalidInput("record", f"does not have gross substitutes: {found}",
+                               "must be a valuation for which higher prices of other goods never lower the demand")
 
 
 def _programs_of(bidder: Bidder) -> OracleRecord:
@@ -309,4 +310,4 @@ def _asked_once(demand: Callable[[_Reals, tuple[int, ...]], int], goods: int) ->
     try:
         int(demand(np.zeros(goods), ()))
     except _FAULTS as error:
-        raise InvalidInput("record", f"its program fails ({type(error).__name__})") from None
+        raise InvalidInput("record", f"the program of the record fails ({type(error).__name__})") from None

@@ -89,7 +89,7 @@ class Handout:
     allocation: NDArray[np.int32]
     welfare: float
 
-    label: ClassVar[str] = "not private: for studies, and for an operator's own eyes"
+    label: ClassVar[str] = "not private: only for studies and for the operator"
     release_safe: ClassVar[bool] = False
 
     def __repr__(self) -> str:
@@ -188,13 +188,14 @@ def exact_optimum(
     chosen = "paths" if method is None else one_of("method", method, ("paths", "assignment"))
     if chosen == "assignment":
         if each > 1 or cells(of.people, copies) > _MOST_CELLS:
-            raise InvalidInput("method", "'assignment' is for one good each and small tables", "take 'paths'")
+            raise InvalidInput("method", "'assignment' is only for one good for each bidder and small tables",
+                               "take 'paths'")
         prices, held = replicated(of, copies)
     else:
         prices, held = _paths(of, copies, each)
     given = np.bincount(held[held >= 0], minlength=of.goods)
     if bool((given > copies).any()):
-        raise SolverFailed("exact_optimum", "more of a good is handed out than there is")
+        raise SolverFailed("exact_optimum", "the allocation gives more copies of a good than the supply")
     bound, welfare, gap = exact_sums(of, copies, prices, held)
     if not 0.0 <= gap <= _OFF * of.people * each:
         raise SolverFailed("exact_optimum", "prices and allocation do not prove each other")
@@ -214,7 +215,7 @@ def as_supply(supply: ArrayLike, goods: int) -> _Integers:
     found = np.asarray(supply)
     if found.dtype.kind not in "iu" or found.shape not in ((), (goods,)) or not bool(
             ((found >= 1) & (found <= _MOST_COPIES)).all()):
-        raise InvalidInput("supply", "is not whole copies of each good",
+        raise InvalidInput("supply", "is not a whole number of copies of each good",
                            f"must be one number, or {goods}, in 1..2^53")
     return np.broadcast_to(found, (goods,)).astype(np.int64)
 

@@ -571,6 +571,11 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "concentrated composition of whole searches, with the tight conversion\t"),
     ("concentrated, of whole searches, by the plain formula\t",
      "concentrated composition of whole searches, by the plain formula\t"),
+    # releases
+    ("the population misses its targets by {} in L1 on average: above {}",
+     "the population differs from its targets by {1} in L1 on average, which is above {2}"),
+    ("only {}% of the population's rows count: less than {}%",
+     "the weights are concentrated: the effective number of rows is {1}% of the population, which is less than {2}%"),
 )
 """Pairs of former and present words of pages."""
 

@@ -59,7 +59,7 @@ class ReleasedLetters(Billboard):
     def __post_init__(self) -> None:
         array = self.letters
         if not isinstance(array, np.ndarray) or array.dtype != np.int64 or array.ndim != 1 or not array.size:
-            raise InvalidInput("billboard.letters", "are no list of whole numbers", "must be int64 of one dimension")
+            raise InvalidInput("billboard.letters", "are not a list of whole numbers", "must be int64 of one dimension")
 
     def to_arrow(self) -> pa.Table:
         """Arrow table with one column, `letter`."""
@@ -209,7 +209,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         count, most = self._released()
         found = billboard.letters
         if found.size != count or found.min() < 0 or found.max() >= most:
-            raise InvalidInput("billboard.letters", "are no outputs of the channel",
+            raise InvalidInput("billboard.letters", "are not outputs of the channel",
                                f"must be {count:,} in 0..{most - 1}")
 
     def _released(self) -> tuple[int, int]:
@@ -244,12 +244,13 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         source = as_noise(noise)
         released = source.release_safe and not source.audited
         if released and self._fitted is not None and getattr(self, "prior_provenance", None) is None:
-            raise Refused("a mechanism that is fitted to a prior must say where it is from",
-                          "pass prior_provenance: 'public' or 'released privately'; never fit it on these rows")
+            raise Refused("a mechanism that is fitted to a prior must state the source of the prior",
+                          "pass prior_provenance: 'public' or 'released privately'; never fit the prior to these rows")
         if self.coded is None:
             if released:
                 raise Refused("this channel is too large for a certified table",
-                              "it can be simulated; for a release, use independent rows or at most 4,096 databases")
+                              "only a simulation is possible; for a release, use independent rows or at most 4,096 "
+                              "databases")
             return self._simulated(rows, source, stream)
         with source.metering(self):
             return self.coded.release(rows, source, stream)
@@ -260,7 +261,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
     def _certified(self) -> Coded:
         if self.coded is None:
             raise Refused("this channel is too large for a certified table",
-                          "its levels under its own prior are known; for more, use at most 4,096 databases")
+                          "only levels under its own prior are known; for other priors, use at most 4,096 databases")
         return self.coded
 
 
@@ -268,15 +269,15 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
 class GivenChannel(ChannelMechanism):
     """A mechanism with probabilities that a user or a solver gives, and with levels that it must not exceed."""
 
-    dp_at_most: Annotated[float | None, Parameter("largest differential privacy that it may have", unit="nats",
+    dp_at_most: Annotated[float | None, Parameter("largest allowed level of differential privacy", unit="nats",
                                                   at_least=0)] = None
     identifiability_at_most: Annotated[float | None, Parameter(
-        "largest identifiability that it may have under the prior (a part in 10^12 more next to the prior's own)",
+        "largest allowed identifiability under the prior (a part in 10^12 more near the prior's own)",
         unit="nats", at_least=0)] = None
-    prior: Annotated[Prior | None, Parameter("law of the rows that it was fitted to; needed for "
+    prior: Annotated[Prior | None, Parameter("law of the rows to which the channel was fitted; needed for "
                                              "identifiability_at_most")] = None
     prior_provenance: Annotated[PriorProvenance | None, Parameter(
-        'where the prior is from, "public" or "released privately"; needed for secure noise with a prior')] = None
+        'source of the prior, "public" or "released privately"; needed for secure noise with a prior')] = None
 
     source: ClassVar[Source] = Source(document="confide", statement="exact analysis of a finite channel",
                                       spec="privacy_notions 1.1")
@@ -298,10 +299,10 @@ class GivenChannel(ChannelMechanism):
 class FittedMechanism(ChannelMechanism):
     """A mechanism that is made from a prior."""
 
-    prior: Annotated[Prior, Parameter("law of the database, public; a list of numbers is the law of a single row, a "
-                                      "list of such lists has one for each row")]
+    prior: Annotated[Prior, Parameter("public law of the database; a list of numbers is the law of a single row, and a "
+                                      "list of such lists has one law for each row")]
     prior_provenance: Annotated[PriorProvenance | None, Parameter(
-        'where the prior is from, "public" or "released privately"; needed for secure noise')] = None
+        'source of the prior, "public" or "released privately"; needed for secure noise')] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "prior", as_prior(self.prior))

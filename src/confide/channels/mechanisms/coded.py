@@ -287,7 +287,8 @@ def coded_types(
         lambda share: CodedTypes(types, _units(types, (1.0 - share) * exact + share * constant, bits), bits),
         lambda found, slack: _within(found, dp, identifiability, prior, slack))
     if found is None:
-        raise NotGuaranteed("the level that was asked for", "the channel is above it", "ask for the channel's own "
+        raise NotGuaranteed("the requested level", "the level of the channel is higher",
+                            "ask for the channel's own "
                             "level")
     return found
 

@@ -241,8 +241,8 @@ def integer_table(
         lambda found, slack: all(each.measure(found) <= each.limit + slack * each.scale for each in limits),
         most=1.0 if dp is not None and dp < _ROUNDING else MOST_SHARE)
     if found is None:
-        raise NotGuaranteed("the level that was asked for", "whole numbers do not reach it",
-                            "ask for a slightly larger one")
+        raise NotGuaranteed("the requested level", "tables of whole numbers do not reach it",
+                            "ask for a slightly larger level")
     return found
 
 

@@ -157,10 +157,12 @@ class KernelMechanism(FittedMechanism):
         least = kernel_level(self.prior)
         if self.epsilon < least:
             if math.isinf(least):
-                raise Infeasible("epsilon", self.epsilon, least, "as the prior rules some databases out",
-                                 "use RandomizedResponse, or TopK where rows are independent")
-            raise Infeasible("epsilon", self.epsilon, least, "from where on the truth can be the output plus noise",
-                             'below it, ask least_distortion("identifiability", prior, epsilon) for the best mechanism',
+                raise Infeasible("epsilon", self.epsilon, least, "since the prior excludes some databases",
+                                 "use RandomizedResponse, or TopK if rows are independent")
+            raise Infeasible("epsilon", self.epsilon, least, "the least level at which the truth can be the output "
+                                                             "plus noise",
+                             'for a smaller level, ask least_distortion("identifiability", prior, epsilon) for the '
+                             'best mechanism',
                              self._at)
 
     def _at(self, epsilon: float) -> object:
@@ -194,7 +196,7 @@ class KernelMechanism(FittedMechanism):
         table, law = self._form.table(), self.prior.vector()
         found = analyse(self._form, self.prior).identifiability
         if found > self.epsilon + _SLACK:
-            raise Infeasible("epsilon", self.epsilon, found, "as in its output law", attempt=self._at)
+            raise Infeasible("epsilon", self.epsilon, found, "must equal those of its output law", attempt=self._at)
         return CodedTable(integer_table(table, self.letters, self.records, identifiability=self.epsilon, law=law))
 
     def dp(self) -> float:

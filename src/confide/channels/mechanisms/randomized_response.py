@@ -53,10 +53,11 @@ class RandomizedResponse(ChannelMechanism):
 
     epsilon: Annotated[float, Parameter("differential privacy of the release (infinity keeps every row)", unit="nats",
                                         at_least=0, infinite=True)]
-    letters: Annotated[int, Parameter("values that a row can have", symbol="m", at_least=2, at_most=1024)]
-    records: Annotated[int, Parameter("rows of the database, one for each person", symbol="n", at_least=1)] = 1
-    prior: Annotated[Prior | None, Parameter("law that levels are stated under, unless another one is given; the "
-                                             "channel does not depend on it")] = None
+    letters: Annotated[int, Parameter("number of values of a row", symbol="m", at_least=2, at_most=1024)]
+    records: Annotated[int, Parameter("number of rows of the database, one for each person",
+                                      symbol="n", at_least=1)] = 1
+    prior: Annotated[Prior | None, Parameter("law for the stated levels, unless another law is given; the channel does "
+                                             "not depend on it")] = None
 
     source: ClassVar[Source] = Source(document="Wang 2016", statement="Lemma 11", spec="privacy_notions 4")
 
@@ -110,7 +111,8 @@ class RandomizedResponse(ChannelMechanism):
         """
         share, m = fraction("truth", truth), whole("letters", letters, at_least=2)
         if share * m < 1.0 - 1e-12:
-            raise InvalidInput("truth", f"{share:g} is less than a guess", f"must be at least 1/{m}")
+            raise InvalidInput("truth", f"{share:g} is less than the probability of a right guess",
+                               f"must be at least 1/{m}")
         return cls(epsilon=max(0.0, math.log(share * (m - 1) / (1.0 - share))), letters=m, records=records)
 
     @cached_property

@@ -147,10 +147,12 @@ class WaterFilling(_RowMechanism):
     """
 
     distortion: Annotated[float | None, Parameter(
-        "expected number of changed rows, at most all; gives the least information. Give this or identifiability",
+        "expected number of changed rows, at most the number of rows; the mechanism has the least information. Give "
+        "this or identifiability",
         symbol="D", at_least=0)] = None
     identifiability: Annotated[float | None, Parameter(
-        "identifiability that the release may have, at least the prior's own (gives the least distortion)",
+        "largest allowed identifiability of the release, at least the prior's own (the mechanism has the least "
+        "distortion)",
         unit="nats", at_least=0)] = None
 
     source: ClassVar[Source] = Source(document="confide", statement="water-filling channel", spec="privacy_notions 4")
@@ -158,7 +160,7 @@ class WaterFilling(_RowMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.distortion is None) == (self.identifiability is None):
-            raise InvalidInput("distortion", "give it, or identifiability, and not both")
+            raise InvalidInput("distortion", "give either distortion or identifiability, not both")
         if self.distortion is not None and self.distortion > self.records:
             raise InvalidInput("distortion", f"{self.distortion!r} is out of range", f"must be in [0, {self.records}]")
         if self.identifiability is not None:

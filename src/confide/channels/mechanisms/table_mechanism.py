@@ -51,12 +51,12 @@ class JointTypeMechanism(GivenChannel):
     """
 
     types: Annotated[JointTypeChannel, Parameter("channel over joint types")]
-    prior: Annotated[Exchangeable | None, Parameter("law of the rows that it was fitted to; needed for "
+    prior: Annotated[Exchangeable | None, Parameter("law of the rows to which the channel was fitted; needed for "
                                                     "identifiability_at_most")] = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.types, JointTypeChannel):  # which sizes the prior
-            raise InvalidInput("types", f"{type(self.types).__name__} is no JointTypeChannel")
+            raise InvalidInput("types", f"{type(self.types).__name__} is not a JointTypeChannel")
         super().__post_init__()
 
     def _size(self) -> tuple[int, int]:

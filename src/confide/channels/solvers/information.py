@@ -452,7 +452,7 @@ def least_information(
         if (best is not None and best.information - lower <= close) or high - low <= 1e-14 * high:
             break
     if best is None:
-        raise SolverFailed("mutual information", f"no slope was found for a distortion of {distortion:g}")
+        raise SolverFailed("mutual information", f"the solver found no slope for a distortion of {distortion:g}")
     return LeastInformation(max(0.0, min(lower, best.information)), best.information, best.slope,
                             _channel(prior, best))
 

@@ -244,7 +244,7 @@ def solve_program(
         program, start = full_program(prior, epsilon, notion)
         error = 8 * 2.0**-53
     if program.work > _MOST_WORK:
-        raise Unsupported("prior", f"a program over {len(start):,} joint types", "fewer rows or letters")
+        raise Unsupported("prior", f"a program over {len(start):,} joint types", "use fewer rows or letters")
     inner = program.loosened(-_INSIDE)
     found = solve(inner, start, tolerance, midway=midway, progress=progress)
     values = repaired(inner, found.values, 0)

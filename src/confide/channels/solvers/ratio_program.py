@@ -175,7 +175,7 @@ def repaired(program: BlockProgram, values: _Vector, anchor: int) -> _Vector:
     off = float(np.abs(program.collected(v) / target - 1.0).max())
     share = 8.0 * (off + len(v) * _UNIT) / room if room > 0 else math.inf
     if share > 1e-2:
-        raise SolverFailed("repair", f"rows are off by {off:.2g} and the ratios leave {room:.2g}")
+        raise SolverFailed("repair", f"the sums of rows are wrong by {off:.2g}, and the ratios leave {room:.2g}")
     v *= 1.0 - share
     v[block] += (target - program.collected(v))[rows]
     return _raised(program, v)
@@ -194,4 +194,4 @@ def _raised(program: BlockProgram, values: _Vector) -> _Vector:
             return v
         np.maximum.at(v, program.second[short_j], low_j[short_j])
         np.maximum.at(v, program.first[short_i], low_i[short_i])
-    raise SolverFailed("repair", "ratios do not settle")
+    raise SolverFailed("repair", "the ratios do not converge")

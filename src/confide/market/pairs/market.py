@@ -82,10 +82,10 @@ class PairMarket(PlainNumbers, KnownLevel):
 
     prior: Annotated[PairPrior, Parameter("common belief about the bits")]
     cost: Annotated[Cost, Parameter("everybody's cost of a privacy level", symbol="g")]
-    epsilon: Annotated[float, Parameter("level that is bought from each", unit="nats", above=0,
+    epsilon: Annotated[float, Parameter("privacy level that the market buys from each person", unit="nats", above=0,
                                         at_most=LARGEST_LEVEL)]
-    average: Annotated[bool, Parameter("whether pay is by the mean over all other participants, or by one of them "
-                                       "each")] = True
+    average: Annotated[bool, Parameter("true for a payment by the mean over all other participants, false for a "
+                                       "payment by one of them")] = True
     presence: Annotated[float, Parameter("probability with which each of the others takes part, independently of their "
                                          "bit; below 1 the payments rise by 1/(1 - (1-p)^(N-1)), so that the best "
                                          "reply is epsilon exactly", symbol="p", above=0, at_most=1)] = 1.0
@@ -182,7 +182,7 @@ class PairMarket(PlainNumbers, KnownLevel):
             Refused: each report is paid by a single peer, so that the counts do not determine the payments.
         """
         if not self.average:
-            raise Refused("counts do not give payments by one peer each", "use pay_reports, or average=True")
+            raise Refused("payments by one peer each do not follow from counts", "use pay_reports, or average=True")
         n = self.participants(ones, zeros)
         one = float(self.peer_payments(ones - 1, zeros)[1]) if ones and n > 1 else 0.0
         zero = float(self.peer_payments(ones, zeros - 1)[0]) if zeros and n > 1 else 0.0
@@ -288,8 +288,8 @@ class PairMarket(PlainNumbers, KnownLevel):
             return np.zeros((3, 2))
         present = np.array([strategy.participation for _, strategy in here])
         if np.ptp(present) > 1e-12:
-            raise InvalidInput("others", "take part depending on their bits, or some more often than others",
-                               "all who take part at all must do so with one probability")
+            raise InvalidInput("others", "take part with probabilities that depend on the bit or the person",
+                               "all people who may take part must do so with the same probability")
         count, presence = sum(size for size, _ in here), min(float(present[0, 0]), 1.0)
         company = 1.0 if presence == 1.0 else -math.expm1(count * math.log1p(-presence))
         peer = sum(size * strategy.channel[:2] for size, strategy in here) / (count * presence)  # (2, 2) P(y | s')

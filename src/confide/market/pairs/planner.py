@@ -73,7 +73,7 @@ class TooFewPeople(InvalidInput):
                 *tried("error >= {error}", attempt, error=error_reached)]
         reported = [each.settings["people"] for each in ways if "people" in each.settings]
         self.error, self.criterion, self.people = error, criterion, int(reported[0]) if reported else people
-        super().__init__("error", f"{error:g} is out of reach of the criterion {criterion} with so few people",
+        super().__init__("error", f"{error:g} is out of reach of the criterion {criterion} with this number of people",
                          [*ways, "another criterion"])
 
 
@@ -255,7 +255,8 @@ def plan_mean(prior: PairPrior, cost: Cost, error: float | None = None, failure_
                         GIVEN, epsilon, cap)
     width = positive("error", error)
     if chosen == "exact" and n > LARGEST_EXACT:
-        raise Unsupported("criterion", f"exact for {n} people", f"at most {LARGEST_EXACT} people, or another one")
+        raise Unsupported("criterion", f"exact for {n} people", f"must be at most {LARGEST_EXACT} people; or choose "
+                                                                "another criterion")
 
     def again(people: int = n, error: float = width) -> MeanPlan:
         crowd = prior if people == n else replace(prior, people=people, log_counts=None)

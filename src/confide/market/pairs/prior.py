@@ -93,9 +93,9 @@ def as_groups(sizes: ArrayLike, ones: ArrayLike) -> tuple[NDArray[np.float64], N
         found.append(table.astype(np.float64))
     size, one = found
     if size.shape != one.shape:
-        raise InvalidInput("ones", f"are of {one.size} groups", f"must be of {size.size}")
+        raise InvalidInput("ones", f"are for {one.size} groups", f"must be for {size.size} groups")
     if np.any(size < 2):
-        raise InvalidInput("sizes", "contain a group without a pair", "each must be at least 2")
+        raise InvalidInput("sizes", "contain a group of fewer than 2 people", "each must be at least 2")
     if np.any((one < 0) | (one > size)):
         raise InvalidInput("ones", "are negative or more than the group has people", "must be in 0..size")
     return size, one
@@ -120,12 +120,12 @@ class PairPrior(PlainNumbers):
         (0.4, 0.04, 0.166667)
     """
 
-    people: Annotated[int, Parameter("people who have a bit", symbol="N", at_least=2)]
+    people: Annotated[int, Parameter("number of people, with one bit each", symbol="N", at_least=2)]
     signal_one: Annotated[float, Parameter("probability that a bit is 1", symbol="P_1", above=0, below=1)]
-    covariance: Annotated[float, Parameter("covariance of two people's bits, of either sign and not 0; some N bits "
-                                           "must have it", symbol="D")]
+    covariance: Annotated[float, Parameter("covariance of two people's bits, above or below 0; it must be possible for "
+                                           "N bits", symbol="D")]
     log_counts: Annotated[NDArray[np.float64] | None, Parameter(
-        "(N + 1,) logarithms of the law of the number of ones; None where it is not known. The constructors of_counts, "
+        "(N + 1,) logarithms of the law of the number of ones; None if it is unknown. The constructors of_counts, "
         "beta_binomial, two_state and of_groups fill it in")] = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -138,20 +138,21 @@ class PairPrior(PlainNumbers):
         alone = self.signal_one * self.signal_zero
         d = self.covariance
         if abs(d) < LEAST_CORRELATION * alone:
-            raise InvalidInput("covariance", f"{d:g}: nobody's bit says anything about another's",
+            raise InvalidInput("covariance", f"{d:g} is too close to 0: no bit says anything about another person's "
+                                             "bit",
                                f"must be at least {LEAST_CORRELATION:g} P(S = 1) P(S = 0) in size")
         # N P_1 is whole for no N bits: their number of ones varies at least as between the two whole numbers around it.
         part = math.fmod(n * self.signal_one, 1.0)
         low, high = (part * (1.0 - part) - n * alone) / (n * (n - 1.0)), alone
         if not low - _ROUNDING * alone / n <= d <= high * (1 + _ROUNDING):
-            raise InvalidInput("covariance", f"{d:g} is that of no {n} bits with P(S = 1) = {self.signal_one:g}",
+            raise InvalidInput("covariance", f"{d:g} is impossible for {n} bits with P(S = 1) = {self.signal_one:g}",
                                f"must be in [{printed(low, digits=6)}, {printed(high, up=False, digits=6)}]")
 
     def _check_counts(self, n: int, logs: NDArray[np.float64]) -> None:
         if logs.shape != (n + 1,):
             raise InvalidInput("log_counts", f"have shape {logs.shape}", f"must be ({n + 1},)")
         if not _are_of(logs, self.signal_one, self.covariance):
-            raise InvalidInput("log_counts", "are not of this prior", "must have its two moments and sum to 1")
+            raise InvalidInput("log_counts", "do not fit this prior", "must have its two moments and sum to 1")
         logs.setflags(write=False)
         object.__setattr__(self, "log_counts", logs)
 
@@ -200,7 +201,7 @@ class PairPrior(PlainNumbers):
                                                                           ("both_zero", both_zero)))
         differ = (1.0 - one - zero) / 2.0
         if differ < 0:
-            raise InvalidInput("both_one", f"and both_zero are {one + zero:g} in all", "must be at most 1")
+            raise InvalidInput("both_one", f"and both_zero add up to {one + zero:g}", "must be at most 1")
         return cls(people, one + differ, one * zero - differ * differ)
 
     @classmethod

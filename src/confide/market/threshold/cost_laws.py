@@ -120,7 +120,7 @@ class LogNormalLaw(PlainNumbers, CostLaw):
 class UniformLaw(PlainNumbers, CostLaw):
     """The uniform law: every cost between two bounds is equally likely."""
 
-    low: Annotated[float, Parameter("smallest cost per nat; above 0 for a part of a mixture alone", at_least=0)]
+    low: Annotated[float, Parameter("smallest cost per nat; above 0 only for a part of a mixture", at_least=0)]
     high: Annotated[float, Parameter("largest cost per nat, above low", above=0)]
 
     def __post_init__(self) -> None:
@@ -202,12 +202,13 @@ class HistogramLaw(PlainNumbers, CostLaw):
         edges = np.array(self.edges, dtype=np.float64).reshape(-1)
         weights = np.array(self.weights, dtype=np.float64).reshape(-1)
         if edges.size < 2 or not np.all(np.isfinite(edges)) or edges[0] < 0:
-            raise InvalidInput("edges", "are no finite costs >= 0", "must be two or more")
+            raise InvalidInput("edges", "are not finite costs >= 0", "must be two or more")
         if np.any(np.diff(edges) <= 0):
             where = float(edges[1:][int(np.argmax(np.diff(edges) <= 0))])
             raise InvalidInput("edges", f"do not rise at {where:g}: the law would have an atom", "must rise")
         if weights.size != edges.size - 1 or not np.all(np.isfinite(weights)) or np.any(weights < 0):
-            raise InvalidInput("weights", f"are no weights of {edges.size - 1} cells", "must be one each, >= 0")
+            raise InvalidInput("weights", f"are not weights of {edges.size - 1} cells",
+                               "must be one weight for each cell, >= 0")
         if not weights.sum() > 0:
             raise InvalidInput("weights", "are all 0")
         weights = weights / weights.sum()
@@ -225,11 +226,11 @@ class HistogramLaw(PlainNumbers, CostLaw):
         """
         found = np.sort(np.array(values, dtype=np.float64).reshape(-1))
         if found.size == 0 or not np.all(np.isfinite(found)) or found[0] <= 0:
-            raise InvalidInput("values", "are no finite costs > 0", "must be one or more")
+            raise InvalidInput("values", "are not finite costs > 0", "must be one or more")
         if np.any(np.diff(found) == 0):
             where = float(found[1:][int(np.argmax(np.diff(found) == 0))])
             raise InvalidInput("values", f"contain {where:g} twice: the law would have an atom",
-                               "must be all different")
+                               "must all be different")
         return cls(np.append(0.0, found), np.ones(found.size))
 
     @cached_property
@@ -340,7 +341,7 @@ class ScipyLaw(PlainNumbers, CostLaw):
         wrong = np.append(np.diff(found) <= 0, False) | ~(np.abs(d.cdf(found) - _CHECKED) <= 1e-6)
         if wrong.any():
             where = float(found[int(np.argmax(wrong))])
-            raise InvalidInput("cost_law", f"has an atom at {where:.6g}, or quantiles that are none",
+            raise InvalidInput("cost_law", f"has an atom at {where:.6g}, or invalid quantiles",
                                "must be continuous")
 
     def cdf(self, cost: ArrayLike) -> Any:
@@ -370,7 +371,8 @@ def as_cost_law(field: str, value: object) -> CostLaw:
     """
     law = _as_law(field, value)
     if law.least > 0:
-        raise InvalidInput(field, f"has no mass below {law.least:g}", "must be able to produce any small cost")
+        raise InvalidInput(field, f"has no mass below {law.least:g}", "must give every interval of small costs a "
+                                                                      "positive probability")
     return law
 
 
@@ -489,7 +491,8 @@ def _adaptive(function: Any) -> float:
 
     value, error, *_ = quad(function, 0.0, 1.0, epsabs=0.0, epsrel=1e-12, limit=1000, full_output=1)
     if not error <= ACCURACY * abs(value):
-        raise SolverFailed("share of flipped reports", "the law of costs is too wide or too rough to integrate over")
+        raise SolverFailed("share of flipped reports", "the law of costs is too wide or too irregular for the "
+                                                       "integration")
     return float(value)
 
 

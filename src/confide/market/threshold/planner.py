@@ -125,7 +125,7 @@ class UnknownCostPlan(PlannedMarket):
         it = self.market
         if it is None:
             return picture([(0.0, self.error)], (0.0, self.error), title=_PLOTTED, x="expected total",
-                           y=ERROR, alt="Nothing is bought: the prior alone is good enough.")
+                           y=ERROR, alt="The market buys nothing, since the prior alone is good enough.")
         others = [replace(it, participation=share, threshold=None) for share in around(it.presence, _NEARLY_ALL)]
         return picture([(each.expected_total, each.error_probability()) for each in others], (self.total, self.error),
                        title=_PLOTTED, x="expected total", y=ERROR,
@@ -137,7 +137,7 @@ class UnknownCostPlan(PlannedMarket):
             return ()
         found = []
         if self.market.ceiling is None:
-            found.append("no ceiling on levels: nobody is promised any level of privacy")
+            found.append("levels have no ceiling, so there is no promise of privacy")
         worst, largest = self.market.worst_payment(), self.market.largest_payment()
         for words, single in (("debt", worst), ("payment", largest)):
             if self.max_payment is not None and abs(single.amount) > self.max_payment:
@@ -359,7 +359,8 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
     top = math.inf if ceiling is None else as_level("ceiling", ceiling)
     level = None if epsilon is None else as_level("epsilon", epsilon)
     if level is not None and level > top:
-        raise InvalidInput("ceiling", f"{top:g} is below epsilon, the level at the threshold", "must be at least that")
+        raise InvalidInput("ceiling", f"{top:g} is below epsilon, the level at the threshold",
+                           "must be at least epsilon")
     cap = None if max_payment is None else positive("max_payment", max_payment)
 
     def again(other: str, at: float | None) -> UnknownCostPlan:

@@ -178,7 +178,8 @@ def signed_tables(terms: Terms, signal_model: SignalModel, errors: MajorityError
                 [-(high_zero * v + high_one * u) / half, (low_one * u + low_zero * v) / half]]
     table: NDArray[np.float64] = np.moveaxis(np.array(rows), (0, 1), (-2, -1))
     if not np.all(np.isfinite(table)):
-        raise InvalidInput("epsilon", f"{terms.epsilon:g} needs payments beyond the doubles", "must be lower")
+        raise InvalidInput("epsilon", f"{terms.epsilon:g} needs payments that are too large for 64-bit floats",
+                           "must be lower")
     return table
 
 

@@ -150,19 +150,20 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         [2.0, 2.95]
     """
 
-    people: Annotated[int, Parameter("people who are invited", symbol="N", at_least=2)]
+    people: Annotated[int, Parameter("number of invited people", symbol="N", at_least=2)]
     signal_accuracy: Annotated[float, Parameter("probability that a bit equals the state", symbol="theta", above=0.5,
                                                 below=1)]
     prior_one: Annotated[float, Parameter("probability that the state is 1", symbol="P1", above=0, below=1)]
-    cost_law: Annotated[CostLaw, Parameter("law of everybody's cost per nat, continuous and with mass near 0; a frozen "
-                                           "scipy distribution will do", symbol="F")]
-    epsilon: Annotated[float, Parameter("least level of a participant, a floor of quality and never a promise of "
-                                        "privacy", unit="nats", above=0, at_most=LARGEST_LEVEL)]
-    participation: Annotated[float | None, Parameter("share that is to take part", symbol="p", above=0, below=1)] = None
-    threshold: Annotated[float | None, Parameter("largest cost per nat that takes part", symbol="c_th",
+    cost_law: Annotated[CostLaw, Parameter("law of everybody's cost per nat, continuous and with mass near 0, such as "
+                                           "a frozen scipy distribution", symbol="F")]
+    epsilon: Annotated[float, Parameter("least level of a participant: a floor of quality, not a promise of privacy",
+                                        unit="nats", above=0, at_most=LARGEST_LEVEL)]
+    participation: Annotated[float | None, Parameter("share of people who should take part",
+                                                     symbol="p", above=0, below=1)] = None
+    threshold: Annotated[float | None, Parameter("largest cost per nat of a participant", symbol="c_th",
                                                  above=0)] = None
-    ceiling: Annotated[float | None, Parameter("largest level that a participant's client lets through, at least "
-                                               "epsilon; without one no level of privacy is promised to anybody",
+    ceiling: Annotated[float | None, Parameter("largest level that a participant's device accepts, at least epsilon; "
+                                               "without a ceiling there is no promise of privacy",
                                                unit="nats", above=0, at_most=LARGEST_LEVEL)] = None
 
     def __post_init__(self) -> None:
@@ -181,22 +182,24 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
     def _resolved(self, law: CostLaw) -> tuple[float, float]:
         """The participation p and the cost threshold c_th, from the arguments that were given."""
         if self.participation is None and self.threshold is None:
-            raise InvalidInput("participation", "is missing", "must be given, or threshold")
+            raise InvalidInput("participation", "is missing", "must be given, or `threshold` must be given")
         if self.threshold is None:
             share = float(self.participation)  # type: ignore[arg-type]
             cost = float(law.quantile(share))
             if not 0 < cost < math.inf:
-                raise InvalidInput("participation", f"{share:g} has the threshold {cost:g}, beyond the doubles")
+                raise InvalidInput("participation", f"{share:g} has the threshold {cost:g}, which is too large for a "
+                                                    "64-bit float")
             return share, cost
         cost = float(self.threshold)
         mass = float(law.cdf(cost))
         if not 0 < mass < 1:
-            raise InvalidInput("threshold", f"{cost:g} lets take part a share of {mass:g}", "must be between 0 and 1")
+            raise InvalidInput("threshold", f"{cost:g} gives a share of participants of {mass:g}",
+                               "must be between 0 and 1")
         if self.participation is not None:
             share = float(self.participation)
             if abs(mass - share) > 1e-9 * share:
                 raise InvalidInput("participation", f"{share:g} is not F(threshold) = {mass:.10g}",
-                                   "must agree; give one of the two")
+                                   "the two must agree; give only one")
             return share, cost
         return mass, cost
 
@@ -330,7 +333,8 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
     def _present(self, present: int) -> int:
         n = whole("present", present, at_least=2)
         if n > self.people:
-            raise InvalidInput("present", f"{n} is more than are invited", f"must be at most {self.people}")
+            raise InvalidInput("present", f"{n} is more than the number of invited people",
+                               f"must be at most {self.people}")
         return n
 
     def payment_tables(self, least: int = 2, largest: int | None = None) -> NDArray[np.float64]:
@@ -357,7 +361,8 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
             ways = tried("must be at most {epsilon}", again, up=False,
                          epsilon=lambda: first_that(again, self.epsilon, up=False))
-            raise InvalidInput(error.field, error.problem, ways or "must be lower, or the threshold") from None
+            raise InvalidInput(error.field, error.problem, ways or "must be lower, or the threshold must be "
+                                                                   "lower") from None
 
     def quote(self, present: int | None = None) -> ThresholdQuote:
         """The offer of the market to one person.

@@ -91,12 +91,13 @@ class Accountant:
         given = (self.events,) if isinstance(self.events, Event) else tuple(self.events)
         for event in given:
             if not isinstance(event, Event):
-                raise InvalidInput("events", f"{type(event).__name__} is no event", "must be events, such as PureEvent")
+                raise InvalidInput("events", f"{type(event).__name__} is not an event",
+                                   "must be events, such as PureEvent")
         object.__setattr__(self, "events", given)
         relations = {event.neighbours for event in self.events}
         if len(relations) > 1:
             raise InvalidInput("events", f"{len(relations)} neighbouring relations",
-                               "an accountant adds events of one relation")
+                               "an accountant adds only events with the same neighbours")
         # Refuses unknown events now, not when the answer is asked for.
         object.__setattr__(self, "_spend", counted(self.events))
 
@@ -197,7 +198,7 @@ class Accountant:
         """
         exact = totals(self.spend).rho
         if exact is None:
-            raise NotGuaranteed("zCDP", "an approximate event has no zCDP cost", "ask for epsilon(delta)")
+            raise NotGuaranteed("zCDP", "an event with a delta above 0 has no zCDP cost", "ask for epsilon(delta)")
         return float_up(exact)
 
     def loss(self, delta: float = 0.0) -> PureDP | ApproxDP:
@@ -221,14 +222,15 @@ class Accountant:
 
 MADE_BY: dict[str, tuple[str, str]] = {
     "Laplace noise, continuous or discrete": ("PureEvent", "Wu 2017, Theorem 2.3.1"),
-    "noisy maximum with Laplace noise": ("PureEvent", "only epsilon is proved"),
-    "sparse vector, one arming": ("PureEvent", "one event up to each answer above the threshold"),
+    "noisy maximum with Laplace noise": ("PureEvent", "a proof exists for epsilon only"),
+    "sparse vector, until its answer above the threshold": (
+        "PureEvent", "one event for the answers up to each answer above the threshold"),
     "tree counter with Laplace noise": ("PureEvent", "spec allocation 2"),
     "exponential mechanism, one draw": ("BoundedRangeEvent", "Wu 2017, Theorem 2.3.3"),
-    "randomised response over k categories": ("RandomizedResponseEvent", "its law is known"),
+    "randomised response over k categories": ("RandomizedResponseEvent", "its law is known exactly"),
     "Gaussian noise, continuous; tree counter with it": ("GDPEvent", "exact trade-off; spec allocation 2"),
     "discrete Gaussian noise": ("ZCDPEvent", "rho = sensitivity^2/(2 sigma^2)"),
-    "anything of which only (epsilon, delta) is known": ("ApproxEvent", "Wu 2017, Theorem 2.2.2"),
+    "any mechanism with known (epsilon, delta)": ("ApproxEvent", "Wu 2017, Theorem 2.2.2"),
 }
 """Mapping from a mechanism to the event type that one release by it costs, with the source of the proof."""
 
@@ -246,8 +248,8 @@ def matrix() -> Table:
         columns=("calculator", *(kind.__name__ for kind in KINDS), "source"),
         rows=tuple((name, *(each.RULES.get(kind, "Unsupported") for kind in KINDS), each.SOURCE)
                    for name, each in CALCULATORS.items()),
-        note="Every rule is a proven upper bound for a list that was fixed before the run. Repeated and Composed stand "
-             "for the events within them.",
+        note="Every rule is a proven upper bound for a list of events that was fixed before the run. Repeated and "
+             "Composed events count as the events within them.",
     )
 
 

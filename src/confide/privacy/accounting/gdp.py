@@ -23,7 +23,7 @@ RULES: dict[type[Event], str] = {
 }
 """Mapping from an event type to the rule proved for it, in a few words."""
 
-SOURCE = "Dong, Roth and Su 2022; pure events ours"
+SOURCE = "Dong, Roth and Su 2022; our proof for pure events"
 
 
 def mu(spend: Spend) -> float:

@@ -41,8 +41,8 @@ response grows with the square of the number of uses.
 RULES: dict[type[Event], str] = {
     PureEvent: "exact: binary randomised response",
     BoundedRangeEvent: "as pure",
-    RandomizedResponseEvent: "exact: its own law",
-    ApproxEvent: "exact: randomised response, or everything shown with probability delta",
+    RandomizedResponseEvent: "exact: law of the randomised response",
+    ApproxEvent: "exact: randomised response, but with probability delta the record is shown",
 }
 """Mapping from an event type to the rule proved for it, in a few words."""
 

@@ -51,7 +51,7 @@ RULES: dict[type[Event], str] = {
 }
 """Mapping from an event type to the rule proved for it, in a few words."""
 
-SOURCE = "Azuma and Hoeffding; Kairouz, Oh and Viswanath 2015; the bounded range is ours"
+SOURCE = "Azuma and Hoeffding; Kairouz, Oh and Viswanath 2015; our proof for the bounded range"
 
 
 def _round(leaf: Event, drift: Drift) -> tuple[Fraction, Any]:

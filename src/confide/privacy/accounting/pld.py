@@ -42,7 +42,7 @@ RULES: dict[type[Event], str] = {
     PureEvent: "binary randomised response",
     BoundedRangeEvent: "as pure",
     RandomizedResponseEvent: "its own law",
-    ApproxEvent: "randomised response, or everything shown",
+    ApproxEvent: "randomised response, or the record is shown",
     GDPEvent: "two Gaussians",
 }
 """Mapping from an event type to the pair of laws that dominates it, in a few words."""
@@ -126,7 +126,8 @@ def _distribution(spend: Spend) -> Any:
             case ApproxEvent():
                 shown = float_up(written(leaf.delta))
             case _:
-                raise Unsupported("calculator", f"{type(leaf).__name__} in 'pld'", "it has no dominating pair of laws")
+                raise Unsupported("calculator", f"{type(leaf).__name__} in 'pld'",
+                                  "this event has no dominating pair of laws")
         level = float_up(written(leaf.epsilon))
         reach = math.ceil(level / width)
         points = np.arange(-reach, reach + 1)

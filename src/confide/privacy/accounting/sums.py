@@ -73,7 +73,7 @@ def root_up(square: Fraction) -> float:
     try:
         root = float(Fraction(math.isqrt(whole), 1 << (shift // 2)))
     except OverflowError:
-        raise InvalidInput("square", "its root is beyond the doubles") from None
+        raise InvalidInput("square", "its root is too large for a 64-bit float") from None
     while Fraction(root) ** 2 < square:
         root = math.nextafter(root, math.inf)
     while root > 0 and Fraction(math.nextafter(root, 0.0)) ** 2 >= square:

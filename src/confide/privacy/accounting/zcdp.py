@@ -22,14 +22,14 @@ RULES: dict[type[Event], str] = {
 }
 """Mapping from an event type to its rho, in a few words."""
 
-SOURCE = "Bun and Steinke 2016; the bounded range is ours"
+SOURCE = "Bun and Steinke 2016; our proof for the bounded range"
 
 
 def rho(spend: Spend) -> float:
     """The sum of the rho of all events, rounded up."""
     exact = totals(spend).rho
     if exact is None:
-        raise Unsupported("events", "an approximate event in zCDP", "ask for epsilon(delta)")
+        raise Unsupported("events", "an event with a delta above 0 in zCDP", "ask for epsilon(delta)")
     return float_up(exact)
 
 

@@ -112,7 +112,7 @@ def as_exact(field: str, value: float | Fraction, *, at_most: float = math.inf) 
         return Fraction(positive(field, value, at_most=at_most))
     if isinstance(value, Rational) and abs(value) > _LARGEST:
         most = printed(min(at_most, sys.float_info.max), up=False, digits=6)
-        raise InvalidInput(field, "is beyond the doubles", f"must be in (0, {most}]")
+        raise InvalidInput(field, "is too large for a 64-bit float", f"must be in (0, {most}]")
     double = positive(field, value, at_most=at_most)  # this also refuses a fraction so small that it reads as 0
     return Fraction(value) if isinstance(value, Rational) else Fraction(double)
 
@@ -197,7 +197,7 @@ def as_table(table: ArrayLike) -> NDArray[np.int64]:
                            "must be whole numbers, one row for each input and one column for each output")
     totals = [sum(row) for row in array.tolist()]
     if array.min() < 0 or not 1 <= totals[0] <= _TOTAL or any(total != totals[0] for total in totals):
-        raise InvalidInput("table", "its rows do not share one sum",
+        raise InvalidInput("table", "its rows have different sums",
                            "must hold weights >= 0, every row with the same sum in [1, 2^62]")
     return array.astype(np.int64)
 
@@ -209,7 +209,7 @@ def as_inputs(
     try:
         array = np.asarray(inputs)
     except ValueError:  # somebody's entry has another shape than the others
-        raise InvalidInput(field, "are not in one row", "must be one-dimensional whole numbers") from None
+        raise InvalidInput(field, "are not one-dimensional", "must be one-dimensional whole numbers") from None
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):  # booleans: is True the first, or 1?
         raise InvalidInput(field, f"an array of shape {array.shape} and type {array.dtype}",
                            f"must be one-dimensional whole numbers in 0..{rows - 1}, positions in the list of letters"

@@ -167,4 +167,4 @@ def rounded(law: Law, points: Sequence[Offset], *, uniforms: int, bits: int, ent
             floors = [total.floor().unique_fmpz() for total in sums]
         if None not in floors:
             return [whole + int(floor) for floor, (whole, _) in zip(floors, points, strict=True)]
-    raise SolverFailed("exact rounding", "the source of randomness keeps repeating itself")
+    raise SolverFailed("exact rounding", "the source of randomness repeats the same values")

@@ -46,7 +46,7 @@ def exponentials(count: int, entropy: Entropy) -> NDArray[np.float64]:
         runs[unfinished] += found
         unfinished = unfinished[found == 64]
         if runs.max() > _STUCK:
-            raise SolverFailed("exponential noise", "the source of randomness gives nothing but zeros")
+            raise SolverFailed("exponential noise", "the source of randomness gives only zeros")
     result = np.empty(count)
     _standard(drawn, runs, result)
     return result

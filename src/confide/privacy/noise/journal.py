@@ -150,7 +150,7 @@ class JournalNoise(PassingNoise):
                 self._write(json.dumps({"note": list(name), "text": text}))
                 self._notes[name] = text
             elif self._notes[name] != text:
-                raise InvalidInput("noise", "the journal was begun for another run: other data, or other parameters",
+                raise InvalidInput("noise", "the journal belongs to another run, with other data or other parameters",
                                    "noise serves one run: continue the run of this journal, or begin a new journal")
 
     def noted(self, stream: Stream) -> str | None:
@@ -220,13 +220,14 @@ class JournalNoise(PassingNoise):
         except OSError as error:
             problem, limit = f"{self._path} cannot be opened: {cause(error)}", ""
             if isinstance(error, FileNotFoundError):
-                problem, limit = f"there is no journal {self._path}", "noise must not be drawn anew: find it"
+                problem = f"the journal {self._path} does not exist"
+                limit = "find the journal: the run must not draw its noise a second time"
             elif isinstance(error, FileExistsError):
-                problem, limit = f"{self._path} is there already", "go on with it, or choose another path"
+                problem, limit = f"{self._path} exists already", "continue this journal, or choose another path"
             if file >= 0:
                 os.close(file)
             if isinstance(error, BlockingIOError):
-                raise self._failed("is held by another process, which runs with it: try again when that has ended") \
+                raise self._failed("is in use by another process: try again after the end of that process") \
                     from None
             raise InvalidInput("path", problem, limit) from None
         except InvalidInput:
@@ -243,7 +244,7 @@ class JournalNoise(PassingNoise):
         torn = lines.pop()
         head = json.dumps({"journal": "confide noise", "format": _FORMAT, "kind": self.kind}, separators=(",", ":"))
         if not lines and not _line(0, head.encode()).startswith(torn):
-            raise InvalidInput("path", f"{self._path} is no journal of noise")  # whatever it is, it stays whole
+            raise InvalidInput("path", f"{self._path} is not a journal of noise")  # whatever it is, it stays whole
         for number, line in enumerate(lines):
             entry = self._checked(line, number)
             self._chain = _chained(self._chain, line)
@@ -272,13 +273,13 @@ class JournalNoise(PassingNoise):
             sync(self._path.parent)
 
     def _cut(self) -> InvalidInput:
-        return InvalidInput("path", f"{self._path} was cut back, or is an older copy",
-                            "noise must not be drawn anew: find the whole one")
+        return InvalidInput("path", f"{self._path} was shortened, or is an older copy",
+                            "find the complete journal: the run must not draw its noise a second time")
 
     def _checked(self, line: bytes, number: int) -> dict[str, Any]:
         _, _, body = line.partition(b" ")
         if number == 0 and not body.startswith(b'{"journal":"confide noise"'):
-            raise InvalidInput("path", f"{self._path} is no journal of noise")
+            raise InvalidInput("path", f"{self._path} is not a journal of noise")
         if line != _line(number, body):
             raise self._failed(f"is damaged in line {number + 1}")
         entry: dict[str, Any] = json.loads(body)
@@ -288,8 +289,9 @@ class JournalNoise(PassingNoise):
         if entry.get("format") != _FORMAT:
             raise InvalidInput("path", f"{self._path} has format {entry.get('format')!r}", f"must be {_FORMAT}")
         if entry.get("kind") != self.kind:
-            raise InvalidInput("source", f"{self.kind} noise for a journal of {entry.get('kind')} noise",
-                               "go on with the kind of source that it was begun with")
+            raise InvalidInput("source", f"the run has {self.kind} noise, but the journal has {entry.get('kind')} "
+                                         "noise",
+                               "continue with the kind of noise of the journal")
 
     def _write(self, entry: str) -> None:
         """Write a line to disk, and then its end. If either write fails, the draw is not handed out and the journal is
@@ -324,8 +326,9 @@ class JournalNoise(PassingNoise):
                 }))
                 return value
         if kept.asked != asked:
-            raise InvalidInput("stream", f"{stream!r} was drawn before the restart for another request",
-                               "a run that goes on asks for the same noise: same data, parameters and version")
+            raise InvalidInput("stream", f"before the restart, the run drew {stream!r} with another request",
+                               "after a restart, a run must request the same noise: use the same data, parameters and "
+                               "version")
         return kept.value
 
     def _lattice(

@@ -81,7 +81,7 @@ class ReplayedNoise(Noise):
     def _positions(self, stream: StreamName, shape: tuple[int, ...], choices: int) -> NDArray[np.int64]:
         positions = self._take(stream, shape, "iu", "whole numbers").astype(np.int64)
         if positions.size and not (positions.min() >= 0 and positions.max() < choices):
-            raise InvalidInput("draws", f"stream {stream!r} chooses something that does not exist",
+            raise InvalidInput("draws", f"stream {stream!r} has a choice that does not exist",
                                f"must be in 0..{choices - 1}")
         return positions
 
@@ -94,11 +94,13 @@ class ReplayedNoise(Noise):
     def _exponential(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.float64]:
         drawn = self._take(stream, shape, "iuf", "numbers").astype(np.float64)
         if drawn.size and not drawn.min() > 0:
-            raise InvalidInput("draws", f"stream {stream!r} has a value that is no exponential", "must be positive")
+            raise InvalidInput("draws", f"stream {stream!r} has a value that is not an exponential draw",
+                               "must be positive")
         return drawn
 
     def _words(self, shape: tuple[int, ...], stream: StreamName) -> NDArray[np.uint64]:
         drawn = self._take(stream, shape, "iu", "whole numbers")
         if drawn.size and drawn.dtype.kind == "i" and not drawn.min() >= 0:
-            raise InvalidInput("draws", f"stream {stream!r} has a value that is no word", "must be in 0..2^64 - 1")
+            raise InvalidInput("draws", f"stream {stream!r} has a value that is not a 64-bit word",
+                               "must be in 0..2^64 - 1")
         return drawn.astype(np.uint64)

@@ -155,7 +155,8 @@ class NoiseSession:
             case "gaussian":
                 return noise.gaussian(declared.scale, shape, stream=stream, center=center, grid=declared.grid)
         if center is not None:
-            raise InvalidInput("center", f"is given for {declared.law!r}", "raw material is added to nothing")
+            raise InvalidInput("center", f"does not apply to the law {declared.law!r}",
+                                                              "raw random values are not added to a number")
         if declared.law == "words":
             return noise.words(shape, stream=stream)
         return noise.exponential(shape, stream=stream)

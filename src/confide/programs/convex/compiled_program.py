@@ -78,18 +78,19 @@ class ConvexProgram(Program):
     """
 
     template: Annotated[Template, Parameter("everybody's program, as arrays")] = field(kw_only=True)
-    extent: Annotated[Extent, Parameter("how large values and contributions can be, over the public ranges")] = field(
+    extent: Annotated[Extent, Parameter("largest values and contributions, over the public ranges")] = field(
         kw_only=True)
     accuracy: Annotated[float, Parameter(
-        "by how much a solver's response may be worse than the best, as a share of the most value", above=0,
+        "largest loss of a solver's response against the best response, as a share of the largest value", above=0,
         at_most=1)] = field(default=2.0**-18, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.tau is None:
             raise InvalidInput(
-                "tau", "is not declared: nothing can be claimed without a dual bound",
-                "by how much a unit of excess can raise the optimum: where everybody may have nothing and every piece "
-                "that adds anything adds at least L, the most value over L; check_tau tries one on made-up records")
+                "tau", "is not declared, and without a dual bound no promise is possible",
+                "largest increase of the optimum by one unit of excess. If everybody may have nothing and every "
+                "non-zero piece adds at least L, this is the largest value divided by L; check_tau tests a bound on "
+                "synthetic records")
         super().__post_init__()
         if not self.extent.signed:
             for one in self.supplies:
@@ -97,7 +98,7 @@ class ConvexProgram(Program):
         largest = self._largest_sum_of_terms
         if largest > _MOST_TERMS:
             raise InvalidInput("coupling", f"has terms that add up to {largest:.4g}",
-                               f"at most {_MOST_TERMS:.4g} for one participant; measure rows in larger units")
+                               f"must be at most {_MOST_TERMS:.4g} for one participant; measure rows in larger units")
 
     def _fits(self) -> None:
         if max(np.abs(self._extremes).max(), 1.0) * LOAD_UNIT > _MOST_UNITS:
@@ -167,7 +168,7 @@ class ConvexProgram(Program):
     @property
     def not_packing(self) -> str:
         return super().not_packing and (
-            "x = 0 is not allowed for every record, or is worth something, or adds something" if not self.nothing
+            "x = 0 is not allowed for every record, or has a value, or adds to a row" if not self.nothing
             else super().not_packing)
 
     @property
@@ -181,7 +182,7 @@ class ConvexProgram(Program):
         entry = _up(found.entry + float(slack.max()))
         total = min(_up(found.total + float(slack.sum())), entry * self.rows)
         if not entry > 0:
-            raise InvalidInput("coupling", "is zero for every record", "somebody must be able to add something")
+            raise InvalidInput("coupling", "is zero for every record", "some record must be able to add to the row")
         reach = self.people * entry
         wide = max(reach, *self.supplies) if not found.signed else reach + max(map(abs, self.supplies))
         # A solver's response that is worth less than its price becomes nothing: so none is ever worth less than 0.
@@ -386,7 +387,7 @@ class ConvexProgram(Program):
                 had = np.array(share["action"], dtype=np.float64)
                 mean = had.reshape(size) if len(had) else np.zeros(size)
         except (KeyError, TypeError, ValueError):
-            raise InvalidInput("share", "is none of this program",
+            raise InvalidInput("share", "is not a response of this program",
                                f"must have actions of {self.width} numbers each and times, or an action") from None
         ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
         return {name: part.reshape(shape)
@@ -404,7 +405,7 @@ class ConvexProgram(Program):
 def _fields(data: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
     """The given mapping, checked to have exactly the given fields."""
     if not isinstance(data, Mapping):
-        raise InvalidInput("records", f"{type(data).__name__} is no mapping", f"must have {', '.join(names)}")
+        raise InvalidInput("records", f"{type(data).__name__} is not a mapping", f"must have {', '.join(names)}")
     if set(data) != set(names):
         raise InvalidInput("records", f"have {', '.join(map(str, data))}", f"must have {', '.join(names)}")
     return data

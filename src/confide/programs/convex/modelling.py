@@ -24,8 +24,8 @@ __all__ = ["convex_program"]
 
 _PROBES = 5  # records at which the arrays are held against the expressions
 _AGREE = 1e-7
-_CONES = ("squares in the value alone, elsewhere maxima, absolute values and positive parts; "
-          "no norms but 1 and infinity, no logarithms or exponentials")
+_CONES = ("use squares only in the value, and maxima, absolute values and positive parts elsewhere; no norms except 1 "
+          "and infinity, no logarithms or exponentials")
 _PLAIN = frozenset({"nonneg", "nonpos", "pos", "neg", "bounds"})  # attributes of variables that are rows
 
 
@@ -80,7 +80,7 @@ def convex_program(
     if worth.size != 1:
         raise InvalidInput("value", f"its shape is {worth.shape}", "must be one number")
     if not isinstance(constraints, list | tuple):
-        raise InvalidInput("constraints", f"{type(constraints).__name__} is no list")
+        raise InvalidInput("constraints", f"{type(constraints).__name__} is not a list")
     fields = _fields(cp, record)
     _checked(cp, cp.sum(worth), added, constraints, fields)
     follows = cp.Variable(added.size)
@@ -94,7 +94,7 @@ def convex_program(
 
 def _expression(cp: Any, name: str, given: Any) -> Any:
     if not isinstance(given, cp.Expression):
-        raise InvalidInput(name, f"{type(given).__name__} is no cvxpy expression")
+        raise InvalidInput(name, f"{type(given).__name__} is not a cvxpy expression")
     return given
 
 
@@ -125,11 +125,11 @@ def _fields(cp: Any, record: Any) -> dict[str, tuple[Any, NDArray[np.float64], N
             raise InvalidInput("record", f"the range of {name!r} is empty", "least must not be above largest")
         low, high = (float(ends[0].min()), float(ends[1].max())) if parameter.size else (0.0, 0.0)
         if (parameter.is_nonneg() and low < 0) or (parameter.is_nonpos() and high > 0):
-            raise InvalidInput("record", f"the range of {name!r} leaves the sign that its Parameter declares")
+            raise InvalidInput("record", f"the range of {name!r} contradicts the sign that its Parameter declares")
         used = {key for key, on in parameter.attributes.items() if on is not None and on is not False}
         if used - {"nonneg", "nonpos", "pos", "neg"}:
             raise InvalidInput("record", f"the Parameter of {name!r} is {', '.join(sorted(used))}",
-                               "signs are the only attributes that are read")
+                               "a Parameter may have no attributes except signs")
         out[name] = (parameter, ends[0], ends[1])
     return out
 
@@ -139,7 +139,7 @@ def _checked(cp: Any, worth: Any, added: Any, constraints: Sequence[Any], fields
     variables are plain real ones.
     """
     unsigned = [name for name, (one, low, _) in fields.items() if not one.is_nonneg() and bool((low >= 0.0).all())]
-    hint = (f"cvxpy does not know the ranges: where a sign matters, make the Parameter of {', '.join(unsigned)} with "
+    hint = (f"cvxpy does not know the ranges: if a sign matters, make the Parameter of {', '.join(unsigned)} with "
             "nonneg=True") if unsigned else ""
     if not worth.is_dcp() or not worth.is_concave():
         raise InvalidInput("value", "is not concave by cvxpy's rules", hint)
@@ -147,7 +147,7 @@ def _checked(cp: Any, worth: Any, added: Any, constraints: Sequence[Any], fields
         raise InvalidInput("coupling", "is not convex by cvxpy's rules", hint)
     for place, one in enumerate(constraints):
         if not isinstance(one, cp.constraints.constraint.Constraint) or not one.is_dcp():
-            raise InvalidInput("constraints", f"number {place} is no convex constraint by cvxpy's rules", hint)
+            raise InvalidInput("constraints", f"number {place} is not a convex constraint by cvxpy's rules", hint)
     if not worth.is_dcp(dpp=True):
         raise InvalidInput("value", "is not affine in its parameters (DPP)", "no products of parameters")
     if not added.is_dcp(dpp=True):
@@ -160,7 +160,7 @@ def _checked(cp: Any, worth: Any, added: Any, constraints: Sequence[Any], fields
     strange = {p.name() for part in parts for p in part.parameters() if p.id not in known}
     if strange:
         raise InvalidInput("record", f"has no range for {', '.join(sorted(strange))}",
-                           "every Parameter needs a public range, a superset of records")
+                           "every Parameter needs a public range that covers all records")
     if not added.variables():
         raise InvalidInput("coupling", "has no variable")
     for variable in {v.id: v for part in parts for v in part.variables()}.values():
@@ -194,7 +194,7 @@ def _compiled(cp: Any, problem: Any, variables: Sequence[Any], follows: Any, fie
     quadratic = np.zeros((n, n))
     if square is not None:
         if abs(square[:, : width - 1]).sum() > 0:
-            raise InvalidInput("value", "has a quadratic part that differs from record to record",
+            raise InvalidInput("value", "has a quadratic part that depends on the record",
                                "write sum_squares(multiply(parameter, x)), not parameter * sum_squares(x)")
         quadratic = square[:, [width - 1]].toarray().reshape((n, n), order="F")
         quadratic = (quadratic + quadratic.T) / 2.0
@@ -233,7 +233,7 @@ def _own_names(variables: Sequence[Any]) -> tuple[str, ...]:
     given = [None if one.name() == f"var{one.id}" else str(one.name()) for one in variables]
     for name in given:
         if name is not None and given.count(name) > 1:
-            raise InvalidInput("constraints", f"name two variables {name}", "give each its own name")
+            raise InvalidInput("constraints", f"name two variables {name}", "give each variable a different name")
     free = (name for name in map("x{}".format, range(2 * len(given))) if name not in given)
     return tuple(next(free) if name is None else name for name in given)
 
@@ -281,7 +281,8 @@ def _columns(form: Any, variables: Sequence[Any]) -> NDArray[np.int64]:
         known = [one for one in form.variables if one.id == variable.id] or [
             one for one in form.variables if one.name() == variable.name() and one.size == variable.size]
         if len(known) != 1:
-            raise InvalidInput("constraints", f"name two variables {variable.name()}", "give each its own name")
+            raise InvalidInput("constraints", f"name two variables {variable.name()}",
+                               "give each variable a different name")
         order = np.arange(variable.size).reshape(variable.shape, order="F").reshape(-1)
         out.append(form.var_id_to_col[known[0].id] + order)
     return np.concatenate(out).astype(np.int64)

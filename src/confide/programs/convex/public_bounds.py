@@ -77,8 +77,8 @@ def boxed(template: Template, names: list[str]) -> Template:
             goal[column] = sign
             found = _largest(template, goal, lower, upper)
             if not np.isfinite(found):
-                raise InvalidInput("constraints", f"leave {names[place]} unbounded for some record of the ranges",
-                                   "bound each variable by a constraint that all records have")
+                raise InvalidInput("constraints", f"leave {names[place]} without a bound for some record of the ranges",
+                                   "add a constraint that bounds each variable for all records")
             if sign > 0:
                 upper[column] = min(upper[column], found)
             else:
@@ -239,7 +239,7 @@ def _largest(template: Template, goal: _Reals, lower: _Reals, upper: _Reals) -> 
     found = linprog(-goal, A_ub=rows if rows.shape[0] else None, b_ub=np.concatenate([-limits[0], limits[1]])
                     if rows.shape[0] else None, bounds=list(zip(lower, upper, strict=True)), method="highs")
     if found.status == 2:
-        raise InvalidInput("constraints", "leave nothing that any record of the ranges may have")
+        raise InvalidInput("constraints", "leave no feasible point for any record of the ranges")
     if found.status != 0:
         return np.inf
     return float(-found.fun + _SLACK * abs(found.fun))

@@ -56,7 +56,7 @@ def nearly_best(utilities: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool
     """
     table = np.asarray(utilities, dtype=np.float64)
     if table.ndim < 1 or table.shape[-1] < 1 or not bool(np.isfinite(table).all()):
-        raise InvalidInput("utilities", "are not finite numbers of some actions")
+        raise InvalidInput("utilities", "are not finite numbers for at least one action")
     chosen: NDArray[np.bool_] = table >= table.max(axis=-1, keepdims=True) - non_negative("tolerance", tolerance)
     return chosen
 
@@ -109,19 +109,20 @@ class AggregativeGame(Program):
     """
 
     supply: Annotated[float | tuple[float, ...], Parameter(
-        "the target: k numbers, within the largest sums of n contributions", symbol="b")]
+        "the target: k numbers, between the smallest and the largest sums of n contributions", symbol="b")]
     tau: Annotated[float | tuple[float, ...] | None, Parameter(
-        "any number; 1 by default. It sets the scale of prices alone", above=0, at_most=MOST_TAU)] = field(
+        "any number, 1 by default; only the scale of prices depends on it", above=0, at_most=MOST_TAU)] = field(
             default=None, kw_only=True)
     actions: Annotated[int, Parameter("of everybody", symbol="A", at_least=1, at_most=MOST_ROWS)] = field(kw_only=True)
     largest: Annotated[float, Parameter(
-        "no contribution is above it, nor below its negative", symbol="gamma", at_least=1.0 / LOAD_UNIT,
+        "largest absolute contribution", symbol="gamma", at_least=1.0 / LOAD_UNIT,
         at_most=_LARGEST)] = field(kw_only=True)
     largest_sum: Annotated[float | None, Parameter(
-        "of the absolute contributions of an action; by default k times the largest one", symbol="C1",
+        "largest sum of the absolute contributions of an action; by default k times the largest contribution",
+                                                   symbol="C1",
         above=0)] = field(default=None, kw_only=True)
     signed: Annotated[bool, Parameter(
-        "whether contributions may be negative; without, their noise is up to half as large")] = field(
+        "whether contributions may be negative; if not, their noise can be half as large")] = field(
             default=True, kw_only=True)
 
     two_sided = True
@@ -134,12 +135,13 @@ class AggregativeGame(Program):
         for one in self.supplies:
             least = -reach if self.signed else 0.0
             if not least <= one <= reach:
-                raise InvalidInput("supply", f"no contributions add up to {one:g}",
+                raise InvalidInput("supply", f"contributions cannot add up to {one:g}",
                                    f"must be in {within(least, reach)}")
 
     def _fits(self) -> None:
         if self.rows < 1:
-            raise InvalidInput("supply", "is a target without numbers", "one for each row, at least one")
+            raise InvalidInput("supply", "is a target without numbers", "give one number for each row, and at least "
+                                                                        "one")
         if self.largest_sum is not None:
             positive("largest_sum", self.largest_sum, at_most=self.rows * self.largest)
             if self.largest_sum < self.largest:
@@ -209,7 +211,8 @@ class AggregativeGame(Program):
         if not bool(self._usable(mask)[0]):
             raise InvalidInput("allowed", "is not true or false of every action, or of none true", self._limit)
         if bool(self._too_much(table)[0]):
-            raise InvalidInput("contributions", f"an action's add up to more than {self.constants.largest_sum:g}",
+            raise InvalidInput("contributions", "the contributions of an action add up to more than "
+                                                f"{self.constants.largest_sum:g}",
                                self._limit)
         return self._kept(table, mask, np.zeros(1, dtype=bool))
 
@@ -219,7 +222,7 @@ class AggregativeGame(Program):
 
     @property
     def _limit(self) -> str:
-        summed = "" if self.largest_sum is None else f", those of an action at most {self.largest_sum:g} together"
+        summed = "" if self.largest_sum is None else f", with a sum of at most {self.largest_sum:g} for an action"
         return f"contributions must be in [{self._least:g}, {self.largest:g}]{summed}; at least one action allowed"
 
     @staticmethod

@@ -92,7 +92,8 @@ class CallbackDemand(SetsOfGoods):
         [[0, 1], [-1, -1]]
     """
 
-    size: Annotated[int, Parameter("goods of a set, at most", symbol="d", at_least=1, at_most=MOST_ROWS)] = field(
+    size: Annotated[int, Parameter("largest number of goods in a set",
+                                   symbol="d", at_least=1, at_most=MOST_ROWS)] = field(
         kw_only=True)
 
     def __post_init__(self) -> None:
@@ -112,7 +113,7 @@ class CallbackDemand(SetsOfGoods):
         """
         given = data.tolist() if isinstance(data, np.ndarray) else data
         if not isinstance(given, Sequence) or isinstance(given, str | bytes):
-            raise InvalidInput("records", f"{type(data).__name__} is no list of objects")
+            raise InvalidInput("records", f"{type(data).__name__} is not a list of objects")
         if len(given) != self.people:
             raise InvalidInput("records", f"{len(given)} of them", f"must be {self.people}, one for each slot")
         bad = ~np.array(each_aside(_can_be_asked, given))
@@ -129,7 +130,7 @@ class CallbackDemand(SetsOfGoods):
             record: an object with the methods of a `DemandOracle`.
         """
         if each_aside(_can_be_asked, [record]) != [True]:
-            raise InvalidInput("record", f"{type(record).__name__} cannot be asked",
+            raise InvalidInput("record", f"{type(record).__name__} has no such methods",
                                "must have methods demand(prices) and value(goods)")
         oracles = np.full(1, None, dtype=object)
         oracles[0] = record
@@ -175,7 +176,7 @@ class CallbackDemand(SetsOfGoods):
         count = sum(comb(self.rows, d) for d in range(1, self.size + 1))
         if count * records.people > _MOST_SETS:
             raise Refused(f"{count:,} sets for each of {records.people:,} participants are too many for a solver",
-                          f"at most {_MOST_SETS:,} together")
+                          f"must be at most {_MOST_SETS:,} together")
         sets = [goods for d in range(1, self.size + 1) for goods in combinations(range(self.rows), d)]
         asked = [(i, goods) for i, oracle in enumerate(records.oracles) if oracle is not None for goods in sets]
         worths = each_aside(lambda one: self._worth(records.oracles[one[0]], one[1]), asked)

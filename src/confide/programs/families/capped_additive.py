@@ -48,10 +48,11 @@ class CappedAdditive(SetsOfGoods):
         [[0, 2], [0, -1], [-1, -1]]
     """
 
-    cap: Annotated[int, Parameter("goods of one participant, at most", symbol="d", at_least=1, at_most=MOST_ROWS)
+    cap: Annotated[int, Parameter("largest number of goods of one participant",
+                                  symbol="d", at_least=1, at_most=MOST_ROWS)
                    ] = field(kw_only=True)
     most: Annotated[float | None, Parameter(
-        "no `cap` values of a record add up to more, half a unit of 2^-24 each apart; `cap` by default",
+        "largest sum of any `cap` values of a record, up to half a unit of 2^-24 for each value; `cap` by default",
         above=0)] = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -93,7 +94,7 @@ class CappedAdditive(SetsOfGoods):
         """
         records = one_worth(record, self.rows)
         if bool(self._too_rich(records).any()):
-            raise InvalidInput("record", "its best values add up to too much",
+            raise InvalidInput("record", "the sum of its best values is too large",
                                f"no {self.cap} of them may add up to more than {self.most_worth:g}")
         return records
 

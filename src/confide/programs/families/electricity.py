@@ -99,20 +99,23 @@ class Electricity(Program):
     """
 
     supply: Annotated[float | tuple[float, ...], Parameter(
-        "how many may use each slot: T Q numbers, a (T, Q) table, or one for all", symbol="b", at_least=0)]
-    most: Annotated[int, Parameter("slots of one participant, at most", at_least=1, at_most=MOST_ROWS)] = field(
+        "number of participants who may use each slot: T Q numbers, a (T, Q) table, or one number for all",
+                                                           symbol="b", at_least=0)]
+    most: Annotated[int, Parameter("largest number of slots of one participant",
+                                   at_least=1, at_most=MOST_ROWS)] = field(
         kw_only=True)
     intervals: Annotated[int | None, Parameter(
-        "their number, where `supply` is no table", symbol="T", at_least=1, at_most=MOST_ROWS)] = field(
+        "number of intervals, if `supply` is not a table", symbol="T", at_least=1, at_most=MOST_ROWS)] = field(
             default=None, kw_only=True)
     slots: Annotated[int | None, Parameter(
-        "of an interval, where `supply` is no table", symbol="Q", at_least=1, at_most=MOST_ROWS)] = field(
+        "number of slots of an interval, if `supply` is not a table",
+                                           symbol="Q", at_least=1, at_most=MOST_ROWS)] = field(
             default=None, kw_only=True)
     shortfall: Annotated[float | None, Parameter(
         "cost of a missed slot; None without soft needs", above=0, at_most=_MOST_SHORTFALL)] = field(
             default=None, kw_only=True)
     hard: Annotated[bool, Parameter(
-        "whether participants state their needs, and always get them; then tau must be declared")] = field(
+        "whether participants state their needs, and always get them; if so, tau must be declared")] = field(
             default=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -125,19 +128,21 @@ class Electricity(Program):
             object.__setattr__(self, "supply", tuple(table.ravel().tolist()))
         for name in ("intervals", "slots"):
             if getattr(self, name) is None:
-                raise InvalidInput(name, "are not numbered", "`supply` as a (T, Q) table, or both numbers")
+                raise InvalidInput(name, "are not numbered", "give `supply` as a (T, Q) table, or both numbers")
         super().__post_init__()
 
     def _fits(self) -> None:
         if self.rows > MOST_ROWS:
-            raise InvalidInput("rows", f"{self.rows:,} slots in all", f"at most {MOST_ROWS:,}")
+            raise InvalidInput("rows", f"there are {self.rows:,} slots", f"at most {MOST_ROWS:,}")
         if self.most > self.rows:
-            raise InvalidInput("most", f"{self.most} slots", f"at most {self.rows}, which is all of them")
+            raise InvalidInput("most", f"{self.most} slots", f"must be at most {self.rows}, the number of all slots")
         if self.shortfall is not None and self.hard:
-            raise InvalidInput("shortfall", "needs cannot be soft and hard", "one of `shortfall` and `hard`")
+            raise InvalidInput("shortfall", "needs cannot be both soft and hard",
+                               "give only one of `shortfall` and `hard`")
         if self.hard and self.tau is None:
             raise InvalidInput("tau", "is not declared",
-                "with hard needs, there is no claim without it: give `tau`, or `shortfall`, the cost of a missed slot")
+                "give `tau`, since with hard needs no promise is possible without it; or give `shortfall`, the cost of "
+                "a missed slot")
 
     @property
     def rows(self) -> int:
@@ -395,7 +400,7 @@ def load_profile(
         with pa.csv.open_csv(place, parse_options=parse) as table:
             known = [each.removesuffix(_POWER) for each in table.schema.names if each.endswith(_POWER)]
         if "time" not in table.schema.names or not known:
-            raise InvalidInput("path", f"{place} is no file of load profiles", "must be simbench's LoadProfile.csv")
+            raise InvalidInput("path", f"{place} is not a file of load profiles", "must be simbench's LoadProfile.csv")
         if name not in known:
             raise InvalidInput("name", f"the profile {name!r} is unknown", did_you_mean(name, known, ""))
         found = pa.csv.read_csv(place, parse_options=parse, convert_options=pa.csv.ConvertOptions(
@@ -404,7 +409,7 @@ def load_profile(
         raise InvalidInput("path", f"{place} cannot be read: {cause(error)}") from None
     mine = found.filter(pc.starts_with(found["time"], f"{day:%d.%m.%Y} ")).sort_by("time")[column]
     if len(mine) != _QUARTERS:
-        raise InvalidInput("day", f"{day} has {len(mine)} quarters of an hour there", f"must be {_QUARTERS}")
+        raise InvalidInput("day", f"the file has {len(mine)} quarters of an hour for {day}", f"must be {_QUARTERS}")
     return np.asarray(mine.to_numpy().reshape(slots, -1).mean(axis=1))
 
 

@@ -75,19 +75,20 @@ class Flow(Program):
     """
 
     supply: Annotated[float | tuple[float, ...], Parameter(
-        "units that each arc carries: E numbers, or one for all", symbol="b", at_least=0)]
+        "capacity of each arc in units: E numbers, or one number for all", symbol="b", at_least=0)]
     arcs: Annotated[tuple[tuple[int, int], ...], Parameter(
         "(tail, head) of each arc, nodes by their numbers from 0; several arcs may join the same nodes")] = field(
             kw_only=True)
-    hops: Annotated[int, Parameter("arcs of a path, at most", symbol="L", at_least=1, at_most=MOST_ROWS)] = field(
+    hops: Annotated[int, Parameter("largest number of arcs of a path",
+                                   symbol="L", at_least=1, at_most=MOST_ROWS)] = field(
         kw_only=True)
     escape: Annotated[float, Parameter("the cost of the escape", symbol="M", above=0)] = field(kw_only=True)
     nodes: Annotated[int | None, Parameter(
-        "their number; by default all that arcs have", at_least=2, at_most=_MOST_NODES)] = field(
+        "number of nodes; by default the number of nodes of the arcs", at_least=2, at_most=_MOST_NODES)] = field(
             default=None, kw_only=True)
     costs: Annotated[tuple[float, ...] | None, Parameter(
-        "(E,) of the arcs, where they are public and the same for all; the best responses of all who go to one sink "
-        "are then found at once", at_least=0, at_most=1)] = field(default=None, kw_only=True)
+        "(E,) costs of the arcs, if they are public and the same for all; the program then finds the best responses "
+        "for one sink together", at_least=0, at_most=1)] = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arcs", _checked(self.arcs))
@@ -285,7 +286,7 @@ def _checked(arcs: Any) -> tuple[tuple[int, int], ...]:
         raise InvalidInput("arcs", "there are none", "at least 1")
     for tail, head in pairs:
         if tail == head:
-            raise InvalidInput("arcs", f"one joins node {tail} with itself")
+            raise InvalidInput("arcs", f"an arc joins node {tail} with itself")
     return pairs
 
 

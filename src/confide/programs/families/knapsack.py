@@ -67,25 +67,26 @@ class Knapsack(Program):
     """
 
     supply: Annotated[float | tuple[float, ...], Parameter(
-        "of each resource: k numbers, or one for all", symbol="b", at_least=0)]
+        "supply of each resource: k numbers, or one number for all", symbol="b", at_least=0)]
     rows: Annotated[int, Parameter(
-        "resources, where `supply` is one number", symbol="k", at_least=1, at_most=MOST_ROWS)] = field(
+        "number of resources, if `supply` is one number", symbol="k", at_least=1, at_most=MOST_ROWS)] = field(
             default=None, kw_only=True)  # type: ignore[assignment]
     least_weight: Annotated[float | tuple[float, ...], Parameter(
-        "a weight that is not 0 is at least this: k numbers, or one for all", above=0, at_most=1)] = field(
+        "smallest weight above 0: k numbers, or one number for all", above=0, at_most=1)] = field(
             kw_only=True)
     most_weight: Annotated[float | None, Parameter(
-        "the weights of an item add up to at most this, each in units of its largest weight; k by default. Below k/2 "
-        "it makes noise smaller", above=0)] = field(default=None, kw_only=True)
+        "largest sum of the weights of an item, each in units of its largest weight; k by default. A sum below k/2 "
+        "makes the noise smaller", above=0)] = field(default=None, kw_only=True)
     step_scale: Annotated[float | tuple[float, ...] | None, Parameter(
-        "divisor of the usual step of each row, 2 tau/(step_scale sqrt(rounds)): a smaller one is faster and less "
+        "divisor of the usual step of each row, 2 tau/(step_scale sqrt(rounds)): a smaller divisor is faster and less "
         "steady. No promise of an outcome depends on it; by default tau times all supply together", above=0)] = field(
             default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if cast("int | None", self.rows) is None:
             if np.ndim(self.supply) != 1:
-                raise InvalidInput("rows", "are not numbered", "one number of supply for all resources needs `rows`")
+                raise InvalidInput("rows", "are not numbered", "give `rows`, since `supply` is one number for all "
+                                                               "resources")
             object.__setattr__(self, "rows", len(self.supply))  # type: ignore[arg-type]
         super().__post_init__()
 
@@ -158,7 +159,7 @@ class Knapsack(Program):
             table = row("record", record, (1 + self.rows,), 0.0, 1.0)
         records, bad = self._checked(table[None, 0], table[None, 1:])
         if bool(bad.any()):
-            raise InvalidInput("record", "a weight is too small, or all together are too large", self._limit)
+            raise InvalidInput("record", "a weight is too small, or the sum of the weights is too large", self._limit)
         return records
 
     @property

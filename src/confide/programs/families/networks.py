@@ -110,7 +110,7 @@ def _shipped(name: str) -> Traversable:
             within = [one for one in entries if one.name == asked]
             inner = sorted(one.name.removesuffix(".json") for folder in within if folder.is_dir()
                            for one in folder.iterdir())
-            hint = f"it is a collection: name one of its networks, such as {name}/{inner[0]}" if inner else ""
+            hint = f"the data set is a collection: name one of its networks, such as {name}/{inner[0]}" if inner else ""
             raise InvalidInput("name", f"the {what} {asked!r} is unknown", did_you_mean(asked, sorted(known), hint))
         place = known[asked]
     return place
@@ -131,7 +131,7 @@ def unit_users(network: Network) -> NDArray[np.int64]:
     """
     amounts = [amount for _, _, amount in network.demands]
     if not all(amount >= 0 and amount == int(amount) for amount in amounts):
-        raise InvalidInput("demands", "are not all whole numbers", "one user stands for one unit")
+        raise InvalidInput("demands", "are not all whole numbers", "each unit of demand must be one user")
     ends = np.array([demand[:2] for demand in network.demands], dtype=np.int64).reshape(-1, 2)
     return np.repeat(ends, np.array(amounts, dtype=np.int64), axis=0)
 

@@ -58,11 +58,12 @@ class SharedResources(Program):
     """
 
     supply: Annotated[float | tuple[float, ...], Parameter(
-        "units that are there already, of each row, or of all", symbol="b", at_least=0)] = 0.0
+        "number of units that exist already: one number for each row, or one for all", symbol="b", at_least=0)] = 0.0
     needs: Annotated[tuple[tuple[int, ...], ...], Parameter(
-        "resources of each project, by their numbers from 0, each named once; m projects")] = field(kw_only=True)
+        "resources of each of the m projects, by their numbers from 0, each resource once")] = field(kw_only=True)
     costs: Annotated[tuple[float, ...], Parameter(
-        "of a unit of each resource: a free resource limits nobody and needs no row", above=0)] = field(kw_only=True)
+        "cost of one unit of each resource; a free resource limits nobody and needs no row",
+                                                  above=0)] = field(kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "costs", _costs(self.costs))

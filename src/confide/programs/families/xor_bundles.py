@@ -64,9 +64,11 @@ class XorBundles(SetsOfGoods):
         [[1, -1], [1, 2], [-1, -1]]
     """
 
-    size: Annotated[int, Parameter("goods of a bundle, at most", symbol="d", at_least=1, at_most=MOST_ROWS)] = field(
+    size: Annotated[int, Parameter("largest number of goods in a bundle",
+                                   symbol="d", at_least=1, at_most=MOST_ROWS)] = field(
         kw_only=True)
-    bids: Annotated[int, Parameter("bundles of one participant, at most", at_least=1, at_most=MOST_ROWS)] = field(
+    bids: Annotated[int, Parameter("largest number of bundles of one participant",
+                                   at_least=1, at_most=MOST_ROWS)] = field(
         kw_only=True)
 
     def __post_init__(self) -> None:
@@ -157,7 +159,7 @@ class XorBundles(SetsOfGoods):
         except InvalidInput as fault:
             return fault
         except BaseException:  # noqa: BLE001, as in `answered`
-            return InvalidInput("record", "is no list of bids that can be read", _A_BID)
+            return InvalidInput("record", "is not a readable list of bids", _A_BID)
 
     def _bids_of(self, record: Any) -> _Listed:
         """Goods of each bid, with -1 in empty places, and values, with ranges that are not checked yet."""
@@ -166,19 +168,20 @@ class XorBundles(SetsOfGoods):
         if record is None:
             return rows, values
         if not isinstance(record, Sequence) or isinstance(record, str | bytes):
-            raise InvalidInput("record", f"{type(record).__name__} is no list of bids", _A_BID)
+            raise InvalidInput("record", f"{type(record).__name__} is not a list of bids", _A_BID)
         for place, bid in enumerate(islice(record, self.bids + 1)):
             if place == self.bids:
-                raise InvalidInput("record", f"more than {self.bids} bids are too many", f"at most {self.bids}")
+                raise InvalidInput("record", f"must have at most {self.bids} bids", f"at most {self.bids}")
             try:
                 bundle, value = bid
                 wanted = list(islice(bundle, self.size + 1))
             except (TypeError, ValueError):
-                raise InvalidInput("record", f"bid {place} is no pair of goods and a value", _A_BID) from None
+                raise InvalidInput("record", f"bid {place} is not a pair of goods and a value", _A_BID) from None
             if not 1 <= len(wanted) <= self.size or not all(map(_is_whole, wanted)):
-                raise InvalidInput("record", f"bid {place} has not 1 to {self.size} whole numbers as goods", _A_BID)
+                raise InvalidInput("record", f"bid {place} does not have 1 to {self.size} whole numbers as goods",
+                                   _A_BID)
             if type(value) is not float and not isinstance(value, Real):
-                raise InvalidInput("record", f"the value of bid {place} is no number", _A_BID)
+                raise InvalidInput("record", f"the value of bid {place} is not a number", _A_BID)
             whole_goods = [int(good) for good in wanted]
             rows.append([good if 0 <= good < self.rows else self.rows for good in whole_goods]
                         + [-1] * (self.size - len(wanted)))

@@ -166,9 +166,11 @@ class FittedMarginals(Billboard):
         """Doubts about the fit, in words; empty for a sound fit."""
         found = []
         if self.misfit > _MISFIT:
-            found.append(f"the population misses its targets by {self.misfit:.3f} in L1 on average: above {_MISFIT}")
+            found.append(f"the population differs from its targets by {self.misfit:.3f} in L1 on average, which is "
+                         f"above {_MISFIT}")
         if self.diversity < _DIVERSE:
-            found.append(f"only {self.diversity:.0%} of the population's rows count: less than {_DIVERSE:.0%}")
+            found.append(f"the weights are concentrated: the effective number of rows is {self.diversity:.0%} of the "
+                         f"population, which is less than {_DIVERSE:.0%}")
         return tuple(found)
 
     def answers(self, workload: Workload) -> NDArray[np.float64]:

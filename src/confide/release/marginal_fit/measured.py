@@ -171,11 +171,12 @@ class MeasuredTables:
                                   ("counts", np.int64, (np.size(self.counts),))):
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != shape:
-                raise InvalidInput(f"tables.{name}", "is no array of its shape", f"must be {np.dtype(kind)} {shape}")
+                raise InvalidInput(f"tables.{name}", "does not have the expected type and shape",
+                                   f"must be {np.dtype(kind)} {shape}")
         if not (np.isfinite(self.noise_stds).all() and (self.noise_stds > 0).all()):
             raise InvalidInput("tables.noise_stds", "are out of range", "must be positive")
         if (self.members < -1).any():
-            raise InvalidInput("tables.members", "are out of range", "must be columns, and -1 where there is none")
+            raise InvalidInput("tables.members", "are out of range", "must be columns, or -1 for no column")
 
     def __len__(self) -> int:
         return len(self.members)
@@ -201,7 +202,7 @@ class MeasuredTables:
             columns = tuple(j for j in members if j >= 0)
             if not columns or columns[-1] >= len(sizes) or list(columns) != sorted(set(columns)) or \
                     tuple(members[: len(columns)]) != columns:
-                raise InvalidInput("tables.members", "name no columns of the schema in ascending order")
+                raise InvalidInput("tables.members", "must name columns of the schema in ascending order")
             shape = tuple(sizes[j] for j in columns)
             end = at + int(np.prod(shape))
             if end > len(self.counts):

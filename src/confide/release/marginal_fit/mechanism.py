@@ -137,18 +137,20 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
     schema: Annotated[Schema, Parameter("public columns")]
     rho: Annotated[float, Parameter("zCDP cost of a run", above=0)]
     tables: Annotated[int | None, Parameter("number of sets of columns with measured tables; if it is left out, the "
-                                            "run chooses it",
+                                            "run chooses the number",
                                             symbol="T", at_least=0)] = None
-    batches: Annotated[int, Parameter("batches of choices; after each one the population is fitted", at_least=1)] = 5
+    batches: Annotated[int, Parameter("number of batches of choices; the run fits the population after each batch",
+                                      at_least=1)] = 5
     population: Annotated[int, Parameter("weighted rows of the population", symbol="N", at_least=100,
                                          at_most=_MOST_ROWS)] = 100_000
     one_way: Annotated[float, Parameter("share of rho for the one-way tables", symbol="f1", above=0, below=1)] = 0.1
     selection: Annotated[float, Parameter("share of rho for the choices; the rest measures the chosen tables",
                                           symbol="fs", above=0, below=1)] = 0.1
     widths: tuple[int, ...] = (2, 3)
-    largest_table: Annotated[int, Parameter("cells of a chosen table, at most", at_least=4,
+    largest_table: Annotated[int, Parameter("largest number of cells of a chosen table", at_least=4,
                                             at_most=_MOST_CELLS)] = 20_000
-    seed: Annotated[int, Parameter("public seed of shuffles, resampling and the fit's own draws; it protects nobody",
+    seed: Annotated[int, Parameter("public seed of shuffles, resampling and the fit's own draws; privacy does not "
+                                   "depend on it",
                                    at_least=0)] = 0
     delta: Annotated[float, Parameter("delta at which epsilon is stated; 0 states none", at_least=0, below=1)] = 0.0
 
@@ -167,10 +169,10 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
                           f"at most {_MOST_CANDIDATES:,}; lower largest_table, take wider bins, or widths=(2,)")
         if (self.tables or 0) > len(self.candidates):
             raise InvalidInput("tables", f"{self.tables} are more than the {len(self.candidates)} candidates",
-                               "measure fewer, or allow larger ones")
+                               "measure fewer tables, or allow larger tables")
         check_memory(self.memory)
         if not max(self.split.one_way, self.split.sigma, self._loudest) <= LARGEST_SCALE / 2**10:
-            raise InvalidInput("rho", f"{self.rho!r} is too small", "noise would be beyond the integers")
+            raise InvalidInput("rho", f"{self.rho!r} is too small", "the noise would be too large for 64-bit integers")
 
     @classmethod
     @renamed(n="records")
@@ -457,20 +459,20 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         again = fit.billboard()
         if not (np.array_equal(again.cells, board.cells) and np.array_equal(again.weights, board.weights)
                 and (again.misfit, again.diversity) == (board.misfit, board.diversity)):
-            raise InvalidInput("billboard.cells", "is not the population that follows from the tables")
+            raise InvalidInput("billboard.cells", "differs from the population that follows from the tables")
 
     def _check_picks(self, chosen: list[tuple[int, ...]], step: int) -> None:
         """Check that a run can have chosen the given tables, with the right number in each batch."""
         place = {self.candidates.columns(at): at for at in range(len(self.candidates))}
         if len(set(chosen)) < len(chosen) or not place.keys() >= set(chosen):
-            raise InvalidInput("billboard.tables", "hold one twice, or one that is no candidate")
+            raise InvalidInput("billboard.tables", "have a table twice, or a table that is not a candidate")
         picked = [place[columns] for columns in chosen]
         for first in range(0, len(picked), step):
             rule = Batch(self.candidates, picked[:first])
             for at in picked[first : first + step]:
                 if not rule.allowed()[at]:
-                    raise InvalidInput("billboard.tables", "hold two of one batch that share two columns",
-                                       "a run chooses such only where nothing else is left")
+                    raise InvalidInput("billboard.tables", "have two tables of one batch that share two columns",
+                                       "a run chooses such tables only if no other candidates are left")
                 rule.pick(at)
 
     def drawn(self, billboard: Billboard) -> Iterator[tuple[str, DrawCost, int]]:

@@ -327,11 +327,12 @@ def check_columns(sizes: tuple[int, ...], widths: tuple[int, ...]) -> int:
         raise InvalidInput("schema", "has no column with more than one cell", "there is nothing to measure")
     if 3 in widths and columns > MOST_TRIPLED:
         pairs = ("widths=(2,), pairs alone" if columns <= MOST_PAIRED else
-                 "DualQuery, with a cost that hardly depends on them")
+                 "use DualQuery, with a cost that hardly depends on the number of columns")
         raise Refused(f"all triples of {columns} columns are too many", f"at most {MOST_TRIPLED}; use {pairs}")
     if columns > MOST_PAIRED:
         raise Refused(f"all pairs of {columns} columns are too many",
-                      f"at most {MOST_PAIRED}; use DualQuery, with a cost that hardly depends on them")
+                      f"at most {MOST_PAIRED}; use use DualQuery, with a cost that hardly depends on the number of "
+                      "columns")
     return columns
 
 
@@ -344,8 +345,8 @@ parties accept the same plans. A smaller machine needs a smaller plan.
 
 _KEY_BITS = 62  # of the columns that one sorting key holds
 _REMEDIES = {
-    "records": "lower records, by a sample of the records, or take fewer columns",
-    "population": "lower population, or take fewer columns",
+    "records": "use a sample of the records, or fewer columns",
+    "population": "use a smaller population, or fewer columns",
     "largest_table": "lower largest_table or tables, or take wider bins",
 }
 

@@ -55,11 +55,11 @@ class IntegerProgram(Declared):
         ([False, False, True], 6, 6.0, False)
     """
 
-    form: Annotated[Literal["disaggregated"], Parameter("as files say it: there is no other")] = "disaggregated"
-    time_limit: Annotated[float, Parameter("time of a round at most", unit="seconds", above=0)] = 20.0
+    form: Annotated[Literal["disaggregated"], Parameter("always this value in a campaign file")] = "disaggregated"
+    time_limit: Annotated[float, Parameter("largest time of a round, in seconds", unit="seconds", above=0)] = 20.0
     search: Annotated[LocalSearch | None, Parameter(
         "search for the first record; None begins with the start records")] = _SEARCH
-    literal: Annotated[bool, Parameter("as files say it: False, and nothing else")] = False
+    literal: Annotated[bool, Parameter("always False in a campaign file")] = False
 
     def __post_init__(self) -> None:
         if self.rows() is Rows and (self.literal or str(self.form) == "printed"):
@@ -138,8 +138,8 @@ class Enumeration(Declared):
         ([False, True, True], 3, 3.0)
     """
 
-    most: Annotated[int, Parameter("values of active attributes at most: 2 for each free one, one for each attribute "
-                                   "of a group", at_least=1)] = 2**20
+    most: Annotated[int, Parameter("largest number of values of active attributes: 2 for each free attribute, 1 for "
+                                   "each attribute of a group", at_least=1)] = 2**20
 
     def solve(self, terms: Terms, start: tuple[Bits, ...], seed: int) -> Answer:
         """Find an optimal record. The result does not depend on the seed.

@@ -433,9 +433,9 @@ class LocalSearch(Declared):
     flips_per_variable: Annotated[int, Parameter("flips of the budget for each attribute in some drawn query",
                                                  at_least=0)] = 20
     flips: Annotated[int, Parameter("further flips of the budget", at_least=0)] = 2000
-    sample: Annotated[int, Parameter("moves that are compared, of those that gain", at_least=1)] = 15
-    rest: Annotated[int, Parameter("moves for which a flipped bit stays, a third of the active attributes at most; 0 "
-                                   "is the rule without rest", at_least=0)] = 3
+    sample: Annotated[int, Parameter("number of compared moves, among the moves that gain", at_least=1)] = 15
+    rest: Annotated[int, Parameter("number of moves for which a flipped bit stays, at most a third of the active "
+                                   "attributes; 0 is the rule without rest", at_least=0)] = 3
     random_moves: Annotated[float, Parameter("share of random moves at local maxima", at_least=0, at_most=1)] = 0.02
     random_starts: Annotated[int, Parameter("further starts, of public random bits", at_least=0)] = 1
     certify: Annotated[bool, Parameter("whether the optimum has a bound before the search")] = False

@@ -126,7 +126,7 @@ class Terms:
                                f"must be {index.shape} zeros and ones")
         if len(weights) != len(index) or (weights == 0).any():
             raise InvalidInput("weights", f"{len(weights)} for {len(index)} queries",
-                               "must be one each, none of them 0")
+                               "must be one weight for each query, all different from 0")
         _check_rows(index, d)
         constant = whole("constant", self.constant)
         if constant + int(np.abs(weights.astype(np.float64)).sum()) > MOST_CLAUSES:
@@ -165,7 +165,8 @@ class Terms:
             ([2], 1, 3)
         """
         if workload.kind not in get_args(Kind):
-            raise Unsupported("workload", f"a best response to {workload.kind}", "an oracle needs literals")
+            raise Unsupported("workload", f"a best response to {workload.kind}",
+                              "an oracle needs queries with literals")
         drawn, turned = _whole_array("queries", queries, 1), np.asarray(negated)
         if turned.dtype.kind != "b" or turned.shape != drawn.shape:
             raise InvalidInput("negated", f"an array of shape {turned.shape} and type {turned.dtype}",
@@ -245,7 +246,7 @@ def _disjoint(groups: Sequence[ArrayLike], d: int) -> tuple[NDArray[np.int32], .
         if int(members.min()) < 0 or int(members.max()) >= d:
             raise InvalidInput("groups", "an attribute is out of range", f"must be in 0..{d - 1}")
         if len(np.unique(members)) < len(members):
-            raise InvalidInput("groups", "an attribute stands in two places", "groups must be disjoint")
+            raise InvalidInput("groups", "an attribute is in two groups", "groups must be disjoint")
     return arrays
 
 

@@ -66,7 +66,7 @@ def signing_keys(published: Mapping[str, Any]) -> KeySet:
         except (JoseError, ValueError, TypeError):
             continue
     if not found:
-        raise ProviderFailed("it publishes no key with which it could sign")
+        raise ProviderFailed("the provider publishes no key for signatures")
     return KeySet(found)
 
 
@@ -92,17 +92,17 @@ def checked_subject(
     """
     allowed = [each for each in ALGORITHMS if each in algorithms]
     if not allowed:  # an empty list would allow what the library recommends
-        raise ProviderFailed("it signs in no way that is accepted")
+        raise ProviderFailed("the provider's way to sign is not accepted")
     if not isinstance(token, str) or not 0 < len(token) <= _LONGEST:
-        raise ProviderFailed("it gives no token")
+        raise ProviderFailed("the provider's answer has no token")
     try:
         read = jwt.decode(token, keys, registry=JWSRegistry(algorithms=allowed, strict_check_header=False))
     except (InvalidKeyIdError, BadSignatureError):
-        raise UnknownKey("the signature of its token is none of its keys'") from None
+        raise UnknownKey("the signature of the provider's token fits none of its keys") from None
     except UnsupportedAlgorithmError:
-        raise ProviderFailed("its token is signed in no way that is accepted") from None
+        raise ProviderFailed("the signature of the provider's token has a kind that is not accepted") from None
     except (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise ProviderFailed("its token cannot be read") from None
+        raise ProviderFailed("the provider's token cannot be read") from None
     claims = CodeIDToken(
         read.claims, read.header,
         {"iss": {"essential": True, "value": issuer}, "aud": {"essential": True, "value": client},
@@ -112,12 +112,12 @@ def checked_subject(
         claims.validate(now=now, leeway=_LEEWAY)
     except ClaimError as error:
         claim = error.claim if error.claim in _CLAIMS else "a claim"
-        raise ProviderFailed(f"its token is not for this log-in: {claim}") from None
+        raise ProviderFailed(f"the provider's token is not for this log-in: {claim}") from None
     if claims["iss"] != issuer:
-        raise ProviderFailed("its token is not for this log-in: iss")
+        raise ProviderFailed("the provider's token is not for this log-in: iss")
     if not claims["iat"] >= begun - _LEEWAY:
-        raise ProviderFailed("its token is not for this log-in: iat")
+        raise ProviderFailed("the provider's token is not for this log-in: iat")
     subject = claims["sub"]
     if not is_subject(subject):
-        raise ProviderFailed("its token names nobody")
+        raise ProviderFailed("the provider's token names nobody")
     return str(subject)

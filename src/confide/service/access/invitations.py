@@ -54,12 +54,13 @@ class Invitations:
             known = connection.execute(select(s.campaign.c.slots, s.campaign.c.state, s.campaign.c.paid).where(
                 s.campaign.c.id == campaign).with_for_update()).first()
             if known is None:
-                raise InvalidInput("campaign", worded("the store has no number %(campaign)s", campaign=campaign))
+                raise InvalidInput("campaign", worded("the store has no campaign with the number %(campaign)s",
+                                                      campaign=campaign))
             if known.state in _OVER:
-                raise Refused(_OVER[known.state], worded("nobody is invited to it any more"))
+                raise Refused(_OVER[known.state], worded("no new invitations are possible"))
             if known.paid is not None:
                 raise Refused(worded("everybody is paid, and people's records are erased"),
-                              worded("nobody is invited to it any more"))
+                              worded("no new invitations are possible"))
             if wanted and not (wanted[0] >= 0 and wanted[-1] < known.slots):
                 raise InvalidInput("slots",
                                    worded("%(wanted)s is out of range",

@@ -72,13 +72,13 @@ class Operators:
             InvalidInput: the name is taken or not valid, the address is not valid, or the operator was added before.
         """
         if not is_issuer(issuer):
-            raise InvalidInput("issuer", "is no address of an issuer",
+            raise InvalidInput("issuer", "is not an address of an issuer",
                                f"must be https://..., without a query, of at most {LONGEST_ISSUER} letters")
         if not is_subject(subject):
-            raise InvalidInput("subject", "names nobody", f"must be 1 to {LONGEST_SUBJECT} letters that can be seen")
+            raise InvalidInput("subject", "names nobody", f"must be 1 to {LONGEST_SUBJECT} visible letters")
         known = self.by_identity(issuer, subject)
         if known is not None:
-            raise InvalidInput("subject", f"is known already: {known.name!r}",
+            raise InvalidInput("subject", f"belongs to an operator already: {known.name!r}",
                 "to change their role, edit this operator")
         return self._insert(name, role, {"issuer": issuer, "subject": subject})
 
@@ -100,7 +100,7 @@ class Operators:
         """
         found = self._one(t.operator.c.id == number)
         if found is None:
-            raise InvalidInput("operator", f"the store has no number {number}")
+            raise InvalidInput("operator", f"the store has no operator with the number {number}")
         return found
 
     def named(self, name: str) -> Operator:
@@ -143,7 +143,7 @@ class Operators:
             values["active"] = int(active)
         known = self.get(number)
         if password is not None and known.issuer:
-            raise Refused(f"{known.issuer} says who {known.name!r} is", "this operator has no password here")
+            raise Refused(f"{known.issuer} identifies {known.name!r}", "this operator has no password in this service")
         with self._database.writing() as connection:
             self._database.lock_ledger(connection)  # of two who take each other's role, one is left
             if values:
@@ -157,8 +157,8 @@ class Operators:
         admins = connection.execute(select(func.count()).select_from(t.operator).where(
             t.operator.c.active == 1, t.operator.c.role == Role.ADMIN.value)).scalar_one()
         if not admins:
-            raise Refused(worded("no admin would be left to manage operators"),
-                          worded("make somebody else an admin first"))
+            raise Refused(worded("without this admin, nobody could manage operators"),
+                          worded("give another operator the role of an admin first"))
 
     def _insert(self, name: str, role: Role, values: Mapping[str, Any]) -> Operator:
         _check_name(name)
@@ -187,10 +187,11 @@ def _operator(row: Any) -> Operator:
 
 def _check_name(name: str) -> None:
     if not name.strip() or name != name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
-        raise InvalidInput("name", "is none", f"must be 1 to {LONGEST_NAME} letters that can be seen")
+        raise InvalidInput("name", "is none", f"must be 1 to {LONGEST_NAME} visible letters")
 
 
 def _check_password(password: str) -> None:
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         raise InvalidInput("password", f"has {len(password)} letters",
-                           f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD}; a few words are easy to remember")
+                           f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} letters; a few words are easy to "
+                           "remember")

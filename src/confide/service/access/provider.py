@@ -95,7 +95,7 @@ class Provider:
         with self._talking() as client:
             published = self._published(client)
             if named != self.issuer and (named is not None or published.names_itself):
-                raise ProviderFailed("somebody came back from another issuer")
+                raise ProviderFailed("the answer to a log-in comes from another issuer")
             token = client.fetch_token(
                 published.token, grant_type="authorization_code", code=code, code_verifier=begun.verifier,
                 auth=None if published.secret_in_body else self._basic()).get("id_token")
@@ -119,7 +119,7 @@ class Provider:
         service's own words.
         """
         if not self._free.acquire(blocking=False):
-            raise ProviderFailed("it is asked too much at once")
+            raise ProviderFailed("the provider gets too many requests at once")
         end = time.monotonic() + 2 * self.seconds
         try:
             with OAuth2Client(
@@ -129,13 +129,13 @@ class Provider:
                 event_hooks={"response": [lambda answer: _bound(answer, end)]}) as client:
                 yield client
         except httpx2.TimeoutException:
-            raise ProviderFailed("it does not answer in time") from None
+            raise ProviderFailed("the provider does not answer in time") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError):
-            raise ProviderFailed("it cannot be reached, or answers with an error") from None
+            raise ProviderFailed("the provider cannot be reached, or answers with an error") from None
         except AuthlibBaseError:
-            raise ProviderFailed("it does not take the code, or does not know this service") from None
+            raise ProviderFailed("the provider does not accept the code, or does not know this service") from None
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise ProviderFailed("its answer cannot be read") from None
+            raise ProviderFailed("the provider's answer cannot be read") from None
         finally:
             self._free.release()
 
@@ -147,15 +147,15 @@ class Provider:
 
     def _read(self, said: dict[str, Any]) -> _Published:
         if said.get("issuer") != self.issuer:
-            raise ProviderFailed("it calls itself by another address than the one that is set here")
+            raise ProviderFailed("the provider has another address for itself than the settings of this service")
         places = {name: said.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}
         if not all(is_safe(each) for each in places.values()):
-            raise ProviderFailed("it names an address that is none, or has no TLS")
+            raise ProviderFailed("the provider names an invalid address, or an address without TLS")
         if "S256" not in _texts(said, "code_challenge_methods_supported", "S256"):
-            raise ProviderFailed("it takes no challenge with a code")
+            raise ProviderFailed("the provider does not support a challenge with the code (PKCE)")
         ways = _texts(said, "token_endpoint_auth_methods_supported", _HEADER)
         if not {_HEADER, _IN_BODY} & set(ways):
-            raise ProviderFailed("it takes no secret of this service")
+            raise ProviderFailed("the provider accepts no secret of this service")
         return _Published(
             authorization=str(places["authorization_endpoint"]), token=str(places["token_endpoint"]),
             keys=str(places["jwks_uri"]),

@@ -37,16 +37,17 @@ class GuaranteesModel(BaseModel):
     """The guarantees of a campaign."""
 
     guarantees: list[dict[str, Any]]
-    sentences: list[str] = Field(description="each promise in words, with its condition and its note; those that say "
-                                             "nothing at this size say so")
-    groups: list[dict[str, Any]] = Field(description="the losses of one person, and of groups of 2, 5 and 10 together")
+    sentences: list[str] = Field(description="each promise in words, with its condition and its note; a promise that "
+                                             "says nothing at this size states this")
+    groups: list[dict[str, Any]] = Field(description="privacy losses of one person, and of groups of 2, 5 and 10 "
+                                                     "people together")
 
 
 class PackModel(BaseModel):
     """The public files of a settled campaign."""
 
     files: list[str]
-    fingerprint: str = Field(description="of the key that signed them")
+    fingerprint: str = Field(description="fingerprint of the key that signed the contracts")
 
 
 def settled_files(parts: Parts, number: int) -> dict[str, bytes]:

@@ -41,7 +41,7 @@ __all__ = ["IdempotencyKey", "once", "router"]
 Answer = TypeVar("Answer", bound=BaseModel)
 
 IdempotencyKey = Annotated[str, Header(alias="Idempotency-Key", max_length=200, description=(
-    "any text of the client's; asked again under it within a day, the same request is not done again"))]
+    "any text that the client chooses; the service does not repeat the same request with the same text within a day"))]
 
 
 def once(
@@ -87,35 +87,35 @@ class NewDraft(Strict):
     """A campaign file, which may still be incomplete."""
 
     text: str = Field(max_length=LONGEST_TEXT)
-    name: str = Field(default="", max_length=50, description="of the file; default one that follows from its title")
+    name: str = Field(default="", max_length=50, description="name of the file; by default made from the title")
 
 
 class ChangedDraft(Strict):
     """A new text of a campaign file."""
 
     text: str = Field(max_length=LONGEST_TEXT)
-    version: int = Field(ge=1, le=2**31 - 1, description="the one that was read")
+    version: int = Field(ge=1, le=2**31 - 1, description="the version that the client read")
 
 
 class ReadDraft(Strict):
     """The version of the draft's text that is to be opened."""
 
     version: int | None = Field(default=None, ge=1, le=2**31 - 1,
-                                description="the version that was read; by default the present one")
+                                description="the version that the client read; by default the present version")
 
 
 class PlanModel(BaseModel):
     """The planned outcome of a campaign."""
 
-    version: int = Field(description="of the draft that was planned; to be given when it is opened")
+    version: int = Field(description="version of the planned draft; the request that opens the draft must give it")
     title: str
     kind: str
-    slots: int = Field(description="invited slots; 0 where a custodian holds the records")
+    slots: int = Field(description="number of invited slots; 0 if a custodian holds the records")
     plan: dict[str, Any]
     guarantees: list[dict[str, Any]]
     sections: list[dict[str, Any]]
     offer: list[dict[str, Any]] = Field(description="the plan as a participant reads it")
-    ledger: str = Field(description="whether the ledger would admit it now")
+    ledger: str = Field(description="true if the ledger would admit the campaign now")
     charged_at: Literal["opening", "final round", "settlement"] = Field(description="the step that charges the ledger")
     cost: str = Field(description="the charge for the data set, in words")
     opening: str = Field(description="the charge of opening the collection, in words")
@@ -124,7 +124,7 @@ class PlanModel(BaseModel):
 class OpenedModel(CampaignModel):
     """A campaign that was opened."""
 
-    charged: bool = Field(description="whether the ledger has charged it, which is final")
+    charged: bool = Field(description="true if the ledger has charged the campaign; a charge is final")
 
 
 @router.get("", responses=answers(*_WHO))

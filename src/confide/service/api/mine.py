@@ -29,7 +29,7 @@ class Join(Strict):
 class JoinedModel(BaseModel):
     """A session of a participant."""
 
-    token: str = Field(description="to be sent as `Authorization: Bearer TOKEN`")
+    token: str = Field(description="token for the header `Authorization: Bearer TOKEN`")
     campaign: int
 
 
@@ -43,9 +43,9 @@ class MineModel(BaseModel):
                                   "nothing")
     handed_in: bool
     withdrawn: bool
-    declined: bool = Field(description="whether the participant has declined a contract, so that they are in no final "
-                                       "one")
-    local: bool = Field(description="whether the participant's device draws their report")
+    declined: bool = Field(description="true if the participant has declined a contract; no final contract includes "
+                                       "them")
+    local: bool = Field(description="true if the participant's device draws their report")
 
 
 class FormModel(BaseModel):

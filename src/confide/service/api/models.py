@@ -18,12 +18,13 @@ __all__ = ["After", "Before", "CampaignModel", "CampaignsModel", "DraftModel", "
            "campaign_model", "draft_model", "field_model", "job_model", "operator_model"]
 
 _LARGEST = 2**31 - 1
-_UNTOLD = "it failed; operators can see the reason"
+_UNTOLD = "the job failed; operators can see the reason"
 
 Number = Annotated[int, Path(ge=1, le=_LARGEST, description="in this service")]
-After = Annotated[int, Query(ge=0, le=_LARGEST, description="the number of the last one that was seen")]
-Before = Annotated[int | None, Query(ge=1, le=_LARGEST, description="the number of the last one that was seen")]
-Limit = Annotated[int, Query(ge=1, le=200, description="how many at most")]
+After = Annotated[int, Query(ge=0, le=_LARGEST, description="the number of the last item that the client has seen")]
+Before = Annotated[int | None, Query(ge=1, le=_LARGEST, description="the number of the last item that the client has "
+                                                                    "seen")]
+Limit = Annotated[int, Query(ge=1, le=200, description="largest number of items")]
 Values = Annotated[dict[str, Annotated[str, Field(max_length=10_000)]], Field(max_length=200_000)]
 
 
@@ -47,7 +48,7 @@ class Strict(BaseModel):
         stored nor hashed.
         """
         if not _storable(data):
-            raise ValueError("has a zero, or half a letter")
+            raise ValueError("has a zero byte, or half of a surrogate pair")
         return data
 
 
@@ -65,15 +66,15 @@ class DraftModel(BaseModel):
     number: int
     name: str
     text: str
-    version: int = Field(description="how often it was written; to be given with a change")
-    campaign: int | None = Field(description="the number of the campaign that it became")
+    version: int = Field(description="number of times that the draft was written; a change must give it")
+    campaign: int | None = Field(description="the number of the campaign that the draft became")
 
 
 class DraftsModel(BaseModel):
     """Some drafts, and the start of the next page of drafts."""
 
     drafts: list[DraftModel]
-    after: int | None = Field(description="where the next page begins; null where there is none")
+    after: int | None = Field(description="start of the next page; null if there is none")
 
 
 class CampaignModel(BaseModel):
@@ -90,7 +91,7 @@ class CampaignsModel(BaseModel):
     """Some campaigns, and the start of the next page of campaigns."""
 
     campaigns: list[CampaignModel]
-    after: int | None = Field(description="where the next page begins; null where there is none")
+    after: int | None = Field(description="start of the next page; null if there is none")
 
 
 class JobModel(BaseModel):
@@ -101,9 +102,9 @@ class JobModel(BaseModel):
     task: Literal["settle", "audit"]
     state: Literal["queued", "running", "done", "failed"]
     done: int = Field(description="steps done")
-    steps: int | None = Field(description="steps in all; null where that is not known")
-    problem: str = Field(description="the reason of the failure; it may follow from records, and viewers do not see it")
-    result: Any = Field(description="of an audit, promised against measured")
+    steps: int | None = Field(description="total number of steps; null if it is unknown")
+    problem: str = Field(description="the reason of the failure; it may depend on records, so viewers do not see it")
+    result: Any = Field(description="report of an audit, promised against measured")
 
 
 class OperatorModel(BaseModel):
@@ -113,7 +114,7 @@ class OperatorModel(BaseModel):
     name: str
     role: Literal["viewer", "operator", "admin"]
     active: bool
-    issuer: str = Field(description="the service that identifies the operator; empty with a password")
+    issuer: str = Field(description="the provider that identifies the operator; empty for an operator with a password")
 
 
 class FieldModel(BaseModel):

@@ -34,7 +34,7 @@ class LogIn(Strict):
 class SessionModel(BaseModel):
     """A session of an operator."""
 
-    token: str = Field(description="to be sent as `Authorization: Bearer TOKEN`")
+    token: str = Field(description="token for the header `Authorization: Bearer TOKEN`")
     operator: OperatorModel
 
 
@@ -45,9 +45,9 @@ class NewOperator(Strict):
     role: Literal["viewer", "operator", "admin"]
     password: Password | None = Field(default=None, description="left out if an issuer identifies the operator")
     issuer: str | None = Field(default=None, max_length=LONGEST_ISSUER, description=
-        "the service that identifies the operator")
+        "the provider that identifies the operator")
     subject: str | None = Field(default=None, max_length=LONGEST_SUBJECT, description=
-        "the operator's name at the issuer")
+        "the operator's identifier (subject) at the issuer")
 
 
 class ChangedOperator(Strict):
@@ -104,7 +104,7 @@ def add_operator(parts: PartsOf, _: Admin, new: NewOperator) -> OperatorModel:
     if new.issuer is not None and new.subject is not None and new.password is None:
         return operator_model(parts.operators.admit(new.name, role, issuer=new.issuer, subject=new.subject))
     if new.password is None or new.issuer is not None or new.subject is not None:
-        raise InvalidInput("password", "is missing, or stands beside an issuer",
+        raise InvalidInput("password", "is missing, or is given together with an issuer",
                            "give a password, or an issuer and a subject")
     return operator_model(parts.operators.add(new.name, new.password.get_secret_value(), role))
 

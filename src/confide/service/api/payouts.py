@@ -40,7 +40,7 @@ class QueueModel(BaseModel):
 class Approve(Strict):
     """The payouts that are approved."""
 
-    code: str = Field(max_length=200, description="as the queue showed it")
+    code: str = Field(max_length=200, description="the code that the queue showed")
 
 
 class Changed(BaseModel):
@@ -63,7 +63,7 @@ class Answers(BaseModel):
 
     paid: int
     failed: int
-    known: int = Field(description="payouts that were so before")
+    known: int = Field(description="number of payouts that had this state before")
 
 
 @router.get("", responses=answers(*_WHO))

@@ -36,21 +36,22 @@ class ProgressModel(BaseModel):
 
     state: str
     slots: int
-    handed_in: int = Field(description="participants who have handed something in")
-    withdrawn: int = Field(description="participants who have withdrawn")
-    codes_waiting: int = Field(description="codes that nobody has used yet")
-    round: int | None = Field(description="of contracts; null where there is none")
-    final: bool = Field(description="whether its contracts are final")
+    handed_in: int = Field(description="number of participants who have handed something in")
+    withdrawn: int = Field(description="number of participants who have withdrawn")
+    codes_waiting: int = Field(description="number of codes that nobody has used yet")
+    round: int | None = Field(description="round of contracts; null if there is none")
+    final: bool = Field(description="true if the contracts of the campaign are final")
     known_fields: list[str] = Field(description="the fields that the operator must fill in for everybody who is "
                                                 "invited")
-    held: bool = Field(description="whether a custodian holds the records, and nobody is invited")
-    charged: bool = Field(description="whether the ledger was charged, which is final")
+    held: bool = Field(description="true if a custodian holds the records and nobody is invited")
+    charged: bool = Field(description="true if the ledger was charged; a charge is final")
     charged_at: Literal["opening", "final round", "settlement"] = Field(
         description="the step that charges the ledger: the opening if people's devices draw their reports, the final "
                     "round if there are contracts, else the settlement")
     cost: str = Field(description="the cost of the campaign for the data set, in words")
-    deposit: str = Field(description="that each participant leaves, in words; empty where none is left")
-    deposits: int = Field(description="how many are noted as received: only these are returned, or set against a debt")
+    deposit: str = Field(description="deposit of each participant, in words; empty if there is none")
+    deposits: int = Field(description="number of deposits that are noted as received: only these are returned, or set "
+                                      "against a debt")
     settling: JobModel | None
     auditing: JobModel | None
 
@@ -65,10 +66,10 @@ class Invited(Strict):
 class Code(BaseModel):
     """A code, which works once and cannot be read again later."""
 
-    id: str = Field(description="of the participant, on the public list")
+    id: str = Field(description="rank of the participant on the public list of ids")
     slot: int
     code: str
-    link: str = Field(description="for the participant alone: anybody with this link can take part in their place")
+    link: str = Field(description="link for the participant alone: anybody with this link can take part in their place")
 
 
 class CodesModel(BaseModel):
@@ -82,14 +83,14 @@ class Deposits(Strict):
 
     slots: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] = Field(
         max_length=1_000_000, description="ranks in the public list of ids, from 0")
-    received: bool = Field(default=True, description="false takes the notes back")
+    received: bool = Field(default=True, description="true notes deposits, false removes the notes")
 
 
 class DepositsModel(BaseModel):
     """The slots whose deposits are noted as received; only operators see them."""
 
     slots: list[int]
-    deposit: str = Field(description="of each of them, in words")
+    deposit: str = Field(description="amount of each deposit, in words")
 
 
 class RoundOf(Strict):
@@ -98,7 +99,7 @@ class RoundOf(Strict):
     """
 
     without: list[str] = Field(default=[], max_length=1_000_000)
-    again: list[str] = Field(default=[], max_length=1_000_000, description="people who take part after all")
+    again: list[str] = Field(default=[], max_length=1_000_000, description="ids of people who take part after all")
 
 
 class Confirmed(Strict):
@@ -111,14 +112,14 @@ class Settling(Confirmed):
     """Options of a settlement."""
 
     accept_unusable: bool = Field(default=False, description=(
-        "go on where too many rows of the operator's file cannot be used: a record without a usable row counts as the "
-        "null record. It is written nowhere that is published"))
+        "true: settle even if too many rows of the operator's file cannot be used. A record without a usable row "
+        "counts as the null record. No published file shows this choice"))
 
 
 class FinalRound(Confirmed):
     """The round that is made final."""
 
-    round: int = Field(ge=1, le=2**31 - 1, description="the one that was read")
+    round: int = Field(ge=1, le=2**31 - 1, description="the state that the client read")
 
 
 class RoundModel(BaseModel):
@@ -176,7 +177,7 @@ def invite(parts: PartsOf, _: Running, number: Number, invited: Invited) -> Code
         raise Refused(worded("nobody is invited to this campaign: a custodian holds its data"), worded("settle it"))
     gone = parts.store.withdrawn(number)
     if not gone.keys().isdisjoint(invited.slots or ()):
-        raise Refused(worded("somebody among them has withdrawn and takes no part any more"), worded("leave them out"))
+        raise Refused(worded("one of these people has withdrawn and no longer takes part"), worded("leave them out"))
     slots = [slot for slot in range(len(opened.identities)) if slot not in gone] if invited.slots is None \
         else invited.slots
     base = parts.settings.base_url
@@ -233,7 +234,7 @@ def finish_round(parts: PartsOf, _: Running, number: Number, meant: FinalRound) 
 def close(parts: PartsOf, who: Running, number: Number, _confirmed: Confirmed) -> ProgressModel:
     """Close the collection, so that nobody can hand anything in. A repeated request changes nothing."""
     if parts.opened.get(number).contracts is not None:
-        raise Refused(worded("the contracts close this campaign"),
+        raise Refused(worded("this collection ends with its final contracts"),
                       worded("draw up a round and make it final, then settle"))
     if parts.store.get(number).state is State.OPEN:
         parts.store.close_collection(number)
@@ -266,7 +267,7 @@ def show_job(parts: PartsOf, who: Viewer, number: Number, task: Task) -> JobMode
     parts.opened.get(number)
     found = parts.jobs.of(number, task)
     if found is None:
-        raise HTTPException(404, "nobody has asked for it")
+        raise HTTPException(404, "nobody has requested this job")
     return job_model(found, who)
 
 

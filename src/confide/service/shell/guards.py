@@ -82,7 +82,7 @@ def check_form(token: str, word: str) -> None:
         HTTPException: status 403: the form was not made for this session.
     """
     if not hmac.compare_digest(csrf_of(token).encode(), word.encode("utf-8", "replace")):
-        raise HTTPException(403, worded("the form belongs to no session, or to another one; load the page again"))
+        raise HTTPException(403, worded("the form does not belong to this session; load the page again"))
 
 
 def needs(role: Role) -> Callable[[Request], Operator]:
@@ -94,9 +94,10 @@ def needs(role: Role) -> Callable[[Request], Operator]:
     def guard(request: Request) -> Operator:
         found = parts_of(request).sessions.who(token_of(request, OPERATOR_COOKIE))
         if found is None:
-            raise HTTPException(401, worded("this is for operators who have logged in"), {"WWW-Authenticate": "Bearer"})
+            raise HTTPException(401, worded("only operators who have logged in may do "
+                                            "this"), {"WWW-Authenticate": "Bearer"})
         if not found.role.covers(role):
-            raise HTTPException(403, f"this is for operators with the role {role.value!r}")
+            raise HTTPException(403, f"only operators with the role {role.value!r} may do this")
         return found
 
     guard.audience = role.value  # type: ignore[attr-defined] # read by the test that tries every endpoint
@@ -128,7 +129,7 @@ def taking_part(request: Request) -> Participant:
     """Guard for the participants' entry points: it returns the participant who makes the request."""
     found = parts_of(request).sessions.participant(token_of(request, PARTICIPANT_COOKIE))
     if found is None:
-        raise HTTPException(401, worded("this is for participants who have joined with their code"),
+        raise HTTPException(401, worded("only participants who have joined with their code may do this"),
                             {"WWW-Authenticate": "Bearer"})
     return found
 

@@ -30,7 +30,7 @@ __all__ = ["AWAY", "MEDIA", "Answer", "Faults", "Problem", "Reported", "TooLarge
 
 _log = logging.getLogger("confide.service")
 MEDIA = "application/problem+json"
-AWAY = (worded("the store cannot do this now"), worded("try again in a moment"))
+AWAY = (worded("the database is busy"), worded("try again in a moment"))
 """Problem and remedy that are shown for a store that has failed. The store's own error message is only for the
 service's owner.
 """
@@ -42,10 +42,10 @@ _TITLES = {400: "bad request", 401: "log in first", 403: "not allowed", 404: "no
 class Problem(BaseModel):
     """A problem of a request."""
 
-    title: str = Field(description="of this kind of problem")
+    title: str = Field(description="name of this kind of problem")
     status: int
     detail: str = Field(description="of this one")
-    field: str | None = Field(default=None, description="of the request, or of the campaign file, that is wrong")
+    field: str | None = Field(default=None, description="field of the request, or of the campaign file, that is wrong")
     limit: str | None = Field(default=None, description="correct values, or changes that would help")
 
 
@@ -204,7 +204,7 @@ def _unreadable(first: Mapping[str, Any], names: Collection[str]) -> tuple[str, 
             return place, worded("is missing"), ""
         case "extra_forbidden":
             known = parts[:-1] if first["loc"][-1] in names else parts  # known elsewhere
-            return (".".join(map(str, known)) or "body", "has a field that is not known",
+            return (".".join(map(str, known)) or "body", "has an unknown field",
                     "/api/v1/openapi.json lists the fields")
         case "value_error":  # of ours
             return place, str(first["msg"]).removeprefix("Value error, "), ""
@@ -231,7 +231,7 @@ def _unexpected(error: Exception) -> Reported:
     reference = new_code()[:9]
     _log.error("an internal error: %s", type(error).__name__, extra={"reference": reference})
     return problem_response(500, worded("reference %(reference)s", reference=reference),
-                            limit=worded("tell the operator the reference"))
+                            limit=worded("give this reference to the operator of the service"))
 
 
 class Faults:

@@ -31,11 +31,13 @@ class OidcSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    issuer: str = Field(description="its address, as it names itself")
-    client: str = Field(min_length=1, max_length=500, description="its name for this service")
-    secret_file: Path | None = Field(default=None, description="its first line is the secret; default the environment")
-    name: str = Field(default="", max_length=60, description="its name on the log-in page; default its host")
-    seconds: float = Field(default=5.0, gt=0, le=60, description="that a step of its answers may take")
+    issuer: str = Field(description="the provider's address, as the provider names itself")
+    client: str = Field(min_length=1, max_length=500, description="client id of this service at the provider")
+    secret_file: Path | None = Field(default=None, description="file with the secret in its first line; default the "
+                                                               "environment")
+    name: str = Field(default="", max_length=60, description="the provider's name on the log-in page; default its host")
+    seconds: float = Field(default=5.0, gt=0, le=60, description="seconds that one step of the provider's answer may "
+                                                                 "take")
 
     @field_validator("issuer")
     @classmethod
@@ -76,23 +78,28 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    home: Path | None = Field(default=None, description="the installation's folder; default as of the command line")
-    store: str | None = Field(default=None, description="URL of the store; default the installation's own")
+    home: Path | None = Field(default=None, description="the installation's folder; the default is that of the command "
+                                                        "line")
+    store: str | None = Field(default=None, description="URL of the store; the default is the installation's own store")
     data: Path | None = Field(default=None, description="the folder in which campaign files may name tables")
-    base_url: str = Field(default="http://localhost:8000", description="how browsers reach it: in participants' links")
-    session_hours: float = Field(default=12.0, gt=0, le=720, description="that an operator's session lasts")
+    base_url: str = Field(default="http://localhost:8000", description="address under which browsers reach the "
+                                                                       "service; used in participants' links")
+    session_hours: float = Field(default=12.0, gt=0, le=720, description="duration of an operator's session")
     participant_days: int = Field(default=180, ge=1, le=3650,
-                                  description="that participants' sessions last once their campaign has ended")
-    largest_body: int = Field(default=1 << 20, ge=1 << 10, description="bytes of a request")
-    largest_upload: int = Field(default=64 << 20, ge=1 << 10, description="bytes of a file that an operator uploads")
-    most_people: int = Field(default=MOST_PEOPLE, ge=1, description="invited slots of a campaign")
+                                  description="duration of participants' sessions after the end of their campaign")
+    largest_body: int = Field(default=1 << 20, ge=1 << 10, description="largest size of a request, in bytes")
+    largest_upload: int = Field(default=64 << 20, ge=1 << 10, description="largest size of a file that an operator "
+                                                                          "uploads, in bytes")
+    most_people: int = Field(default=MOST_PEOPLE, ge=1, description="largest number of invited slots of a campaign")
     attempts: int = Field(default=10, ge=1, description=(
-        "failures to log in under one name from one address, in five minutes, before more are refused"))
+        "number of failed log-ins under one name from one address, in five minutes, after which further attempts are "
+        "refused"))
     attempts_at_ease: int = Field(default=100, ge=1, description=(
-        "failures to log in or to join, from one address or under one name, in five minutes, before each takes longer"))
-    settling: bool = Field(default=True, description="whether this process does jobs besides answering")
+        "number of failures to log in or to join, from one address or under one name, in five minutes, after which "
+        "each attempt takes longer"))
+    settling: bool = Field(default=True, description="true if this process also does jobs, besides answers")
     metrics_digest: str | None = Field(default=None, pattern="^[0-9a-f]{64}$", description=(
-        "SHA-256 of the bearer token for /metrics, which does not answer without one"))
+        "SHA-256 of the bearer token for /metrics; without a token, /metrics does not answer"))
     oidc: OidcSettings | None = Field(default=None, description="identity provider for operators, besides passwords")
 
     @field_validator("base_url")

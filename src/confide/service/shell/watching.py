@@ -50,9 +50,11 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._requests = Counter("confide_requests", "answers, by pattern of the path and status; of participants none",
+        self._requests = Counter("confide_requests", "number of answers by pattern of the path and status; answers to "
+                                                     "participants are not counted",
                                  ("method", "route", "status"), registry=self.registry)
-        self._seconds = Histogram("confide_request_seconds", "time to an answer; of participants none",
+        self._seconds = Histogram("confide_request_seconds", "time to an answer; answers to participants are not "
+                                                             "measured",
                                   buckets=_CLASSES, registry=self.registry)
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -185,4 +187,4 @@ def _thread_failed(failed: threading.ExceptHookArgs) -> None:
 
 
 def _unraisable(failed: Any) -> None:
-    logging.getLogger("confide.service").error("nobody could be told of an error: %s", failed.exc_type.__name__)
+    logging.getLogger("confide.service").error("the report of an error has failed: %s", failed.exc_type.__name__)

@@ -195,7 +195,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
     who = _operator(request, Role.OPERATOR, form)
     it, meant = parts.opened.get(number), form.get("meant") == "yes"
     if act in ("close", "settle", "final", "approve") and not meant:
-        return _campaign(request, parts, number, problem=worded("confirm that you mean it"), status=422)
+        return _campaign(request, parts, number, problem=worded("confirm this action"), status=422)
     try:
         match act:
             case "close":
@@ -218,7 +218,7 @@ def act(request: Request, parts: PartsOf, number: Number, act: str, form: Form) 
             case "reopen":
                 settled_campaign(it, parts.store).reopen_payouts(store=parts.store)
             case _:
-                raise HTTPException(404, worded("nothing of that name can be done"))
+                raise HTTPException(404, worded("there is no action with this name"))
     except ConfideError as error:
         return _campaign(request, parts, number, problem=error, status=409)
     return go(f"/desk/campaigns/{number}")
@@ -238,7 +238,7 @@ def _operator(request: Request, role: Role, form: Form) -> Operator:
         raise HTTPException(401, worded("log in first"))
     checked(request, form, OPERATOR_COOKIE)
     if not who.role.covers(role):
-        raise HTTPException(403, f"this is for operators with the role {role.value!r}")
+        raise HTTPException(403, f"only operators with the role {role.value!r} may do this")
     return who
 
 

@@ -103,7 +103,7 @@ def _taken(request: Request, parts: Parts, provider: Provider) -> Response:
     if "error" in request.query_params:
         if _sent(request, "error") == "access_denied":
             return _asked(request, parts, "denied", 403)
-        return _failed(request, parts, "it answers with an error")
+        return _failed(request, parts, "the provider answers with an error")
     code = _sent(request, "code")
     if not code:
         return _asked(request, parts, "begin", 400)

@@ -182,10 +182,10 @@ async def _sent(request: Request) -> AsyncIterator[FormData]:
         raise HTTPException(401, worded("log in first") if known is looking else worded("join with your code first"))
     _, parameters = parse_options_header(request.headers.get("content-type", ""))
     if parameters.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
-        raise HTTPException(415, worded("a form is UTF-8"))
+        raise HTTPException(415, worded("a form must be UTF-8 text"))
     async with _form(request) as form:
         if any("\0" in name or (isinstance(text, str) and "\0" in text) for name, text in form.multi_items()):
-            raise HTTPException(422, worded("a form has no zeros"))
+            raise HTTPException(422, worded("a form must have no zero bytes"))
         yield form
 
 

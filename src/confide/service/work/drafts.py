@@ -222,7 +222,8 @@ class Drafts:
         found = Campaign(parse(draft.text.encode("utf-8"), folder / f"{draft.name}.toml"), self._store.home)
         count = getattr(getattr(found.file.config, "people", None), "count", 0)
         if count > self._most:  # before it is planned, which takes memory for everybody
-            raise InvalidInput("people.count", worded("%(count)s are more than this service takes", count=f"{count:,}"),
+            raise InvalidInput("people.count", worded("%(count)s are more than this service accepts",
+                                                      count=f"{count:,}"),
                                worded("must be at most %(most)s", most=f"{self._most:,}"))
         found.plan  # noqa: B018 - kept with it
         return found
@@ -256,11 +257,11 @@ class Drafts:
         campaign = self.campaign(draft)
         file, plan = campaign.file, campaign.plan
         if campaign.held and self._data is None:
-            raise Refused(worded("this service has no data folder, in which a custodian's table could lie"),
+            raise Refused(worded("this service has no data folder for a custodian's table"),
                           worded("start it with --data FOLDER"))
         self._check_files(file, held=campaign.held)
         if isinstance(file.kind, LocalKind) and file.kind.level(plan) > LARGEST_LEVEL:
-            raise Refused(worded("participants' devices draw nothing at so large a level"),
+            raise Refused(worded("participants' devices do not draw reports at this large level"),
                           worded("a report may cost %(largest_level)s at most, in nats or as rho",
                                largest_level=spelled(LARGEST_LEVEL)))
         there = self._store.find(file)
@@ -275,8 +276,8 @@ class Drafts:
                 raise _same_content()
             if handed_in(connection, known.number) and noted(connection, known.number) is None:
                 # Whose deposit is there follows from another rule then, which the participant has read.
-                raise Refused(worded("people have handed in to this campaign before, and not to the service"),
-                              worded("go on with it where they did, or give this one another title"))
+                raise Refused(worded("people have handed in records of this campaign outside of the service"),
+                              worded("continue the campaign outside of the service, or give this draft another title"))
             done = connection.execute(update(t.draft).where(
                 t.draft.c.id == number, t.draft.c.version == draft.version, t.draft.c.campaign_id.is_(None))
                 .values(campaign_id=known.number)).rowcount
@@ -290,7 +291,7 @@ class Drafts:
     def _unopened(self, number: int) -> Draft:
         known = self.get(number)
         if known.campaign is not None:
-            raise Refused(worded("the draft has become a campaign"), worded("an offer does not change"))
+            raise Refused(worded("the draft has become a campaign"), worded("the offer of a campaign does not change"))
         return known
 
     @staticmethod
@@ -313,12 +314,12 @@ class Drafts:
         for place, (key, said) in enumerate(file.kind.files(file.config)):
             parts = PurePosixPath(said).parts
             if "://" in said or "\\" in said or not parts or PurePosixPath(said).is_absolute() or ".." in parts:
-                raise InvalidInput(key, worded("is no name of a file below the service's data folder"),
+                raise InvalidInput(key, worded("is not the name of a file below the service's data folder"),
                                    worded("give a path without .. that begins with a name"))
             mine = PurePosixPath(said.casefold()).parts
             if any(mine[: len(each)] == each[: len(mine)] for each in seen):
-                raise InvalidInput(key, worded("is the name of another file of this campaign, or lies in its place"),
-                                   worded("give each file a name of its own, and none of %(own)s", own=', '.join(_OWN)))
+                raise InvalidInput(key, worded("is the name or the place of another file of this campaign"),
+                                   worded("give each file a different name, other than %(own)s", own=', '.join(_OWN)))
             seen.append(mine)
             if key in written and not said.endswith(".csv"):
                 raise InvalidInput(key, worded("is written by the service, as CSV"),
@@ -327,11 +328,11 @@ class Drafts:
                 continue
             there = self._data / said
             if there.exists() and not there.resolve().is_relative_to(self._data.resolve()):
-                raise InvalidInput(key, worded("leads out of the service's data folder"),
-                                   worded("put the file itself there"))
+                raise InvalidInput(key, worded("is a link to a place outside of the service's data folder"),
+                                   worded("put the file itself into the data folder"))
             if held and place == 0 and not there.exists():
                 raise InvalidInput(key, worded("is not in the service's data folder"),
-                                   worded("put the table there first"))
+                                   worded("put the table into the data folder first"))
 
     def _make_folder(self, file: CampaignFile, campaign: int, *, held: bool) -> None:
         """Make the campaign's own folder, with links to the existing files that a custodian's campaign file names."""
@@ -347,7 +348,8 @@ class Drafts:
 
 
 def _same_content() -> Refused:
-    return Refused(worded("a campaign of the same content is there already"), worded("give this one another title"))
+    return Refused(worded("the service already has a campaign with the same "
+                          "content"), worded("give this draft another title"))
 
 
 def _draft(row: Any) -> Draft:

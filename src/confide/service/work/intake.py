@@ -72,13 +72,13 @@ class Intake:
         handed = _Handed(campaign, slot, report, once)
         with self._lock:
             if self._closed:
-                raise NotNow(worded("the service is shutting down"), worded("hand it in again in a moment"))
+                raise NotNow(worded("the service is shutting down"), worded("hand in your answer again in a moment"))
             self._waiting.put(handed)
         try:
             handed.done.result(timeout=_PATIENCE)
         except TimeoutError:
-            raise StoreFailed(self._store.name, "has not said in time that it is stored",
-                              "hand the same in again") from None
+            raise StoreFailed(self._store.name, "has not confirmed in time that the answer is stored",
+                              "hand in the same answer again") from None
 
     def close(self) -> None:
         """Store all received reports, and accept no more."""

@@ -133,7 +133,7 @@ class Jobs:
                 return None
             if row.attempts >= _ATTEMPTS:
                 connection.execute(update(t.job).where(t.job.c.id == row.id).values(
-                    state="failed", problem=f"{_ATTEMPTS} workers have died at it"))
+                    state="failed", problem=f"{_ATTEMPTS} workers have died during this job"))
                 return None
             connection.execute(update(t.job).where(t.job.c.id == row.id).values(
                 state="running", worker=worker, lease=now + _LEASE, attempts=row.attempts + 1, done=0, steps=None,

@@ -400,13 +400,13 @@ def check_row(instructions: Mapping[str, Any], values: Mapping[str, str]) -> Non
     """
     column = instructions.get("column", "")
     if set(values) != {column}:
-        raise InvalidInput("report", worded("is no row that a device makes"),
+        raise InvalidInput("report", worded("is not a row of a participant's device"),
                            worded("must have %(column)s and nothing else", column=f"{column!r}"))
     text = values[column]
     right = text in instructions["answers"] if instructions["law"] == "response" else _WORD.fullmatch(text)
     if text and not right:
-        raise InvalidInput(column, worded("is nothing that a device hands in"),
-                           worded("hand in the text that the page has made"))
+        raise InvalidInput(column, worded("is not a text of a participant's device"),
+                           worded("hand in the text from the page"))
 
 
 def known_file(opened: OpenedCampaign) -> Path:
@@ -425,8 +425,8 @@ def take_known(opened: OpenedCampaign, text: str) -> int:
     campaign, kind = opened.campaign, opened.local
     fields = () if kind is None else kind.known(campaign.file.config, campaign.plan)
     if not fields:
-        raise Refused(worded("nothing is asked of the operator about people"),
-                      worded("people say everything themselves"))
+        raise Refused(worded("this campaign asks the operator nothing about people"),
+                      worded("people type all values themselves"))
     if len(text) > _LARGEST_KNOWN:
         raise InvalidInput("known", worded("is too long"),
                            worded("must have at most %(largest_known)s letters", largest_known=f"{_LARGEST_KNOWN:,}"))
@@ -439,13 +439,13 @@ def take_known(opened: OpenedCampaign, text: str) -> int:
                                worded("must have id, %(names)s", names=', '.join(names)))
         if row["id"] not in ids or row["id"] in seen:
             raise InvalidInput("known",
-                               worded("line %(number)s: no id of the public list, or one that came before",
+                               worded("line %(number)s: the id is not on the public list, or it is there twice",
                                     number=number))
         seen.add(row["id"])
         judge(fields, {name: row[name] for name in names})
     if len(seen) < len(ids):
         raise InvalidInput("known", worded("has %(seen)s of %(ids)s ids", seen=f"{len(seen):,}", ids=f"{len(ids):,}"),
-                           worded("must have everybody who is invited"))
+                           worded("must have the id of everybody who is invited"))
     replace_private(known_file(opened), text)
     return len(rows)
 

@@ -77,7 +77,7 @@ class Replays:
             if row is not None and row.status != _NO_ANSWER_YET:
                 return Reply(row.status, bytes(row.body))
             if time.monotonic() > last:
-                raise Refused("this request is still being done", "ask again in a moment, under the same key")
+                raise Refused("this request is still running", "send it again in a moment, with the same key")
             time.sleep(_LOOK)
         return None
 

@@ -45,7 +45,7 @@ def contract_kind(opened: OpenedCampaign) -> ContractKind:
         Refused: the campaign's kind has no contracts.
     """
     if opened.contracts is None:
-        raise Refused(worded("this campaign has no contracts"), worded("records are handed in as the offer says"))
+        raise Refused(worded("this campaign has no contracts"), worded("hand in the record as the offer says"))
     return opened.contracts
 
 
@@ -58,13 +58,13 @@ def current(store: Store, opened: OpenedCampaign) -> Round | None:
 def nothing_to_decline() -> Refused:
     """The refusal for a participant who declines although there is no contract."""
     return Refused(worded("there is no contract to decline"),
-                   worded("to take back a record at any time, withdraw"))
+                   worded("withdraw to take back a record at any time"))
 
 
 def drawn_up_now() -> Refused:
     """The refusal for a participant who hands in a report while contracts are drawn up from the other reports."""
-    return Refused(worded("contracts are being drawn up now"),
-                   worded("look again in a minute; earlier records stand"))
+    return Refused(worded("the operator draws up contracts now"),
+                   worded("look again in a minute; earlier records stay valid"))
 
 
 _ROWS = "rows"  # in a hidden folder, which is locked while somebody reads it
@@ -105,15 +105,15 @@ class CampaignRounds:
             raise Refused(worded("the campaign is cancelled"), worded("plan another one"))
         if state is not State.OPEN:
             raise Refused(worded("the contracts of this campaign are final"),
-                          worded("another round is another campaign"))
+                          worded("another round needs another campaign"))
         first = kind.reported(config, opened.campaign.plan, opened.identities[0], {})
         before = current(self._store, opened)
         gone = set() if before is None else set(before.without)
         declined = self._store.handed_rows(opened.number, DECLINED)
         withdrawn = {opened.identities[slot] for slot in self._store.withdrawn(opened.number)}
         if not withdrawn.isdisjoint(again):
-            raise InvalidInput("again", worded("names somebody who has withdrawn"),
-                               worded("they take no part any more"))
+            raise InvalidInput("again", worded("has the id of a person who has withdrawn"),
+                               worded("leave out this person, who no longer takes part"))
         no = [*(opened.identities[slot] for slot, _ in declined), *withdrawn, *without]
         out = [each for each in dict.fromkeys(no) if each not in gone and each not in again]
         content = opened.campaign.file.digest
@@ -181,9 +181,9 @@ class CampaignRounds:
             no = {slot for slot, _ in self._store.handed_rows(opened.number, DECLINED)}
             no.update(self._store.withdrawn(opened.number))
             if not {opened.identities[slot] for slot in no} <= set(found.without):
-                raise Refused(worded("somebody who has declined or withdrawn is in round %(number)s",
+                raise Refused(worded("round %(number)s includes a person who has declined or withdrawn",
                                    number=found.number),
-                              worded("draw up another round without them, and show it to everybody"))
+                              worded("draw up another round without this person, and show it to everybody"))
 
         if current(self._store, opened) is None:
             raise Refused(worded("no contracts were drawn up"), worded("draw up a round first"))

@@ -73,7 +73,7 @@ class Worker:
         except StoreFailed:
             raise  # another attempt follows, here or elsewhere
         except _LeaseLost:
-            _log.warning("a worker has lost its job to another one", extra={"task": str(job.task)})
+            _log.warning("another worker has taken over the job of a worker", extra={"task": str(job.task)})
         except ConfideError as error:
             self._fail(job, _without_folders(str(error), self._store))
         except BaseException as error:  # noqa: BLE001 - a fault of ours: its text may hold private values
