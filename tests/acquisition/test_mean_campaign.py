@@ -338,6 +338,7 @@ def test_shares_and_promises_stay_within_the_plan(tmp_path: Path) -> None:
     assert np.isfinite(caps.local)
 
 
+@pytest.mark.slow
 def test_the_audit_keeps_and_its_injected_bugs_are_flagged(tmp_path: Path) -> None:
     found = campaign(tmp_path).audit(1)
     assert found.passed, found

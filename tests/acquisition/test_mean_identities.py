@@ -29,6 +29,7 @@ def test_rents_are_what_offers_are_worth() -> None:
     assert rents.max() > 0
 
 
+@pytest.mark.slow
 def test_a_second_identity_nearly_doubles_the_rent() -> None:
     plan = campaign_of("mean").plan
     found = plan.identities
@@ -51,6 +52,7 @@ CAPPED = TwoPartMechanism(people=60, prior=UniformPrior(high=0.8), mse_price=40.
                           largest_local_loss=3.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("it", fast(2, [FEW, CAPPED, replace(FEW, people=3)]), ids=["few", "capped", "three"])
 def test_no_pair_of_reports_gains_more_with_two_ids(it: TwoPartMechanism, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a grid of both reports, and of the sensitivity of an honest owner, over the same profiles."""
@@ -113,6 +115,7 @@ def test_so_many_identities_move_the_mean_by_its_standard_error_and_fewer_do_not
     assert moved(found.deciding - 2) < error
 
 
+@pytest.mark.slow
 def test_two_can_gain_where_one_cannot() -> None:
     """One member reports something else: she loses, the others gain, and together they are paid a coin more."""
     found = second_identities(replace(FEW, minor_units=100), 0.1)

@@ -76,6 +76,7 @@ def test_a_campaign_of_limited_losses_keeps_to_a_budget_or_a_target_in_its_own_u
     assert again.mechanism.caps.local == pytest.approx(2.0)
 
 
+@pytest.mark.slow
 def test_no_price_buys_what_the_limit_on_losses_does_not_allow():
     rich = plan(LIMITED, budget=1e6, draws=10)  # money is no help beyond this price
     assert rich.payments < 1e5

@@ -119,6 +119,7 @@ def test_an_auction_that_charges_too_dearly_is_refused():
         plan(2000, 8, 200, epsilon=1.0, mechanism="pmatch", charge=True)
 
 
+@pytest.mark.slow
 def test_options_of_one_mechanism_leave_no_choice():
     found = plan(2000, 8, 200, epsilon=8.0, halting="published")
     assert isinstance(found.mechanism, PMatch)
@@ -238,7 +239,8 @@ def test_predictions_come_true(kind, people, goods, supply, epsilon):
         assert predicted(one)[name].welfare == pytest.approx(found, abs=0.03)
 
 
-def test_even_mechanisms_are_reported_apart_by_people_who_are_all_alike() -> None:
+@pytest.mark.slow
+def test_even_mechanisms_are_distinguished_by_people_who_are_all_alike() -> None:
     """PMatch asks in lumps of half a supply, and its last cut leaves a lump behind where nobody's bids differ."""
     assert share_of_people_alike(PMatch.for_budget(people=3000, goods=5, supply=600,
                                                    epsilon=1.0)) < 0.7 < 0.85 < share_of_people_alike(

@@ -300,6 +300,7 @@ def test_scaling_is_replayed_too() -> None:
 # ---- its own run on neighbours
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", fast(1, ["unsatisfied", *(name for name in PLANS if name != "unsatisfied")]))
 def test_what_is_charged_is_kept_and_nearly_attained(name: str) -> None:
     """Without a record that attains it, a charge could be too low by the part that is missing."""
@@ -385,7 +386,7 @@ def test_whatever_is_public_is_compared(code: type[Any], plan: Market) -> None:
     assert all("published values differ" in audit.leaks[0] for audit in found.values())
 
 
-def test_faults_are_reported_apart() -> None:
+def test_faults_are_distinguished() -> None:
     """Each in its own part: noise as if she bids once is seen in the counts alone."""
     sound = tiny(PLANS["unsatisfied"])
     found = replayed(sound, 1, BidsOnce, pairs=4)
@@ -436,6 +437,7 @@ def test_what_the_noise_rests_on() -> None:
     assert not reach_rows(SinkhornMatch(people=99, goods=2, supply=9, epsilon=1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", fast(1, [
     PMatch(people=600, goods=4, supply=120, epsilon=4.0, increment=0.3, bid_cap=2, rounds=3, batch=60, arity=4,
            certify_with=0.02),

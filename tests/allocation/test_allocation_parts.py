@@ -64,6 +64,7 @@ def market(name: str) -> Market:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", fast(1, [*MATCHINGS, *BUNDLES]))
 def test_each_part_is_attained_by_more_than_half_and_the_certificate_in_full(name: str) -> None:
     own = tiny(market(name))

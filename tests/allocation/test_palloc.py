@@ -109,6 +109,7 @@ def test_unit_demand_is_a_matching(reports: Any) -> None:
     assert (matching.counter, matching.error) == (bundles.counter, bundles.error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tests", ["slot", "round_end"])
 def test_noise_that_is_drawn_beforehand(monkeypatch: pytest.MonkeyPatch, tests: Any) -> None:
     """Long auctions: without noise the same as short ones; with it, counts that decode."""
@@ -146,6 +147,7 @@ def _increments(mechanism: PAlloc, records: Any, board: AuctionBillboard) -> np.
 # ---- welfare and feasibility
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tests", ["slot", "round_end"])
 @pytest.mark.parametrize("seed", fast(1, range(12)))
 def test_without_noise_welfare_is_within_the_increments_of_what_is_held(seed: int, tests: Any) -> None:

@@ -40,6 +40,7 @@ def test_the_promise_is_printed_with_what_it_leaves_out(auction: PMatch) -> None
     assert "does not help a participant to decide" in said
 
 
+@pytest.mark.slow
 def test_a_truthful_bidder_left_with_nothing_gains_more_than_is_promised(auction: PMatch) -> None:
     """Measured twice: by the search of the plan, and here by hand on runs of other noise."""
     values = instance_a(20_000, 6, seed=1)
@@ -70,6 +71,7 @@ def test_a_mechanism_whose_lots_are_fair_shows_no_such_gain() -> None:
     assert found.second.alone > 0  # and whoever can use both gains
 
 
+@pytest.mark.slow
 def test_the_standard_error_is_between_drawn_sets_of_bidders(auction: PMatch) -> None:
     """Other crowds give what is said, within its error; runs of one crowd alone differ by far less than crowds do."""
     found, again = (lone_lies(auction, [instance_a(20_000, 6, seed=seed) for seed in range(first, first + 5)])
@@ -82,6 +84,7 @@ def test_the_standard_error_is_between_drawn_sets_of_bidders(auction: PMatch) ->
     assert over_crowds([1.0, 2.0, 4.0]) == (pytest.approx(7 / 3), pytest.approx(np.sqrt(7 / 9)))
 
 
+@pytest.mark.slow
 def test_a_second_id_is_what_a_run_with_it_gives() -> None:
     """Decoded from the same billboard, as is told; beside runs in which the second id really is there."""
     market = SinkhornMatch.for_budget(people=600, goods=4, supply=(110, 120, 120, 120), epsilon=4.0)

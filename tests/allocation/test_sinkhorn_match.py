@@ -94,7 +94,7 @@ def test_units_are_given_out_until_they_are_gone(monkeypatch):
 
 
 def test_biases_break_ties_among_coarse_values():
-    """Yes or no for 20 goods: without leanings whoever likes several asks for the same one, and most goods are left."""
+    """Yes or no for 20 goods: without biases all who like several ask for the same one, and most goods are left."""
     table = (study_generator(5, "likes").random((20_000, 20)) < 0.4).astype(np.float32)
     best = exact_optimum(table, 800).welfare
     shares = []

@@ -77,6 +77,7 @@ class Played:
 
 
 # spec allocation, acceptance 7: 150 runs and a few more
+@pytest.mark.slow
 @pytest.mark.parametrize(("batch", "arity"), fast(2, [
     (4, 3), (10, 5), (1, 2), (1, 3), (1, 5), (4, 2), (4, 5), (10, 2), (10, 3)]))
 def test_the_four_statements_hold_with_the_error_that_there_was(batch, arity):
@@ -161,6 +162,7 @@ def test_bad_numbers(field, changes):
 # ---- what a PMatch says of itself
 
 
+@pytest.mark.slow
 def test_an_auction_with_a_reserve_promises_welfare_in_advance():
     it = auction(people=20_000, goods=4, supply=4000, batch=200, arity=16, epsilon=40.0, reserve=60)
     counts, missed, left, welfare = [found for found in it.guarantees().of(Accuracy) if "beyond" not in found.measure]

@@ -114,6 +114,7 @@ SHOWN: dict[str, tuple[Any, Callable[[np.ndarray, Any, float], Any]]] = {
 _BY_CHANCE = "rarely"  # all else is gone through
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", fast(4, [name for name in SHOWN if name != _BY_CHANCE]))
 def test_what_shows_in_one_place_is_found(what: str) -> None:
     found = report(SHOWN[what][0], shows=what)
@@ -236,7 +237,7 @@ def test_a_report_of_noise_alone_passes() -> None:
     assert found.passed, found.problems
 
 
-def test_values_that_print_alike_are_reported_apart() -> None:
+def test_values_that_print_alike_are_distinguished() -> None:
     one, other = np.array([1.0]), np.array([1.0 + 2**-52])
     assert exact_bytes(one) != exact_bytes(other)
     assert exact_bytes(np.float32(1)) != exact_bytes(np.float64(1))

@@ -409,6 +409,7 @@ def test_what_the_meter_never_observed_is_found(name: str) -> None:
     assert found.evidence.startswith(f"the run's meter never heard of the draws of {PAST[name][2]}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", fast(1, [name for name in SOUND if name != "a winner that is not named"]))
 def test_what_is_paid_for_is_left_alone(name: str) -> None:
     found = report(name)

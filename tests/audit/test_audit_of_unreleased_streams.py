@@ -120,6 +120,7 @@ def test_the_order_is_unreleased_too(it: Counts) -> None:
     assert not found.passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("it", fast(1, [Counts(), Flags(), Flags(halting=False)]), ids=lambda it: type(it).__name__)
 def test_an_unreleased_stream_is_measured(it: Counts) -> None:
     found = report(it)

@@ -70,7 +70,7 @@ def test_loss_is_exact_for_every_law() -> None:
         assert math.isinf(_audit(run, PureDP(3.0)).measured)  # Gaussian noise has no pure loss
 
 
-def test_parts_are_reported_apart_by_their_streams() -> None:
+def test_parts_are_distinguished_by_their_streams() -> None:
     def two(values: list[float], noise: Noise) -> np.ndarray:
         first = noise.laplace(1.0, 1, stream=("a", 0), center=[values[0]])
         return np.concatenate([first, noise.laplace(4.0, 1, stream=("b",), center=[values[0]])])

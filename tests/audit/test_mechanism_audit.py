@@ -143,6 +143,7 @@ def test_what_cannot_be_measured_says_so(promise: Privacy, why: str) -> None:
     assert why in row.note
 
 
+@pytest.mark.slow
 def test_a_share_that_is_no_decode_is_found() -> None:
     found = report(altered=True)
     (row,) = (row for row in found.rows if row.flagged)

@@ -104,6 +104,7 @@ class BigLeak:
         return super().run(data, DampedNoise(noise, 0.05) if many else noise, **rest)  # type: ignore[misc]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [
     pytest.param(name, marks=pytest.mark.slow) if name == "flags" else name for name in PROGRAMS])
 def test_programs_are_replayed_at_their_own_size(name: str) -> None:

@@ -127,7 +127,7 @@ def test_what_differs_has_other_bytes_and_what_is_alike_the_same(name: str) -> N
 
 
 @pytest.mark.parametrize("make", [lambda: (number for number in (1, 2)), threading.Lock, io.StringIO, io.BytesIO])
-def test_what_cannot_be_reported_apart_is_refused_and_files_in_memory_are_reported(make: Callable[[], Any]) -> None:
+def test_what_cannot_be_distinguished_is_refused_and_files_in_memory_are_reported(make: Callable[[], Any]) -> None:
     value = make()
     if isinstance(value, io.IOBase):
         other = make()

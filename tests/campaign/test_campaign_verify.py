@@ -46,7 +46,7 @@ def test_a_pack_is_whole(pack: Path, name: str, own: dict[str, Any]) -> None:
     assert "integrity only" in unknown.findings[0].detail
 
 
-def test_the_key_is_reported_apart_as_people_write_it(pack: Path, name: str) -> None:
+def test_the_key_is_distinguished_as_people_write_it(pack: Path, name: str) -> None:
     assert verify(pack, key=name.upper().replace("-", " ")).known_signer
     other = verify(pack, key=fingerprint(STRANGER.public_key()))
     assert (other.known_signer, other.signer) == (False, name)

@@ -69,6 +69,7 @@ def test_the_three_forms_agree(seed: int, size: tuple[int, int]) -> None:
             assert getattr(short, name) == pytest.approx(getattr(long, name), rel=1e-9, abs=1e-9), (channel, name)
 
 
+@pytest.mark.slow
 def test_ten_million_rows_take_no_table() -> None:
     law = [0.2, 0.3, 0.5]
     one = analyse(RandomizedResponse(epsilon=1.0, letters=3).channel, law)

@@ -65,6 +65,7 @@ def test_the_level_is_that_of_all_databases(letters: int, rows: int) -> None:
     assert found.distortion == pytest.approx(float(changed), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_draws_follow_the_table() -> None:
     it = privacy_distortion("dp", mixture(4), 1.4).mechanism
     assert isinstance(it, JointTypeMechanism)

@@ -97,7 +97,7 @@ def test_randomised_response_is_a_case(categories: int) -> None:
     assert errors == pytest.approx(np.sqrt((kept * p * (1 - p) + (1 - kept) * q * (1 - q)) / 4000) / (p - q))
 
 
-def test_answers_that_cannot_be_reported_apart() -> None:
+def test_answers_that_cannot_be_distinguished() -> None:
     alike = [[0.8, 0.2], [0.3, 0.7], [0.3, 0.7]]
     with pytest.raises(InvalidInput, match="no number of reports distinguishes these answers: sometimes, often; each"):
         survey_shares(alike, [0, 1], names=("never", "sometimes", "often"))

@@ -70,6 +70,7 @@ def test_a_quick_run_stands_beside_the_full_one(run: Run, tmp_path: Path, monkey
         "evaluated from the printed formula: Cummings, Ioannidis and Ligett 2015, Lemma 3, line 310"}
 
 
+@pytest.mark.slow
 def test_five_studies_one_table(run: Run, tmp_path: Path, home: Path) -> None:
     found = run("reproduce", *FIVE, "--quick", "--out", tmp_path / "five")
     assert (found.code, found.err) == (0, "")  # no bar in a pipe
@@ -99,6 +100,7 @@ _WITHOUT = ("import sys; sys.modules.update(altair=None, vl_convert=None); from 
 """A computer without the extra `[plots]`: what is None there cannot be imported, and is not found."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", fast(1, [["regression-threshold"], ["regression-threshold", "channels-stars"]]))
 def test_without_plots_the_data_of_pictures_are_written(names: list[str], tmp_path: Path, home: Path) -> None:
     def call(*more: str) -> subprocess.CompletedProcess[str]:

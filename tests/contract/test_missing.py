@@ -60,8 +60,8 @@ def test_the_message_reads_as_a_sentence() -> None:
     with pytest.raises(MissingArguments) as caught:
         cf.acquisition.plan(design)
     assert str(caught.value) == (
-        "budget: is missing (or error); give one of budget (for all payments together, in its currency, above 0) and "
-        "error (root of the mean squared error that is wanted, in the unit of a record, above 0)")
+        "budget: is missing (or error); give one of budget (limit on all payments together, in the design's currency, "
+        "above 0) and error (root of the mean squared error that is wanted, in the unit of a record, above 0)")
 
 
 def test_what_python_refuses_is_left_to_python() -> None:

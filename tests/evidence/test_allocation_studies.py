@@ -36,6 +36,7 @@ def test_from_where_on_theorems_say_anything():
     assert differs == [(pytest.approx(1.8e9, rel=0.01), 1e6), (pytest.approx(1.5, rel=1e-6), 1.0)]
 
 
+@pytest.mark.slow
 def test_from_the_printed_constants_to_one_that_works():
     found = quick_run("allocation-calibration")
     errors = [each[1] for name, each in found.items() if name.startswith("E: ")]

@@ -50,6 +50,7 @@ def test_what_a_report_costs_under_any_prior():
         assert payment / floor == pytest.approx(ratio)
 
 
+@pytest.mark.slow
 def test_what_accuracy_costs_where_valuations_are_unknown():
     found = quick_run("market-unknown-costs")
     ours = {quantity: each[1] for quantity, each in found.items()}

@@ -37,6 +37,7 @@ def test_how_much_supply_a_promise_takes():
     assert found["certified excess of a row over its supply, 354 copies, n = 7,080"][1] == pytest.approx(0.05, abs=0.02)
 
 
+@pytest.mark.slow
 def test_what_privacy_costs_with_unit_demand():
     """Spec 9.3, whose numbers are means of four seeds."""
     found = quick_run("programs-measured")

@@ -20,6 +20,7 @@ from confide.release.workload import Workload
 from release.tables_of_people import published
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "file", "table"), [("adult", "adult", ADULT), ("kdd99", "kdd99_10pct", KDD99)])
 def test_published_bins(name, file, table):
     schema = published_schema(name)

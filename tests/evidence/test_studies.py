@@ -27,6 +27,7 @@ def test_every_study_says_what_it_is():
         study("regresion-noise")
 
 
+@pytest.mark.slow
 def test_least_squares():
     found = quick_run("regression-least-squares")
     for d in (1, 3, 10):

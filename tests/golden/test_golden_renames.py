@@ -34,6 +34,7 @@ def run(mode: str, seed: int, names: list[str], to: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("seed", "names"), [
     (1, KINDS[::3]), *fast(0, [(2, KINDS), (3, sorted({*PACKS} - {*KINDS}))])],

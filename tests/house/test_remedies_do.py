@@ -362,6 +362,7 @@ def check(entry: Entry, asked: dict[str, Any]) -> int:
     return len(error.remedies)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", few([each for each in ENTRIES if each.refused], "campaign-mean"),
                          ids=lambda entry: entry.name)
 def test_a_refusal_names_what_does(entry: Entry) -> None:

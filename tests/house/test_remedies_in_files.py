@@ -123,6 +123,7 @@ ALL = {f"{name}-{what}": case for what, cases in (("raised", RAISED), ("other", 
        for name, case in cases.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RAISED)
 def test_a_budget_that_has_room_is_left_alone(name: str) -> None:
     which, keys = RAISED[name]

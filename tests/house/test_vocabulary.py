@@ -265,5 +265,5 @@ def test_private_names_and_tests_use_the_vocabulary() -> None:
     ("failure_probability", "float", None), ("noise_std", "float", None), ("people", "int", None),
     ("rows", "tuple[int, ...]", None),
 ])
-def test_words_are_reported_apart(name: str, of: str, word: str | None) -> None:
+def test_words_are_distinguished(name: str, of: str, word: str | None) -> None:
     assert breaks(Said("here", name, of)) == word

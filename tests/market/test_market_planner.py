@@ -83,6 +83,7 @@ def test_no_market_on_a_fine_grid_is_cheaper(theta: float, prior: float, cost: L
     assert 0.97 * least <= found.total <= least * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("prior", "criterion", "cost"), fast(2, [
     (0.2, "exact", LINEAR), (0.7, "chernoff", LINEAR), (0.5, "exact", LINEAR), (0.4, "exact", PowerCost(1.0, 3.0)),
 ]))
@@ -101,6 +102,7 @@ def test_ranges_of_people_skip_no_cheaper_market(prior: float, criterion: str, c
         assert one.least_of(sizes[:1], sizes[-1:])[0] <= one.best[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accuracy", fast(1, [0.502, 0.5001]))
 def test_weak_signals(accuracy: float) -> None:
     """300,000, and 100 million people: looks that hardly grow with them, each of which may be wrong by 2e-5."""

@@ -72,6 +72,7 @@ def log_choose(n: int, k: int) -> arb:
     return log_factorial(n) - log_factorial(k) - log_factorial(n - k)
 
 
+@pytest.mark.slow
 def test_priors_of_a_million_people(monkeypatch: pytest.MonkeyPatch) -> None:
     """No constructor refuses the rounding of its own law: two probabilities of each against ball arithmetic."""
     n = 10**6

@@ -17,6 +17,7 @@ def cheapest() -> UnknownCostPlan:
     return plan_unknown_costs(0.05, 0.8, 0.7, LAW, people=200, max_payment=3.0)
 
 
+@pytest.mark.slow
 def test_three_criteria(cheapest: UnknownCostPlan) -> None:
     """Section 6: thesis 438.7 at epsilon = 2, pgf <= 14.43 (19 participants), exact <= 4.00 (8)."""
     thesis = plan_unknown_costs(0.05, 0.8, 0.7, LAW, "thesis", people=200, epsilon=2.0)

@@ -101,6 +101,7 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
         assert Campaign.load(tmp_path / "other.toml").file.config.costs.build() == built
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("people", "share"), fast(1, [(40, 0.3), (1000, 0.02)]))
 def test_the_audit_holds_promises_against_what_runs(people: int, share: float) -> None:
     market = ThresholdMarket(people, 0.8, 0.7, LogNormalLaw(0.0, 1.0), 1.0, participation=share, ceiling=2.5)

@@ -164,7 +164,7 @@ def test_shares_are_alike_where_the_table_says_so(share: dict[str, Any]) -> None
     {"x": "0", "deep": {"a": [2]}, "rows": [[3, 4]]}, {"x": None, "deep": {"a": [2]}, "rows": [[3, 4]]},
     {"x": 0, "deep": {"a": [2]}, "rows": [[3, 4]], "more": 1},
 ])
-def test_other_shares_are_reported_apart(share: dict[str, Any]) -> None:
+def test_other_shares_are_distinguished(share: dict[str, Any]) -> None:
     assert written(share, TABLE.schema) != written(TABLE.slice(1, 1).to_pylist()[0], TABLE.schema)
 
 

@@ -196,6 +196,7 @@ def test_its_form_its_offer_and_its_files_are_there_for_nothing(path: Path) -> N
     assert "The campaign makes no promise about the gain from a lie" in shown
 
 
+@pytest.mark.slow
 def test_its_audit_passes_and_flags_what_is_broken(path: Path) -> None:
     report = Campaign.load(path).audit(seed=3)
     assert report.passed, report.problems

@@ -250,6 +250,7 @@ def _draw_with_less_noise(patch: pytest.MonkeyPatch) -> None:
                 patch.setattr(module, name, mutants[id(value)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_that_draws_less_noise_raises_first(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where noise has a scale, a step size, or odds that are charged by their name. A channel is charged by its own

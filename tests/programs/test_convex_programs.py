@@ -31,6 +31,7 @@ def unit_demand(people: int, goods: int, supply: float, worth: str = "worth") ->
                           record={worth: (values, 0, 1)}, tau=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "people", "rounds"), fast(1, [
     (DIMINISHING, 20, 120), (DIMINISHING, 60, 400), (ABOVE_OWN, 40, 600), (KNAPSACKS, 40, 600), (SIGNED, 40, 600)]))
 def test_near_the_whole_optimum_without_noise(model: Model, people: int, rounds: int) -> None:

@@ -46,6 +46,7 @@ def worst(law: FlagLaw, most: int, *, null: bool = False) -> float:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "most", "level", "query", "lattice", "batch"), fast(5, [
     (1, 1, 0.5, 0.5, False, 1), (2, 1, 0.25, 0.5, True, 2), (2, 2, 0.5, 0.5, False, 1), (3, 1, 0.5, 0.5, True, 1),
     (3, 2, 0.3, 0.7, True, 1), (2, 1, 0.8, 0.2, True, 1), (2, 1, 0.5, 0.5, True, 1), (1, 1, 0.2, 0.6, False, 1),

@@ -50,6 +50,7 @@ def test_the_bound_of_a_group_moves_the_prices_so_many_times_as_far(classes: Cam
         assert share == pytest.approx(erf(size * low / (2 * sqrt(2))), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_one_more_identity_is_handed_what_everybody_is_on_average(classes: Campaign) -> None:
     """By decoding everybody's part from the public prices, and not from the run's own sums."""
     plan, it = classes.plan, classes.plan.mechanism
@@ -77,6 +78,7 @@ SMALL = (("count = 6000", "count = 600"), ("supply = [1100, 1200, 1200, 1200]", 
 """In the template, so that a tenth of the people are decoded, with as much noise to each good's supply."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "worth"), fast(1, [
     ("program", "points by its record"), ("commute", "units of cost")]))
 def test_a_part_that_costs_nothing_is_reported_too(name: str, worth: str, tmp_path: Path) -> None:

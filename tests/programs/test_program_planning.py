@@ -91,6 +91,7 @@ def test_rows_that_cannot_be_over_count_no_excess() -> None:
     assert plan(UnitDemand(10, (20.0,)), epsilon=1.0, delta=1e-6, timed=False).certified_excess == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("people", "goods", "runs"), fast(1, [(4_000, 5, 3), (20_000, 10, 12), (20_000, 30, 4)]))
 def test_predictions_are_borne_out(people: int, goods: int, runs: int) -> None:
     """Total excess near k s/sqrt(2 pi), and a certificate near k z s, on made-up records; with 30 goods 900 rounds."""

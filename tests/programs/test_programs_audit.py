@@ -211,6 +211,7 @@ def test_faults_are_measured() -> None:
     assert two.measured == pytest.approx(math.sqrt(2) * two.promised, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", fast(1, [PrivDude, TightenAndAudit, RoundDude, TrueDude]))
 def test_every_injected_fault_is_flagged(kind: Any) -> None:
     twin, pool = small(kind(UNIT, 1.0, 1e-6))
@@ -335,6 +336,7 @@ def test_patterns_of_flags_attain_their_charge() -> None:
 # ---- lies
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", fast(1, ["TrueDude of knapsack, light", "audit, charging", "tight, scaled", "tight",
                                           "audit, scaled, discrete", "TrueDude of flow, public costs",
                                           "TrueDude of bundles"]))
@@ -363,6 +365,7 @@ def test_what_stops_cost_is_measured_and_a_narrow_room_is_seen() -> None:
         assert stop_delta_row(inject_fault(sound, StopsAtBeta), sound).flagged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", fast(2, [{}, {"neighbours": "add_or_remove"}, {"batch": 300}]))
 def test_stops_are_no_leak(changes: dict[str, Any]) -> None:
     """More is asked for than there is: without noise, stops would raise flags where the loads are, in either world."""
@@ -407,6 +410,7 @@ def homes(people: int) -> Program:
 COMFORTS = [{"comfort": row} for row in (*study_generator(1).random((8, 3)), *np.eye(3))]
 
 
+@pytest.mark.slow
 def test_a_compiled_programs_loss_is_attained_and_its_own_bounds_hold() -> None:
     """A fault that is planted must not be mended by the program's own look at its bounds."""
     mechanism = PrivDude(homes(600), 1.0, 1e-6, rounds=20, burn_in=10)

@@ -107,6 +107,7 @@ def test_public_faults_are_refused_before_any_record(bad: dict[str, Any]) -> Non
 # ---- the run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", fast(2, [
     {}, {"payments": "scaled", "program": Parts(4000, (2000.0,), parts=(0.7,))},
     {"payments": "scaled"}, {"program": Parts(4000, (2000.0,), parts=(0.7,))}, {"law": "discrete_gaussian"},
@@ -151,6 +152,7 @@ def test_an_unsatisfied_participant_gets_the_favourite_whatever_the_coin() -> No
         (0, board.charged_prices[0] / PRICE_UNIT)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [pytest.param(2), pytest.param(40, marks=pytest.mark.slow)])
 def test_rows_hold_but_with_probability_beta_and_not_without_margins(runs: int) -> None:
     class Bare(TightDude):

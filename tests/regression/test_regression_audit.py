@@ -117,6 +117,7 @@ def test_half_space_audit() -> None:
     assert odds > 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", [
     name if name == "ridge" else pytest.param(name, marks=pytest.mark.slow) for name in RELEASES])
 def test_a_sound_plan_passes(release: str) -> None:
@@ -143,6 +144,7 @@ def test_honest_plans_with_small_slack_pass() -> None:
         assert [row.promise for row in rows if row.flagged] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("features", "people", "release", "least"), fast(1, [
     (1, 2000, "ridge", 0.7), (2, 5000, "ridge", 0.9), (4, 60_000, "ridge", 0.9),
     (3, 6000, "sufficient statistics", 0.9),
@@ -178,6 +180,7 @@ def test_noise_below_the_sensitivity_is_flagged(monkeypatch: pytest.MonkeyPatch)
             assert len(_flagged(_mechanism())) >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", fast(1, ["none", "a hundredth", "one draw for all"]))
 def test_broken_noise_of_the_estimates_is_flagged(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sound = output_perturbation.perturbed_ridge
@@ -340,6 +343,7 @@ def test_a_wider_ball_is_injected_where_it_matters() -> None:
     assert not ball_matters(heavy)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
 @pytest.mark.parametrize("squares", ["held", "not held"])
 def test_rows_that_nobody_shortens_end_in_a_verdict(squares: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,6 +120,7 @@ def test_noise_scales() -> None:
     assert ZCDP(ada.rho).delta_at(1.0) <= 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", fast(1, RELEASES), ids=lambda r: type(r).__name__)
 def test_intervals_cover_what_they_say(release: Release) -> None:
     """Noise part against the noiseless target (shrinkage apart), total against the true parameter, over 150 runs.

@@ -183,6 +183,7 @@ def table_of(cells: list[tuple[Any, Any]], kind: pa.DataType) -> pa.Table:
                      "v": pa.array([cell for cell, _ in cells], kind)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_every_way_gives_the_same_cells(way, case):
     role, kind, cells = CASES[case]
@@ -208,7 +209,7 @@ def test_every_way_gives_the_same_cells(way, case):
 
 
 @pytest.mark.parametrize("way", sorted(set(WAYS) - {"ibis sqlite", "ibis postgres"}), indirect=True)
-def test_levels_beyond_a_sign_are_reported_apart(way):
+def test_levels_beyond_a_sign_are_distinguished(way):
     """Neither SQLite nor PostgreSQL holds them. Two queries: DuckDB would count one of them itself."""
     levels = (str(2**63 + 5), "7", str(2**64 - 1))
     schema = Schema((Levels(column="v", levels=levels),))

@@ -301,7 +301,7 @@ def test_nothing_of_the_fit_takes_data() -> None:
     from confide.release.marginal_fit import mechanism
 
     assert list(inspect.signature(mechanism._Fit.__init__).parameters) == ["self", "plan", "after", "one_way"]
-    assert list(inspect.signature(mechanism._Fit.learn).parameters) == ["self", "measured", "tell"]
+    assert list(inspect.signature(mechanism._Fit.learn).parameters) == ["self", "measured", "progress"]
 
 
 # ---- accuracy on real tables

@@ -49,6 +49,7 @@ def test_the_sound_mechanism_passes_and_every_injected_fault_is_flagged() -> Non
     assert report.false_alarm <= 2 * FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_each_audit_keeps_the_sound_mechanism_and_flags_a_broken_one() -> None:
     for audit, broken in ((transcript_row, SeesTheData), (transcript_row, DataDependentSize),
                           (samples_row, WithoutReplacement), (accuracy_row, MixedSigns)):

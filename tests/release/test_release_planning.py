@@ -198,6 +198,7 @@ def test_the_best_comes_first_and_all_are_reported() -> None:
     assert f"{found.prediction.average:.2g}" in " ".join(found.reasons)
 
 
+@pytest.mark.slow
 def test_more_privacy_budget_or_records_never_predict_more_error() -> None:
     """Of no method; what is advised changes, so that its figures may rise by as much as known errors are preferred."""
     for schema, count in ((PEOPLE, 300), (Schema.bits(600), 100_000)):

@@ -351,6 +351,7 @@ def test_what_does_not_follow_is_found():
         replace(board, measured=board.measured[:3])
 
 
+@pytest.mark.slow
 def test_the_certificate_adds_what_the_weights_change():
     planned = tenth(measured=48)
     wrong = 0
@@ -415,6 +416,7 @@ def played(planned, seeds):
                           .diagnostics.values()) for seed in range(seeds)])
 
 
+@pytest.mark.slow
 def test_weights_help_where_half_the_queries_are_measured():
     average, _, plain, _ = played(replace(tenth(measured=48), rho_mea=0.1 * ZCDP.within(1.0, 1e-6).rho), 2).mean(axis=0)
     assert average < 0.85 * plain

@@ -111,6 +111,7 @@ def first_law(values, scale, kind):
                      for r in range(len(values))])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "plain"), fast(2, [
     ("laplace", False), ("discrete_laplace", False), ("exponential", False), ("gumbel", False), ("laplace", True),
     ("exponential", True),

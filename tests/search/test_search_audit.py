@@ -117,6 +117,7 @@ def test_the_limit_by_integration(bridged: int, scale: float, at_most: float) ->
     assert limit_loss(bridged, scale, at_most) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_losses_of_chances_that_leave_the_doubles() -> None:
     """That 199 others are all lower than a low noise has probability .02^200; its ratio is e^(199/20)."""
     assert limit_loss(199, 20.0, 0.02) == pytest.approx(199 / 20)

@@ -5,9 +5,9 @@ A run that says "high" once a mean is above 0.5 changes between one count of peo
 values beyond three standard deviations drops a whole cluster of people, or none of it, as one more record joins them.
 If the noise stays the same, only the center of the noise shows the change. With five hundred invited people, not all
 counts can be tried. Therefore the search makes runs at a few places of several paths
-(`confide.audit.population_paths`),
-each time with the noisy answers of one history. Where the runs at two places differ, bisection finds two neighbours
-between which they differ. Bisection takes as many runs as the number of people has binary digits.
+(`confide.audit.population_paths`), each time with the noisy answers of one history. If the runs at two places differ,
+bisection finds two neighbours between which they differ. Bisection takes as many runs as the number of people has
+binary digits.
 
 Where the centers do not move in proportion to the number of changed records, some records weigh more than others. In
 this case bisection follows the part in which a record weighs most on average, so that the final neighbours lose at

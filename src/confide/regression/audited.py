@@ -296,7 +296,7 @@ def _tilted(
     The others' records (c, 0, ...), with the largest answer that they may have, push along the first axis and add as
     little curvature as their number allows. A length above 1 is reached only by an estimate whose ball is wider than
     stated. The last record is (cos, sin) or (cos, -sin), with an answer that pulls back, so that the estimate moves by
-    nearly D(R,Y)/ridge. The argument `lean` multiplies the best value of cos. With `huge` the first version of the last
+    nearly D(R,Y)/ridge. The argument `alignment` multiplies the best cosine. With `huge` the first version of the last
     record is a million times too long.
     """
     records, others, reach = mechanism.record_map, len(members) - 1, length * mechanism.setting.ball

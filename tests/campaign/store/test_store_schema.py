@@ -119,6 +119,7 @@ def test_a_store_can_be_opened_again(database_url: str, tmp_path: Path) -> None:
         assert [known.number for known in third.campaigns()] == [number]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [2, pytest.param(50, marks=pytest.mark.slow)])
 def test_processes_that_make_a_store_at_once(rounds: int, nursery: Nursery, copies: Any, tmp_path: Path) -> None:
     """Tables and keys are made once."""

@@ -40,6 +40,7 @@ def test_settlers_who_find_nothing(
     assert all(set(figures[name]) == {1} for name in ("returned", "fresh", "published", "debits", "payouts a person"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("campaigns", "admitted", "settlers", "rounds"), [
     (3, 2, 1, 2), pytest.param(4, 2, 1, 25, marks=pytest.mark.slow), pytest.param(3, 1, 2, 25, marks=pytest.mark.slow)])
 def test_campaigns_that_the_budget_does_not_admit_together(

@@ -72,6 +72,7 @@ def test_every_edit_of_every_kind(kind: str, judge: Judge) -> None:
     assert _fuzz(judge, kind, 1) > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", fast(2, KINDS))
 def test_every_claimed_version_of_every_kind(kind: str, judge: Judge) -> None:
     """A picture is broken whatever version is claimed and whatever words are added; other words leave a check open."""
@@ -111,6 +112,7 @@ def _zip(files: Files) -> bytes:
     return data.getvalue()
 
 
+@pytest.mark.slow
 def test_every_byte_of_the_headers_of_an_archive(tmp_path: Path) -> None:
     """An archive is refused, or holds the very files: what differs then is no more than a date, a mode or a system."""
     honest, place = files_of("search"), tmp_path / "pack.zip"

@@ -76,6 +76,7 @@ def test_independent_laplaces_and_an_exponential_radius_are_noticed(d):
     assert direction_p(normals) < FAIL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", DRAWS)
 def test_simulated_vectors_follow_the_law(d):
     vectors = simulated._vectors(SCALE, d, 100_000, np.random.default_rng(20 + d))

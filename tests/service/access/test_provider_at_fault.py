@@ -218,6 +218,7 @@ def test_a_provider_that_goes_away_meanwhile(tmp_path: Path) -> None:
         refused(client.get(back), 502, UNBELIEVED)
 
 
+@pytest.mark.slow
 def test_a_provider_that_is_slow(tmp_path: Path, provider: IdentityProvider) -> None:
     """It holds up a few threads of the service for a moment, and no more of them."""
     provider.slow = 3.0

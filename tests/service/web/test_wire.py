@@ -98,6 +98,7 @@ def with_program(page: Page, text: str) -> None:
     page.route("**/static/device.js", lambda route: route.fulfill(body=text, content_type="text/javascript"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leaks", [
     list(LEAKS)[:1], pytest.param(list(LEAKS)[1:], marks=pytest.mark.slow)], ids=["one", "others"])
 def test_a_program_that_tells_is_reported_on(leaks: list[str], chromium: Browser, tmp_path: Path) -> None:

@@ -94,6 +94,7 @@ class _CutOff(Jobs):
         return super().renew(*args, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first_ends_first", [False, True])
 def test_of_two_who_settle_none_hinders_the_other(
     first_ends_first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
