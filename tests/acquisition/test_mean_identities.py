@@ -44,7 +44,7 @@ def test_a_second_identity_nearly_doubles_the_rent() -> None:
     assert found.gain > found.made_up - found.rent
     assert found.gain == pytest.approx(found.made_up, rel=0.05)  # the first id keeps nearly all of its own rent
     assert f"A person with 2 ids gains {plan.money(found.gain)} more than with one id" in said
-    assert "a made-up record, which costs no privacy, and the best-paid report" in said
+    assert "an invented record, which costs no privacy, and gives the best-paid report" in said
     assert "true record" not in said
 
 

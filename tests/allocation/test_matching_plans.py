@@ -60,13 +60,13 @@ def test_a_bound_on_lies_is_stated_where_it_says_something(tmp_path: Path) -> No
     (('scale = "points"\nhighest = 100', 'scale = "ranks"\npoints = [1, 2]'), "values.points[2]", "above"),
     (("supply = [25, 30, 30]", "supply = [25, 30]"), "goods.supply", "2 numbers for 3 goods"),
     (("supply = [25, 30, 30]", "supply = 0"), "goods.supply", "greater than or equal to 1"),
-    (('"drawing"', '"algebra"'), "goods.names", "stands twice"),
+    (('"drawing"', '"algebra"'), "goods.names", "is the name of two goods"),
     (('"drawing"', '" drawing"'), "goods.names", "has spaces around it"),
     (("supply = [25, 30, 30]", "suply = 30"), "goods.suply", "did you mean 'supply'"),
     (("supply = [25, 30, 30]", "supply = 30\ncount = 3"), "goods", "exactly one of names, count and table"),
     (("count = 120", "count = 0"), "people.count", "greater than or equal to 1"),
-    (('id = "id"', 'id = "law"'), "people.id", "is also a good"),
-    (('source = "wishes.csv"', 'source = "x.soc"'), "data", "belongs to files that end in"),
+    (('id = "id"', 'id = "law"'), "people.id", "is also the name of a good"),
+    (('source = "wishes.csv"', 'source = "x.soc"'), "data", "for files that end in"),
     (('source = "wishes.csv"', 'source = "wishes.csv"\nform = "log"'), "data.form", "wide"),
     (("epsilon = 60.0", "epsilon = 0"), "privacy.epsilon", "greater than 0"),
     (("failure_probability = 0.01", "failure_probability = 1"), "privacy.failure_probability", "less than 1"),
@@ -92,7 +92,7 @@ def test_bad_input_is_named(edit: tuple[str, str], field: str, says: str, tmp_pa
 
 
 @pytest.mark.parametrize(("edits", "says"), [
-    ([("supply = [25, 30, 30]", "supply = 120")], "hand everybody their favourite good"),
+    ([("supply = [25, 30, 30]", "supply = 120")], "give everybody their favourite good"),
     ([("epsilon = 60.0", "epsilon = 1.0")], "goods handed out without asking anybody"),
     ([("failure_probability = 0.01", 'failure_probability = 0.01\non_overflow = "truncate"')], "costs a delta"),
     ([("arity = 4", 'law = "gaussian"')], "needs a delta"),
@@ -151,7 +151,7 @@ def test_the_template_plans(tmp_path: Path) -> None:
 
 def test_a_good_with_the_name_of_the_ids_is_refused_before_any_file_is_looked_at(tmp_path: Path) -> None:
     for edit in (('"law"]', '"id"]'), ('id = "id"', 'id = "law"')):
-        with pytest.raises(InvalidInput, match=r"people\.id: '(id|law)' is also a good"):
+        with pytest.raises(InvalidInput, match=r"people\.id: '(id|law)' is also the name of a good"):
             campaign(tmp_path, edit)
     long = ('source = "wishes.csv"', 'source = "wishes.csv"\nform = "long"')  # goods are no columns there
     assert campaign(tmp_path, ('"law"]', '"id"]'), long).file.config.columns() == ("algebra", "drawing", "id")
@@ -173,7 +173,7 @@ def test_an_auction_that_charges_is_warned_of(tmp_path: Path) -> None:
     assert plan.others["scaling"].share > plan.prediction.share + 0.02
     assert (f"auction.method = 'scaling' has a predicted welfare of {plan.others['scaling'].share:.0%}, and the "
             f"planned method {plan.prediction.share:.0%}") in words(plan.sections()).replace('"', "'")
-    assert "with prices charged" not in words(campaign(tmp_path).plan.sections())
+    assert "both with charged prices" not in words(campaign(tmp_path).plan.sections())
 
 
 def test_the_plan_has_a_range_and_rules_of_thumb_beside_it(tmp_path: Path) -> None:

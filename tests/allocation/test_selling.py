@@ -126,8 +126,8 @@ def test_the_plan_of_a_sale_says_it() -> None:
     plan = campaign_of("matching", *CHARGED).plan
     said, offer = words(plan.sections()), words(plan.offer())
     assert "Second identities and agreements" in said
-    assert "Measured on 5 made-up crowds of 600 people each" in said
-    assert "one standard error, between crowds" in said
+    assert "measured on 5 simulated populations of 600 people each" in said
+    assert "one standard error, between populations" in said
     assert "each gains at most" in said
     assert "people who misreport together" in said
     assert "Condition:" in offer

@@ -34,13 +34,14 @@ CHARGED = {
     "half of what the parameters name is charged": (NAMED, "half of the promised loss is charged"),
 }
 GOODS = {
-    "each good handed to the next person": ("people with another good on their own device than in the run",
-                                            "each good handed to the next person"),
-    "billboards of a campaign with one person less": (CHECKED, "billboards of a campaign with one person less"),
-    "everybody's favourite, without a market": ("runs in which a good is given more often than there are copies",
-                                                "everybody's favourite, without a market"),
-    "a certificate of four times the welfare": ("runs with a certificate that states too much",
-                                                "a certificate of four times the welfare"),
+    "the run gives each good to the next person": ("people with another good by their own device than by the run",
+                                                   "the run gives each good to the next person"),
+    "the billboards belong to a campaign with one person less": (
+        CHECKED, "the billboards belong to a campaign with one person less"),
+    "everybody gets their favourite, without a market": ("runs that give more copies of a good than there are",
+                                                         "everybody gets their favourite, without a market"),
+    "the certificate states four times the welfare": ("runs with a certificate that states too much",
+                                                      "the certificate states four times the welfare"),
     "everything has twice the budget": (PARTS, "everything has twice the budget"),
     "a thousandth of the noise": (SEEN, "no noise"),
     "noise multiplied by 0.2": (SEEN, LESS),
@@ -149,10 +150,10 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "averages over the burn-in": ("billboard", "averages over the burn-in"),
         "no term for the noise's deviation": ("certificate", "no term for the noise's deviation"),
         "an audit that accepts anything": ("supply", "an audit that accepts anything"),
-        "each part handed to the next person": ("people with another part on their own device than in the run",
-                                                "each part handed to the next person"),
-        "prices that do not follow from the release":
-            (CHECKED, "prices that do not follow from the release"),
+        "the run gives each part to the next person": ("people with another part by their own device than by the run",
+                                                "the run gives each part to the next person"),
+        "the prices do not follow from the release":
+            (CHECKED, "the prices do not follow from the release"),
         **CHARGED, **PRICED,
     },
     "queries": {

@@ -83,7 +83,7 @@ def test_what_is_no_path(tmp_path: Path) -> None:
             call(frame)
     with pytest.raises(InvalidInput, match=r"^write: pandas.*DataFrame is no path"):
         campaign.list_rejected(campaign.check(), frame)
-    with pytest.raises(InvalidInput, match=r"^record: DataFrame is no record; pass a mapping of column to value"):
+    with pytest.raises(InvalidInput, match=r"^record: DataFrame is not a record; pass a mapping of column to value"):
         campaign.share("7", record=frame)
 
 
@@ -113,7 +113,7 @@ def test_another_format(tmp_path: Path, form: str) -> None:
 def test_an_empty_file(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.toml"
     path.write_text(text)
-    with pytest.raises(InvalidInput, match=r"^campaign: .*x\.toml says nothing; `confide init KIND` writes"):
+    with pytest.raises(InvalidInput, match=r"^campaign: .*x\.toml has no content; `confide init KIND` writes"):
         load(path)
 
 
@@ -222,13 +222,13 @@ def test_each_mistake_names_its_key(tmp_path: Path, old: str, new: str, field: s
 PLANNED = [
     ("epsilon = 7.0", 'epsilon = 7.0\nrule = "zcdp"', "budget", "needs a delta above 0"),
     ("lower = 20", "lower = 60", "features[1].upper", "not above lower"),
-    ('column = "pay"', 'column = "age"', "features[1].column", "is the response"),
+    ('column = "pay"', 'column = "age"', "features[1].column", "is also the response"),
     ("lower = 0", "lower = 80", "response.upper", "not above lower"),
     ("center = 40", "center = 90", "response.center", "out of bounds"),
     ('column = "sex"', 'column = "age"', "features", "'age' stands twice"),
     ('levels = ["female", "male"]', 'levels = ["male", "male"]', "features[2].levels", "'male' stands twice"),
     ("radius = 1.0", "radius = 0.1", "radius", "too small"),
-    ("smallest_eigenvalue = 0.066", "smallest_eigenvalue = 0.067", "model.smallest_eigenvalue", "more than any"),
+    ("smallest_eigenvalue = 0.066", "smallest_eigenvalue = 0.067", "model.smallest_eigenvalue", "of any population"),
     ("epsilon_payment = 2.0", 'epsilon_payment = 2.0\nrelease = "adassp"', "delta", "above 0"),
 ]
 
@@ -289,9 +289,11 @@ def test_what_is_wrong_with_a_column_is_said_of_the_kind_that_it_is(table: str, 
 
 
 @pytest.mark.parametrize(("line", "hint"), [
-    ("title = what", "texts stand in quotes"), ('title = "what', "begins and ends with a quote"),
-    ("[people", "between [ and ]"), ("[people]\n[people]", "several of one name are written [[name]]"),
-    ("count = 1\ncount = 2", "a key stands once"), ("names = [1, 2", "a list ends with ]"), ("count 5", "key = value"),
+    ("title = what", "put texts in quotes"), ('title = "what', "begins and ends with a quote"),
+    ("[people", "between [ and ]"),
+    ("[people]\n[people]", "several tables of one name as [[name]]"),
+    ("count = 1\ncount = 2", "write each key once"), ("names = [1, 2", "a list ends with ]"),
+    ("count 5", "key = value"),
     ("epsilon = 1,5", "use a point for decimals"), ('path = "C:\\data"', "a backslash twice"),
     ("count = " + "9" * 5000, "larger than can be read"),
 ])

@@ -60,7 +60,7 @@ def test_what_is_not_of_a_pack_is_named(tmp_path: Path) -> None:
         write_new("write", pack / "columns" / "due.csv", "17,5.11", private=True)
     write_pack(pack, FILES)
     (pack / "due.csv").write_text("17,5.11")
-    with pytest.raises(InvalidInput, match=r"due\.csv is not of the pack; move it away"):
+    with pytest.raises(InvalidInput, match=r"due\.csv does not belong to the pack; move it away"):
         write_pack(pack, FILES)
 
 
@@ -122,5 +122,5 @@ def test_where_folders_cannot_be_locked_nothing_is_taken_for_left(
     write_pack(tmp_path / "out", FILES)
     assert draft.exists()
     assert tree(tmp_path / "out") == FILES
-    with pytest.raises(InvalidInput, match="differs from the settled one"):
+    with pytest.raises(InvalidInput, match="differs from the settled file"):
         write_pack(tmp_path / "out", {**FILES, "manifest.json": b"other"})

@@ -232,13 +232,13 @@ def test_a_folder_of_another_campaign_is_refused(settled: Done, tmp_path: Path) 
     before = tree(folder)
     other = Campaign.load(write(tmp_path, ("epsilon_release = 4.0", "epsilon_release = 3.0"), name="other"))
     foreign = Campaign.load(write(tmp_path, ("What do age", "What does age"), name="foreign"))
-    for wrong, says in ((other, r"settled with another privacy\.epsilon_release; the settled file is .*campaign\.toml"),
+    for wrong, says in ((other, r"settled with another privacy\.epsilon_release; use the settled file, .*campaign\."),
                         (foreign, "the outcome of a campaign with another file, 'What do age and sex say about pay")):
         for call in (wrong.share, wrong.own_file):
             with pytest.raises(InvalidInput, match=says) as caught:
                 call("7", folder, record=RECORD)
             assert caught.value.field == "out"
-            assert "another file is another campaign, a second release that costs epsilon" in str(caught.value)
+            assert "another file is another campaign, and a second release costs epsilon" in str(caught.value)
         with pytest.raises(InvalidInput, match="is not empty; choose another folder"):
             wrong.settle(folder)
         assert stands(wrong) == (None, 0)
@@ -270,7 +270,7 @@ def test_an_altered_manifest_is_not_this_campaigns(
         with pytest.raises(InvalidInput, match=r"manifest\.json was altered"):
             call("7", folder, record=RECORD)
     altered = tree(folder)
-    with pytest.raises(InvalidInput, match=r"manifest\.json differs from the settled one; move the folder") as caught:
+    with pytest.raises(InvalidInput, match=r"manifest\.json differs from the settled file; move the folder") as caught:
         campaign.settle(folder, store=store)
     assert caught.value.field == "out"
     assert tree(folder) == altered
@@ -284,7 +284,7 @@ def test_a_pack_that_is_not_whole_is_not_taken_for_one(
 ) -> None:
     shutil.copytree(settled[1].folder, tmp_path / "out")
     (tmp_path / "out" / lost).unlink()
-    with pytest.raises(InvalidInput, match=f"{lost} differs from the settled one; move the folder away"):
+    with pytest.raises(InvalidInput, match=f"{lost} differs from the settled file; move the folder away"):
         settled[0].settle(tmp_path / "out", store=settled[2])
 
 
@@ -298,7 +298,7 @@ def test_a_broken_note_is_not_taken_for_a_settlement(
     with pytest.raises(InvalidInput, match="not empty"):
         settled[0].settle(tmp_path)  # not settled in this test's own store
     assert charged() == (None, 0)
-    for call, says in ((lambda: settled[0].settle(tmp_path, store=settled[2]), "differs from the settled one"),
+    for call, says in ((lambda: settled[0].settle(tmp_path, store=settled[2]), "differs from the settled file"),
                        (lambda: settled[0].share("7", tmp_path, record=RECORD), str(place))):
         with pytest.raises(InvalidInput) as caught:
             call()
@@ -319,7 +319,7 @@ def test_a_place_that_will_not_do_costs_nothing(
     dangling.symlink_to(tmp_path / "nowhere")
     monkeypatch.chdir(here)
     for place, problem in ((full, "not empty"), (file, "not a folder"), (file / "out", "cannot be written"),
-                           (link, "not a folder"), (tmp_path / "new" / "..", "no folder of its own"),
+                           (link, "not a folder"), (tmp_path / "new" / "..", "not the name of a new folder"),
                            (dangling, "not a folder"), (Path(), "working directory"),
                            (here, "working directory")):
         with pytest.raises(InvalidInput, match=problem) as caught:

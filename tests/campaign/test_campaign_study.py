@@ -78,7 +78,7 @@ def test_a_study_never_replaces_anything_else(settled: Done, tmp_path: Path) -> 
     (home / "manifest.json").write_text("[]")
     for folder in (released, website, extra, numbers, home):
         kept = tree(folder)
-        with pytest.raises(InvalidInput, match="not a study's") as caught:
+        with pytest.raises(InvalidInput, match="do not belong to a study") as caught:
             campaign.study(3, folder)
         assert caught.value.field == "out"
         assert tree(folder) == kept

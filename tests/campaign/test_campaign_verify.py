@@ -55,7 +55,7 @@ def test_the_key_is_distinguished_as_people_write_it(pack: Path, name: str) -> N
 
 @pytest.mark.parametrize("key", ["", " ", "-", "0123", "not a key", "0" * 39, "0" * 41, "g" * 40, "٣" * 40, 7])
 def test_what_is_no_fingerprint_is_refused(key: Any, pack: Path) -> None:
-    with pytest.raises(InvalidInput, match="is no fingerprint; must be five groups of eight") as caught:
+    with pytest.raises(InvalidInput, match="is not a fingerprint; must be five groups of eight") as caught:
         verify(pack, key=key)
     assert caught.value.field == "key"
 
@@ -104,10 +104,10 @@ def test_an_own_file_is_held_against_the_billboard(pack: Path, own: dict[str, An
     richer = {**own, "share": {"payment": own["share"]["payment"] + 1}}
     assert f"not payment {own['share']['payment'] + 1}" in found(pack, own=richer)["own share"]
     assert set(found(pack, own={**own, "index": 8})) == {"own share"}
-    assert found(pack, own={**own, "content": "0" * 64}) == {"own share": "the file is of another campaign"}
+    assert found(pack, own={**own, "content": "0" * 64}) == {"own share": "the file belongs to another campaign"}
     assert "must give" in found(pack, own={**own, "record": {"age": "36.3"}})["own share"]
     for bad in ({}, {**own, "record": "36.3"}, {**own, "index": "7"}, {**own, "format": 2}):
-        with pytest.raises(InvalidInput, match="no participant's file"):
+        with pytest.raises(InvalidInput, match="not a participant's file"):
             verify(pack, own=bad)
 
 

@@ -43,7 +43,7 @@ def test_bits_are_queued_within_what_was_offered(tmp_path: Path) -> None:
     campaign.settle()
     queued = campaign.payouts().entries["coins"].to_pylist()
     assert queued == [5101] * 3
-    assert "At most 51.01 EUR" in str([each.to_dict() for each in campaign.plan.offer()])
+    assert "at most 51.01 EUR" in str([each.to_dict() for each in campaign.plan.offer()])
 
 
 @pytest.mark.parametrize(("amount", "above", "below"), [

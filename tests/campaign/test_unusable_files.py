@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_read_stops_before_the_charge(tmp_path: Path, name
     path = make(tmp_path)
     with pytest.raises(InvalidInput) as error:
         begun(path, place)
-    assert str(error.value).startswith("data.source: 1,000 of 1,000 rows cannot be used (100 %, and up to 1 % is "
+    assert str(error.value).startswith("data.source: 1,000 of 1,000 rows cannot be used (100 %; at most 1 % are "
                                        "accepted): ")
     assert words in str(error.value)
     assert "--accept-unusable" in str(error.value)
@@ -94,7 +94,7 @@ def test_too_many_unusable_rows_stop_and_the_operator_may_go_on(tmp_path: Path, 
     path = survey(tmp_path)
     with pytest.raises(InvalidInput) as error:
         begun(path, place)
-    assert "60 of 1,000 rows cannot be used (6 %, and up to 1 % is accepted): region: 5 cells are no levels, such as " \
+    assert "60 of 1,000 rows cannot be used (6 %; at most 1 % are accepted): region: 5 cells are no levels, such as " \
            "'North'; income: 55 cells are empty; nothing was charged" in str(error.value)
     assert not charged()
     begun(path, place, accept_unusable=True)
@@ -141,7 +141,7 @@ def test_a_share_is_declared_before_the_first_look(tmp_path: Path, place: str, m
     assert harm(campaign, campaign.check())
     path = survey(second, more=share)  # it was written after a look
     campaign = Campaign(Campaign.load(path).file, other)
-    words = r"data\.accept_unusable: 0\.08 was declared after these records were first looked at, when it was 0\.01; "
+    words = r"data\.accept_unusable: is 0\.08, but was 0\.01 at the first look at these records; "
     with Store(other.url, home=other) as store, pytest.raises(InvalidInput, match=words):
         campaign.settle(store=store, **more) if place == "settle" else campaign.study(1, **more)
 
@@ -151,7 +151,7 @@ def test_a_source_is_the_same_however_its_path_is_written(tmp_path: Path) -> Non
     assert harm(campaign, campaign.check())
     path = survey(tmp_path, more="accept_unusable = 0.08")
     path.write_text(path.read_text().replace('source = "', 'source = "././'))
-    with pytest.raises(InvalidInput, match="was declared after these records were first looked at"):
+    with pytest.raises(InvalidInput, match="at the first look at these records"):
         Campaign.load(path).settle()
 
 
@@ -159,7 +159,7 @@ def test_less_may_be_accepted_at_any_time(tmp_path: Path) -> None:
     campaign = Campaign.load(survey(tmp_path, more="accept_unusable = 0.08"))
     assert harm(campaign, campaign.check()) is None
     campaign = Campaign.load(survey(tmp_path, more="accept_unusable = 0.02"))
-    assert "up to 2 % is accepted" in str(harm(campaign, campaign.check()))
+    assert "at most 2 % are accepted" in str(harm(campaign, campaign.check()))
 
 
 @pytest.mark.parametrize("share", ["-0.1", "1.5", "nan", '"all"'])
@@ -187,8 +187,8 @@ def test_a_file_without_rows_stops(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("rows", "words"), [
-    (800, "200 of 1,000 records have no usable row (20 %, and up to 1 % is accepted): the file has 800 rows"),
-    (1300, "300 of 1,300 rows cannot be used (23.1 %, and up to 1 % is accepted): "),
+    (800, "200 of 1,000 records have no usable row (20 %; at most 1 % are accepted): the file has 800 rows"),
+    (1300, "300 of 1,300 rows cannot be used (23.1 %; at most 1 % are accepted): "),
 ])
 def test_a_file_that_was_cut_off_or_holds_more_stops(tmp_path: Path, rows: int, words: str) -> None:
     """Records without a row count as null ones as much as those that cannot be read."""

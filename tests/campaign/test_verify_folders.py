@@ -141,7 +141,7 @@ def test_what_is_strange_in_an_archive_is_found(pack: Path) -> None:
 @pytest.mark.parametrize(("spoil", "says"), [
     (lambda place: place.write_bytes(b"PK"), "no folder and no .zip"),
     (lambda place: place.write_text("title = 1"), "no folder and no .zip"),
-    (lambda place: (place.unlink(), os.mkfifo(place)), "no folder and no .zip"),
+    (lambda place: (place.unlink(), os.mkfifo(place)), "neither a folder nor a .zip"),
     (lambda place: place.write_bytes(place.read_bytes()[:-22] + b"PK\x06\x07" + bytes(16) + place.read_bytes()[-22:]),
      "no folder and no .zip"),
     (lambda place: place.write_bytes(place.read_bytes()[:-2] + b"\x05\x00hello"), "no folder and no .zip"),
@@ -241,7 +241,7 @@ def test_an_archive_is_not_believed_about_its_sizes(pack: Path, monkeypatch: pyt
     monkeypatch.undo()
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(archive, "a") as twice:
         twice.writestr("extra.csv", "1")
-    with pytest.raises(InvalidInput, match="two files of one name"):
+    with pytest.raises(InvalidInput, match="two files with the same name"):
         reading.read_folder(archive)
     monkeypatch.setattr(reading, "MOST", 3)
     with pytest.raises(InvalidInput, match="too many files"):

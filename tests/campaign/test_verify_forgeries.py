@@ -128,7 +128,7 @@ def changed(**parts: Any) -> Callable[[PublicOutcome], PublicOutcome]:
 @pytest.mark.parametrize("version", [None, OLD])
 def test_no_version_loses_more_than_the_campaign_file_plans(version: str | None, pack: Path, signer: Key) -> None:
     remake(pack, signer, changed(release__epsilon=4.5), version=version)
-    assert found(pack)["parameters"] == "the mechanism may lose epsilon 6.5 towards others: more than is planned"
+    assert found(pack)["parameters"] == "the mechanism may lose epsilon 6.5 towards others, more than planned"
     assert "guarantees" not in found(pack)
 
 
@@ -155,7 +155,7 @@ def test_a_file_that_cannot_be_planned(version: str | None, pack: Path, signer: 
     if version is None:
         assert "out of reach" in bad["campaign file"]
     else:
-        assert "this version does not plan it, as confide 0.0.1 may have" in left["campaign file"]
+        assert "this version refuses the plan, but confide 0.0.1 may have accepted it" in left["campaign file"]
         assert not bad
     assert {"parameters", "tables", "report"} <= left.keys()
 
@@ -210,16 +210,16 @@ def _days(*days: str) -> Callable[[Any], None]:
     (lambda rows: rows.pop(3), "cannot run"),
     (lambda rows: rows.insert(3, dict(rows[3])), "cannot charge"),
     (lambda rows: rows.pop(), "the events end with a campaign that is charged"),
-    (lambda rows: rows[0]["data"].update(content="0" * 64), "those of another outcome or campaign"),
-    (lambda rows: rows[-1]["data"].update(manifest="0" * 64), "those of another outcome or campaign"),
+    (lambda rows: rows[0]["data"].update(content="0" * 64), "belong to another outcome or campaign"),
+    (lambda rows: rows[-1]["data"].update(manifest="0" * 64), "belong to another outcome or campaign"),
     (lambda rows: rows.append({"event": "cancel", "day": "2026-01-01", "data": {}}), "cannot cancel"),
     (lambda rows: rows.append({"event": "audit", "day": rows[-1]["day"], "data": {}}), "'audit', belongs to no pack"),
     (lambda rows: rows.insert(2, {**rows[1], "event": "submit"}), "'submit', belongs to no pack"),
     (lambda rows: rows[1].update(event="party"), "event 2 is unknown: 'party'"),
     (lambda rows: rows[2]["data"].update(people=1987), "event 3, 'close', says something else"),
-    (lambda rows: rows[1].update(by="somebody"), "event 2 is none"),
-    (lambda rows: rows[1].update(day=20260101), "event 2 is none"),
-    (lambda rows: rows.clear(), "there are none"),
+    (lambda rows: rows[1].update(by="somebody"), "event 2 is not an event"),
+    (lambda rows: rows[1].update(day=20260101), "event 2 is not an event"),
+    (lambda rows: rows.clear(), "there are no events"),
     (_days("2026-01-02", "2026-01-01"), "event 2 bears the day '2026-01-01', after 2026-01-02"),
     (_days("20260101"), "event 1 bears the day '20260101'"),
     (_days("2026-02-30"), "bears the day"),

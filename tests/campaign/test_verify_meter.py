@@ -26,8 +26,8 @@ def test_the_lines_of_a_run_stand_in_its_pack(pack: Path) -> None:
     (lambda it: it["lines"].pop(), "this mechanism is charged on payment estimates, release"),
     (lambda it: it["lines"][0].update(line="payments"), "the lines are payments, release"),
     (lambda it: it["lines"][0].update(form="session"), "the lines are"),
-    (lambda it: it["lines"].append(dict(it["lines"][0])), "a line says something else"),
-    (lambda it: it["lines"][1].update(spent="twice the charge"), "a line says something else"),
+    (lambda it: it["lines"].append(dict(it["lines"][0])), "a line states something else"),
+    (lambda it: it["lines"][1].update(spent="twice the charge"), "a line states something else"),
     (lambda it: it.update(around=True), "no line of the charge paid for"),
 ])
 def test_a_line_that_does_not_follow_is_broken(
@@ -56,6 +56,6 @@ def test_lines_of_another_version_may_have_other_names(pack: Path, signer: Key) 
     assert not found(pack)
     assert "the lines are those of confide 9.9.9" in left_open(pack)["meter"]
     forge(pack, signer, lambda manifest: manifest["meter"]["lines"][0].update(spent="much"), version=OLD)
-    assert "a line says something else" in found(pack)["meter"]
+    assert "a line states something else" in found(pack)["meter"]
 
 

@@ -30,8 +30,8 @@ def test_the_page_says_what_follows(pack: Path, signer: Key) -> None:
         ("<figcaption class", "<figcaption id", "<figure> is not allowed"),
         ("<h2>", '<h2 style="position:fixed">', "has attributes of its own"),
         ('class="lead"', 'class="cover"', "has attributes of its own"),
-        ("default-src 'none'", "default-src *", "does not begin as a page of confide does"),
-        ("<style>", "<style>body{display:none}", "does not begin as a page of confide does"),
+        ("default-src 'none'", "default-src *", "does not begin like a page of confide"),
+        ("<style>", "<style>body{display:none}", "does not begin like a page of confide"),
         ("<main>", "Approved.<main>", "outside of any paragraph"), ("<h1>", "<!-- --><h1>", "no plain markup"),
         ("<p class", '<p hidden="x" class', "has attributes of its own"),
         ("</html>", "</html><p>Approved.</p>", "more than a page of words"),
@@ -156,7 +156,7 @@ def test_pictures_are_those_that_follow_in_their_order_in_every_version(pack: Pa
 def test_a_picture_is_left_out_only_where_its_data_say_so(pack: Path, signer: Key) -> None:
     page, path = pack / "report.html", pack / "pictures.json"
     honest, data = page.read_text(), path.read_bytes()
-    agree = "report.html and pictures.json do not agree on the pictures that were drawn"
+    agree = "report.html and pictures.json do not agree on the drawn pictures"
 
     def left_out(text: str, says: str, times: int) -> str:
         return re.sub(r'<figure role="img" aria-label="([^"<>]*)">.*?</figure>',
@@ -175,7 +175,7 @@ def test_a_picture_is_left_out_only_where_its_data_say_so(pack: Path, signer: Ke
                 each.update(drawn=state) for each in said[:times]] and None)
             forge(pack, signer, version=version)
             if state == NO_SOFTWARE and times == 1:
-                assert "for want of software that drew another one" in found(pack)["report"]
+                assert "for lack of software, but the software drew another picture" in found(pack)["report"]
             else:
                 assert not found(pack)
     page.write_text(honest)

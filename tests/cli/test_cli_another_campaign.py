@@ -34,9 +34,9 @@ def changed(run: Run, tmp_path: Path) -> Path:
 def test_a_changed_file_is_called_another_campaign_before_a_folder_is_suggested(run: Run, changed: Path) -> None:
     found = run("run", changed)
     assert (found.code, _charged()) == (3, 1)
-    said = f"this file differs from campaign 1, which was settled from it into {changed.parent / 'out' / 'pay'}"
+    said = f"this file differs from campaign 1, which was settled from this file into {changed.parent / 'out' / 'pay'}"
     assert said in found.err
-    assert "; running it is another campaign and charges epsilon = 6 anew (" in found.err
+    assert "; a run of this file is another campaign, and charges a further epsilon = 6 (" in found.err
     assert "--out" not in found.err
     assert "--another-campaign" in found.err
 
@@ -47,7 +47,7 @@ def test_a_changed_file_is_called_another_campaign_before_a_folder_is_suggested(
     same = run("run", changed, "--another-campaign")  # the folder is still taken
     assert (same.code, _charged()) == (2, 1)
     assert said in same.err
-    assert same.err.index("anew") < same.err.index("--out")
+    assert same.err.index("a further") < same.err.index("--out")
 
     meant = run("run", changed, "--another-campaign", "--out", changed.parent / "elsewhere")
     assert (meant.code, _charged()) == (0, 2)
@@ -59,7 +59,7 @@ def test_plan_and_check_say_it_too(run: Run, changed: Path) -> None:
     for verb in ("plan", "check"):
         shown = run(verb, changed)
         assert shown.code == 0
-        assert "differs from campaign 1, which was settled from it" in " ".join(shown.out.split())
+        assert "differs from campaign 1, which was settled from this file" in " ".join(shown.out.split())
     said = run("check", changed, "--json").json["another"]
     assert said.startswith("this file differs from campaign 1,")
     assert run("plan", changed, "--json").json["budget"]["another"] == said

@@ -29,7 +29,7 @@ def test_terms_are_drawn_up_shown_accepted_and_acted_on(run: Run, study: Path) -
     assert reported.out.splitlines() == ["id,concern", "1,0.1"]
     drawn = run("contracts", "mean.toml")
     assert (drawn.code, drawn.err) == (0, "")
-    assert "5 reports can be used; 1 row cannot" in drawn.out
+    assert "5 reports can be used. 1 row is rejected:" in drawn.out
     assert run("contracts", "mean.toml", "--id", "3", "--final").code == 2
     assert run("contracts", "mean.toml", "--final", "--without", "2").code == 2
     early = run("contracts", "mean.toml", "--id", "3", "--json").json["contract"]

@@ -97,20 +97,20 @@ def test_the_oldest_of_several_near_names_is_recommended(run: Run, tmp_path: Pat
     assert run("run", write(tmp_path, (NAME, '"pay survey"'))).code == 0
     assert run("run", write(tmp_path, (NAME, '"Pay survey"'), name="second"), "--another-campaign").code == 0
     found = run("plan", write(tmp_path, (NAME, '"PAY SURVEY"'), name="third"))
-    assert ("which knows 'pay survey' and 'Pay survey'. If they hold the same people, write 'pay survey', the oldest: "
-            "another name has another budget.") in found.err
+    assert ("which knows 'pay survey' and 'Pay survey'. If these data sets hold the same people, write 'pay survey', "
+            "the oldest name: another name has another budget.") in found.err
 
 
 def test_a_letter_of_another_script_is_reported(run: Run, tmp_path: Path) -> None:
     name = "pay surv\N{CYRILLIC SMALL LETTER IE}y"
     path = write(tmp_path, (NAME, f'"{name}"'))
     alone = run("plan", path)  # no ledger yet
-    said = "is new to the ledger, and mixes scripts: it has CYRILLIC SMALL LETTER IE."
+    said = "is new to the ledger, and its name mixes scripts: it has CYRILLIC SMALL LETTER IE."
     assert (alone.code, alone.err.count(said)) == (0, 1)
     assert run("run", write(tmp_path, name="first")).err == ""
     found = run("plan", path)
     assert said in found.err
-    assert "which knows 'pay survey'. If they hold the same people, write 'pay survey'" in found.err
+    assert "which knows 'pay survey'. If these data sets hold the same people, write 'pay survey'" in found.err
     assert said not in found.out
 
 
@@ -126,8 +126,8 @@ def test_a_name_near_a_known_one_is_reported_before_the_charge(run: Run, tmp_pat
     path = write(other, (NAME, '"Pay Survey 2"'), ('title = "What', 'title = "Now what'))
     found = run(verb, path)
     assert found.code == 0
-    said = ("confide: warning: The data set 'Pay Survey 2' is new to the ledger, which knows 'pay survey'. If they "
-            "hold the same people, write 'pay survey': another name has another budget.\n")
+    said = ("confide: warning: The data set 'Pay Survey 2' is new to the ledger, which knows 'pay survey'. If these "
+            "data sets hold the same people, write 'pay survey': another name has another budget.\n")
     assert found.err == said
     assert "is new to the ledger, which knows" not in found.out  # the page may be shown to others
     assert run("plan", write(other, (NAME, '"sleep survey"'))).err == ""
@@ -136,11 +136,12 @@ def test_a_name_near_a_known_one_is_reported_before_the_charge(run: Run, tmp_pat
 
 def test_two_near_names_stand_in_the_ledger_as_such(run: Run, tmp_path: Path) -> None:
     assert run("run", write(tmp_path)).code == 0
-    assert "nearly alike" not in run("ledger").out
+    assert "almost the same" not in run("ledger").out
     assert run("run", write(tmp_path, (NAME, '"Pay survey"')), "--out", tmp_path / "second",
                "--another-campaign").code == 0
     shown = " ".join(run("ledger").out.split())
-    assert "The names 'Pay survey' and 'pay survey' are nearly alike. If they hold the same people" in shown
+    assert ("The names 'Pay survey' and 'pay survey' are almost the same. If these data sets hold the same people"
+            in shown)
     assert run("plan", write(tmp_path)).err == ""  # both are known by now
 
 
@@ -155,8 +156,9 @@ def test_a_pack_of_a_campaign_that_the_ledger_does_not_know_is_reported(
         assert ledger_warnings(own.file, store, own.default_folder) == ()  # this ledger was charged
     monkeypatch.setenv("CONFIDE_HOME", str(tmp_path / "another home"))
     pack = tmp_path / "out" / "pay"
-    said = (f"confide: warning: The pack in {pack} is of a campaign on 'pay survey' that this ledger does not know: "
-            "another store was charged for it. Its cost for the same people is not counted here.\n")
+    said = (f"confide: warning: This ledger does not know the campaign on 'pay survey' of the pack in {pack}: "
+            "another store was charged for it. The ledger does not count the cost of that campaign for the same "
+            "people.\n")
     assert run("plan", own.file.path).err == said  # no store yet
     assert run("check", own.file.path).err == said
     assert run("run", own.file.path, "--out", tmp_path / "elsewhere").err == said

@@ -151,7 +151,8 @@ def test_nothing_is_written_where_one_file_cannot_be_used(run: Run, old: Path, r
 def test_a_file_that_was_changed_meanwhile_is_left_alone(old: Path, reworded: Any) -> None:
     found = look(str(old))
     old.write_text(reworded.OLD + "# mine\n")
-    with pytest.raises(InvalidInput, match=r"^file: .*old\.toml was changed meanwhile; run `confide migrate` again"):
+    with pytest.raises(
+            InvalidInput, match=r"^file: .*old\.toml was changed in the meantime; run `confide migrate` again"):
         rewrite(found)
     assert old.read_text() == reworded.OLD + "# mine\n"
     assert not old.with_name("old.toml.before").exists()
@@ -159,7 +160,8 @@ def test_a_file_that_was_changed_meanwhile_is_left_alone(old: Path, reworded: An
 
 def test_a_rewriting_that_says_something_else_is_not_written(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migrating, "places", lambda text: list(places(text))[:-3])
-    with pytest.raises(ConfideError, match="would say something else in today's words, which is a fault") as caught:
+    with pytest.raises(
+            ConfideError, match="would have another meaning with the present words, because of a fault") as caught:
         look(str(old))
     assert caught.value.exit_code == 1
 
@@ -246,7 +248,7 @@ def test_what_else_confide_has_written_is_left_alone(run: Run, settled: tuple[Pa
     ("other.toml", b'[tool]\nname = "x"\n', "{}: format: is missing; a campaign file starts with format = 1"),
     ("newer.toml", b'format = 2\nkind = "regression"\n', "{}: format: 2 is unknown; this version reads format = 1"),
     ("kind.toml", b'format = 1\nkind = "songs"\n', "{}: kind: 'songs' is not installed; known kinds: bits,"),
-    ("empty.toml", b"", "campaign: {} says nothing"),
+    ("empty.toml", b"", "campaign: {} has no content"),
     ("x" * 300, None, "file: {} cannot be read: "),
 ])
 def test_what_is_no_file_of_ours(run: Run, tmp_path: Path, name: str, data: bytes | str | None, said: str) -> None:

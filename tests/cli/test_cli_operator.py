@@ -69,7 +69,7 @@ def test_the_ledger(run: Run, path: Path, tmp_path: Path) -> None:
     assert re.search(r"pay survey +\d{4}-\d\d-\d\d +pay +What do age and sex say about pay\? +public, others ",
                      found.out)
     assert "others: all other people together" in " ".join(found.out.split())
-    assert "Nothing renews the budget, and no charge is given back." in " ".join(found.out.split())
+    assert "Nothing renews the budget, and every charge stays." in " ".join(found.out.split())
     assert "PRIVATE" not in found.out
     assert max(map(len, found.out.splitlines())) <= 120
     assert run("ledger", "--data-set", "pay survey").out == found.out
@@ -190,7 +190,7 @@ def test_payouts_from_the_queue_to_the_bank_and_back(run: Run, path: Path, tmp_p
     answer.write_text(f"reference,status\n{own['reference']},paid\n")
     done = run("payouts", path, "--import", answer)
     assert _queue(done.out)["paid"] == (2000, total)
-    assert "All is paid; reports, shares and single amounts have been erased." in done.out
+    assert "All payouts are paid. Reports, shares and single amounts have been erased." in done.out
     erased = run("payouts", path, "--list").out
     assert re.search(r"\n17 +erased +paid +2 *\n", erased)
     assert f"{due[16] / 100:,.2f} EUR" not in erased
@@ -207,7 +207,7 @@ def test_payouts_for_a_bank(run: Run, path: Path, tmp_path: Path) -> None:
     for missing, more in (("payees", ["--payer", f"A buyer,{IBAN}"]), ("payer", ["--payees", tmp_path / "payees.csv"])):
         found = run("payouts", path, "--export", tmp_path / "due.xml", *more)
         assert (found.code, found.out) == (2, "")
-        assert f"{missing}: missing; an order to a bank names both sides: --payees FILE and --payer NAME," in found.err
+        assert f"{missing}: missing; give --payees FILE and --payer NAME," in found.err
     payees = tmp_path / "payees.csv"
     payees.write_text("id,name,iban\n" + "".join(f"{rank},Person {rank},{IBAN}\n" for rank in range(1, 2000)))
     asked = ["payouts", path, "--export", tmp_path / "due.xml", "--payees", payees, "--payer", f"A buyer,{IBAN}"]
@@ -306,9 +306,9 @@ def test_verify_of_nothing(run: Run, settled: tuple[Path, Path], tmp_path: Path)
     (tmp_path / "note" / "campaign.json").write_text("{}")
     (tmp_path / "mine.json").write_text("[]")
     for arguments, says in (([tmp_path / "nowhere"], "the folder cannot be read: it does not exist"),
-                            ([tmp_path / "note"], "is no pack's"),
-                            ([settled[1], "--key", ""], "key: '' is no fingerprint"),
-                            ([settled[1], "--own", tmp_path / "mine.json"], "is no participant's file")):
+                            ([tmp_path / "note"], "does not belong to a pack"),
+                            ([settled[1], "--key", ""], "key: '' is not a fingerprint"),
+                            ([settled[1], "--own", tmp_path / "mine.json"], "is not a participant's file")):
         found = run("verify", *arguments)
         assert (found.code, found.out) == (2, "")
         assert says in found.err
@@ -386,5 +386,5 @@ def test_a_store_of_another_key_is_refused(run: Run, tmp_path: Path, monkeypatch
                     ["withdraw", path, "--id", 7]):
         found = run(*command, "--store", url)
         assert (found.code, found.out) == (2, "")
-        assert "has a ledger of another key" in found.err
-        assert "every budget would start anew" in found.err
+        assert "has another key than" in found.err
+        assert "every budget would start again" in found.err

@@ -110,7 +110,8 @@ def test_a_record_from_the_input(
     ("age=40,sx=male,pay=41.5", "'sx' is not a column of this campaign; did you mean 'sex'?"),
     ("age=40,sex=male,pay=41.5,id=7", "'id' is not a column of this campaign"),
     ("age=99,sex=male,pay=41.5", "age: '99' is out of bounds; must be in [20, 60] year"),
-    ("age=40,sex=else,pay=41.5", "must be one of female, male; such a record counts as empty and is paid nothing"),
+    ("age=40,sex=else,pay=41.5",
+     "must be one of female, male; change the value: such a record counts as empty, and is paid nothing"),
     ("age=40,sex=male,pay=lots", "'lots' is not a number"),
     ("age=40,age=41,sex=male,pay=41.5", "'age' stands twice"),
     ("40", "'40' is no column=value"), ("=40", "no column=value"), ("", "age, sex, pay missing"),
@@ -127,8 +128,9 @@ def test_values_with_commas() -> None:
 
 
 def test_share_before_run(run: Run, path: Path, tmp_path: Path) -> None:
-    for more, says in (([], "settled in another store, name that with --store"),
-                       (["--record", "age=40,sex=male,pay=41.5"], "lie elsewhere, name their folder with --out")):
+    for more, says in (([], "settled in another store, name that store with --store"),
+                       (["--record", "age=40,sex=male,pay=41.5"],
+                        "are in another folder, name that folder with --out")):
         found = run("share", path, "--id", 7, *more)
         assert (found.code, found.out) == (3, "")
         assert "is not settled in" in found.err

@@ -46,7 +46,8 @@ def test_a_run_stops_with_2_and_goes_on_with_the_flag(run: Run, tmp_path: Path, 
 def test_the_operator_is_reported_where_too_few_took_part(run: Run, tmp_path: Path) -> None:
     """The public result cannot say it, for who took part is private; whoever ran it is told beside it."""
     path = write(tmp_path, lines=rows()[:1900])
-    words = "100 slots are empty, and the promises of truth and accuracy allow for 1: they do not hold for this run."
+    words = ("100 slots are empty, but the promises of truth and accuracy allow for 1. "
+             "So these promises do not hold for this run.")
     assert words in run("check", path).out.replace("\n", " ")
     found = run("run", path)
     assert found.code == 0

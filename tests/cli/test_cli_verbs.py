@@ -93,7 +93,8 @@ def test_a_budget_that_is_too_small_from_the_start_says_so(run: Run, path: Path)
     path.write_text(path.read_text(encoding="utf-8").replace("epsilon = 7.0", "epsilon = 5.0"), encoding="utf-8")
     found = run("plan", path)
     assert found.code == 3
-    assert "does not admit epsilon 6; [budget] of the campaign file allows epsilon 5 in all (the budget" in found.err
+    assert ("does not admit epsilon 6; [budget] of the campaign file allows epsilon 5 in all (the whole budget"
+            in found.err)
 
 
 def test_a_file_that_asks_for_more_than_all_says_nothing_of_what_was_spent(
@@ -139,7 +140,7 @@ def test_run_settles_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "deep" / "out" / "pay" / "report.html").unlink()
     broken = run("run", "deep/pay.toml")
     assert (broken.code, broken.out) == (2, "")
-    assert ("report.html differs from the settled one; move the folder away, or choose another one with --out"
+    assert ("report.html differs from the settled file; move the folder away, or choose another one with --out"
             in broken.err)
     shutil.rmtree(tmp_path / "deep" / "out")
     assert run("run", "deep/pay.toml", "--json").json == stored
@@ -189,7 +190,7 @@ def test_run_in_another_store(run: Run, tmp_path: Path, home: Path, monkeypatch:
     assert run("share", path, "--id", 7, "--store", url).code == 0
     assert run("share", path, "--id", 7).code == 3
     for wrong, says in (("mine.db", "is no URL of a database"), ("mysql://a/b", "is not supported; must be"),
-                        ("sqlite://", "names no file, and a database in memory forgets")):
+                        ("sqlite://", "names no file: a database in memory would lose")):
         found = run("run", path, "--store", wrong)
         assert (found.code, found.out) == (2, "")
         assert re.search(f"store: .*({says})", found.err)

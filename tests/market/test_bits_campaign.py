@@ -127,7 +127,7 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
         Campaign.load(tmp_path / "ill.toml").study(3)
     for edit, match in ((("signal_accuracy = 0.7", "signal_accuracy = 0.5"), "state.signal_accuracy"),
                         (("prior_one = 0.5", "prior_one = 1"), "state.prior_one"),
-                        (("epsilon = 1.0               # of", "epsilon = 701 # of"), "privacy.epsilon"),
+                        (("epsilon = 1.0               # level of", "epsilon = 701 # of"), "privacy.epsilon"),
                         (("count = 200", "count = 1"), "people.count"),
                         (('law = "linear"', 'law = "power"'), "exponent"),
                         (('zero = "no"', 'zero = "yes"'), "bit.levels")):

@@ -117,8 +117,8 @@ def test_the_plan_warns_where_few_decide_and_only_there() -> None:
     assert "decide the result: anybody" not in words(campaign_of("bits").plan.sections())
     said = words(campaign_of("bits").plan.sections())
     assert "['ids with which one person is paid more than with one id', 2, '1.00%'" in said
-    assert "['people who agree on reports and each earn more than by the truth', 2," in said
-    assert "['the same, if all give one report for any answer', 11," in said
+    assert "['people who each earn more by an agreement on their reports than by the truth', 2," in said
+    assert "['people who each earn more if all of them give one fixed report', 11," in said
     truth = campaign_of("bits").plan.mechanism.market.quote().participation
     assert answer_coalition(campaign_of("bits").plan.mechanism.market, 11).each > truth
     assert answer_coalition(campaign_of("bits").plan.mechanism.market, 10).each < truth
@@ -146,7 +146,7 @@ def test_the_fewest_ids_are_those_of_the_best_route(name: str) -> None:
     assert said.count("A person with") == 1
     assert f"A truthful report earns {plan.money(paid)} on average" in said
     if hasattr(market, "cost"):
-        assert f"Less the cost of its privacy, that is {plan.money(market.quote().participation)}." in said
+        assert f"and {plan.money(market.quote().participation)} after the cost of its privacy." in said
 
 
 def test_what_is_said_depends_on_the_file_alone(tmp_path: Path) -> None:

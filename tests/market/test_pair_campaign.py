@@ -79,7 +79,7 @@ def test_the_template_plans_and_beliefs_are_checked(tmp_path: Path) -> None:
     for new, match in (("pairs = [0.2, 0.4]\nbeta = [2, 3]", "exactly one"),
                        ("pairs = [0.25, 0.25]", "belief: covariance"), ("beta = [2, 0]", "belief.beta"),
                        ("beta = [2]", "belief.beta"),
-                       ('beta = [2, 3]\ncolumn = "class"', "column belongs to groups"),
+                       ('beta = [2, 3]\ncolumn = "class"', "give column only together with groups"),
                        ('groups = [{ name = "a", size = 1, ones = 0 }]', "belief.groups")):
         with pytest.raises(InvalidInput, match=match):
             plan("beta = [2, 3]", new)

@@ -105,7 +105,7 @@ def test_its_device_and_its_rows(path: Path) -> None:
     assert found.level(it.plan) == 1.0
     slot, stored = found.submission(it.file.config, it.plan, "3", {"id": "3", "report": "yes"})
     assert (slot, np.frombuffer(stored)[0]) == (2, 1.0)
-    with pytest.raises(InvalidInput, match="another participant's"):
+    with pytest.raises(InvalidInput, match="the id of another participant"):
         found.submission(it.file.config, it.plan, "3", {"id": "4", "report": "yes"})
     with pytest.raises(Refused, match="takes no part"):
         found.submission(it.file.config, it.plan, "3", {"report": ""})
@@ -176,7 +176,7 @@ def test_what_no_device_hides_is_refused(name: str, path: Path, monkeypatch: pyt
 def test_a_device_draws_by_the_law_of_submit(submit: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half the level, or the other answer: private, and not what pages draw."""
     monkeypatch.setattr(module().OnDevices, "submit", submit)
-    with pytest.raises(InvalidInput, match="draws by another law than pages do"):
+    with pytest.raises(InvalidInput, match="draws by another law than participants' pages"):
         _ = Campaign.load(path).plan
 
 
@@ -184,7 +184,7 @@ def test_who_has_no_record_hands_in_nothing(path: Path, monkeypatch: pytest.Monk
     true = module().OnDevices.submit
     monkeypatch.setattr(module().OnDevices, "submit", lambda it, private, offer=None, noise=None: (
         0 if private is None else true(it, private, offer, noise)))
-    with pytest.raises(InvalidInput, match="`submit` of None is not None"):
+    with pytest.raises(InvalidInput, match=r"`submit\(None\)` does not return None"):
         _ = Campaign.load(path).plan
 
 
@@ -195,7 +195,7 @@ def test_a_device_needs_one_epsilon(promises: tuple[Any, ...], path: Path, monke
     monkeypatch.setattr(module().OnDevices, "guarantees", lambda it: Guarantees((public, *(
         replace(public, loss=loss, audience=Audience.COLLECTOR) for loss in promises))))
     it = Campaign.load(path)
-    with pytest.raises(InvalidInput, match="does not promise one epsilon"):
+    with pytest.raises(InvalidInput, match="does not promise exactly one epsilon"):
         it.file.kind.level(it.file.kind.plan(it.file.config))  # type: ignore[attr-defined]
 
 

@@ -268,4 +268,4 @@ def test_the_page_of_a_share_says_that_it_may_be_the_decode() -> None:
     other = replace(it, between=1.0)
     outcome = replace(outcome, mechanism=other)
     (section,) = explain_sections(outcome, np.array([0.5]), 3, "it", "it")
-    assert "Either this row was changed since, or the mechanism's `decode`" in str(section.to_dict())
+    assert "Either this row was changed after the settlement, or the mechanism's `decode`" in str(section.to_dict())

@@ -110,7 +110,7 @@ def test_a_device_makes_the_row_that_is_handed_in(tmp_path: Path) -> None:
     kind_, config, plan = campaign.file.kind, campaign.file.config, campaign.plan
     slot, report = kind_.submission(config, plan, "18", row)
     assert (slot, report) == (17, bytes([row["report"] == "yes", 0, 0]))
-    with pytest.raises(InvalidInput, match="another participant's"):
+    with pytest.raises(InvalidInput, match="the id of another participant"):
         kind_.submission(config, plan, "19", row)
     with pytest.raises(Refused, match="takes no part"):
         kind_.submission(config, plan, "18", campaign.submit(20, {"answer": ""}) | {"id": "18"})

@@ -83,7 +83,7 @@ RUNS: dict[str, tuple[Break, str]] = {
                      "same_answer is empty somewhere"),
     "shares as a list": (altered(lambda it: {"shares": [0] * it.people}), "list is no table"),
     "other shares than decodes": (altered(lambda it: {"shares": pa.table({
-        "same_answer": np.full(it.people, 10**6)})}), "is not the one that `decode` gives"),
+        "same_answer": np.full(it.people, 10**6)})}), "differs from the share that `decode` gives"),
     "a billboard of no known type": (altered(lambda it: {"billboard": Unknown(
         answer=it.levels, people=np.arange(4))}), "'Unknown' is not a type of this kind"),
     "a billboard that cannot be written": (altered(lambda it: {"billboard": histogram_module().Counts(
@@ -101,7 +101,7 @@ def test_a_broken_run_is_found_before_the_charge(name: str, path: Path, monkeypa
         _ = Campaign.load(path).plan
     assert caught.value.field == "mechanism"
     assert "NoisyHistogram" in caught.value.problem
-    assert caught.value.limit.endswith("no record was read, and nothing was charged for it")
+    assert caught.value.limit.endswith("no record was read, and nothing was charged")
     with pytest.raises(InvalidInput, match=says):
         Campaign.load(path).settle()
     with Store() as store:

@@ -109,9 +109,9 @@ def test_a_part_that_costs_nothing_is_reported_too(name: str, worth: str, tmp_pa
     assert "A person with 2 ids and the same record for both gets two parts and pays nothing" in said
     assert worth in said
     assert "The part of an id is worth" in said
-    assert "on average over all people of 3 made-up crowds" in said
-    assert "A second part is worth more or less than that, by its owner's record" in said
-    assert "+- is one standard error, between crowds" in said
+    assert "on average over all people of 3 simulated populations" in said
+    assert "The value of a second part depends on its owner's record" in said
+    assert "the number after +- is one standard error, between populations" in said
     assert "no promise about the gain of a person or a group from lies" in said
 
 
@@ -119,5 +119,5 @@ def test_the_plan_says_it(classes: Campaign) -> None:
     said = words(classes.plan.sections())
     assert "Second identities and agreements" in said
     assert "gets a part of its own. The part of an id is worth" in said
-    assert "A second part is worth more or less than that" in said
+    assert "The value of a second part depends on its owner's record" in said
     assert "no promise about the gain of each member" in said

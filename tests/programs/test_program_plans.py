@@ -47,7 +47,7 @@ def test_all_that_is_promised_costs_no_more_than_the_budget(tmp_path: Path) -> N
 
 def test_the_offer_says_who_learns_what_and_what_is_charged(tmp_path: Path) -> None:
     free = words(campaign(tmp_path).offer())
-    assert "The provider of your part learns that it is yours" in free
+    assert "The provider of your part learns that the part is yours" in free
     assert "no promise about the gain from a false record" in free
     scaled = words(campaign(tmp_path, *EDITS["scaled"]).offer())
     assert "In every run, you pay at most the value of your part to you" in scaled
@@ -70,7 +70,7 @@ def test_the_offer_says_who_learns_what_and_what_is_charged(tmp_path: Path) -> N
     ("unit-demand", ('"b"', '"a+b"'), "program.goods", "joins names"),
     ("unit-demand", ('"b"', '"id"'), "people.id", "also a column"),
     ("unit-demand", ("[60, 50, 70]", "[60, 50]"), "program.supply", "2 numbers for 3 names"),
-    ("unit-demand", ("supply = [60, 50, 70]", ""), "program.goods", "not given once"),
+    ("unit-demand", ("supply = [60, 50, 70]", ""), "program.goods", "must be given in exactly one way"),
     ("unit-demand", ("burn_in = 20", "flag_share = 0.5"), "solution.flag_share", "'round'"),
     ("unit-demand", ("burn_in = 20", 'payments = "scaled"'), "solution.payments", "without an alpha"),
     ("unit-demand", ("burn_in = 20", 'mode = "best"'), "solution.mode", "audited"),
@@ -87,7 +87,7 @@ def test_the_offer_says_who_learns_what_and_what_is_charged(tmp_path: Path) -> N
     ("flow", ("u,v,60,1", "u,v,60"), "program.arcs", "3 cells"),
     ("flow", ("u,v,60,1", "u,v,60,much"), "program.arcs", "is no number"),
     ("flow", ("tail,head", "from,head"), "program.arcs", "does not begin with"),
-    ("flow", ("[data]", "[values]\nhighest = 1\n\n[data]"), "values", "is no table of a flow"),
+    ("flow", ("[data]", "[values]\nhighest = 1\n\n[data]"), "values", "does not belong to the family flow"),
     ("electricity", ("most = 2", "most = 5"), "program.most", "at most 4"),
     ("electricity", ("shortfall = 5", "hard = true"), "program.tau", "is not declared"),
     ("electricity", ("shortfall = 5", 'shortfall = 5\nhard = true\ntau = 3.0'), "program.shortfall", "soft and hard"),
@@ -174,7 +174,8 @@ def test_refusals_and_plans_are_in_the_files_units_and_names(tmp_path: Path) -> 
     scarce = ("epsilon = 20.0\ndelta = 1e-3\n\n[data]", "epsilon = 0.5\ndelta = 1e-3\n\n[data]")
     with pytest.raises(Refused, match=r"would reserve .* times as large with"):  # rows differ: told in shares
         campaign(tmp_path, scarce, of="knapsack").plan  # noqa: B018
-    with pytest.raises(InvalidInput, match=r"program\.least_weight: 9 of .* is above its largest_weight; at most"):
+    with pytest.raises(InvalidInput, match=(
+            r"program\.least_weight: 9 of .* is above the largest_weight of this resource; at most")):
         campaign(tmp_path, ("least_weight = [0.5, 0.1]", "least_weight = [9, 0.1]"), of="knapsack").plan  # noqa: B018
     with pytest.raises(Refused, match=r"row '[abc]' would reserve [\d,.e+]+ times its supply"):
         campaign(tmp_path, ("burn_in", 'mode = "tight"\nburn_in')).plan  # noqa: B018
@@ -203,8 +204,8 @@ def test_a_share_of_nothing_says_what_was_missed_and_prices_are_in_the_files_ord
     names = [row[0] for row in tables[0].rows]
     assert names == ["a", "b", "c"]
     shown = words(kind.result(plan, outcome))
-    assert "for a unit of the row" in shown
-    assert "holds in place of this one, but not together with it" in shown
+    assert "for one unit of the row" in shown
+    assert "holds in place of the first bound, but not together with it" in shown
     reported = [words(kind.explain(plan, outcome, *kind.record(it.file.config, plan, tmp_path, str(identity))))
                 for identity in range(1, 60)]
     nothing = [text for text in reported if ": nothing'" in text]
@@ -222,7 +223,7 @@ def test_refusals_name_the_files_modes(tmp_path: Path) -> None:
         campaign(tmp_path, ("burn_in = 20", 'mode = "audited"'), of="aggregative-game").plan  # noqa: B018
     assert "mode 'audited' needs a packing program" in str(bad.value)
     assert "mode 'average' takes any program" in str(bad.value)
-    with pytest.raises(InvalidInput, match=r"solution\.alpha: .* times 10 points"):
+    with pytest.raises(InvalidInput, match=r"solution\.alpha: .* multiplied by 10 points"):
         campaign(tmp_path, ("burn_in", 'mode = "truthful"\nalpha = 1e-8\nburn_in')).plan  # noqa: B018
 
 

@@ -44,5 +44,5 @@ def test_the_fewest_that_move_it() -> None:
 def test_the_plan_says_it() -> None:
     said = words(campaign_of("regression").plan.sections())
     assert "A person with 2 ids gains 0.54 USD more than with one" in said
-    assert "equal identities that can move predictions by their typical error" in said
+    assert "number of equal ids that can move predictions by their typical error" in said
     assert "payment of a second id with a copy of the record, on average" in said

@@ -131,7 +131,7 @@ def test_the_plan_speaks_in_the_unit_of_the_answer(tmp_path: Path) -> None:
     assert "largest gain from a lie" in words
     assert "cut off" not in words
     titles = [section.title for section in plan.sections()]
-    assert titles == ["Plan", "Precision to expect", "Cost of a lie", "Second identities and agreements", "Guarantees",
+    assert titles == ["Plan", "Expected precision", "Cost of a lie", "Second identities and agreements", "Guarantees",
                       "Households and other groups"]
 
 
@@ -154,13 +154,13 @@ def test_the_offer_counts_delta(tmp_path: Path) -> None:
     assert "right at most 73.1% of the time" in pure
     campaign = _campaign(tmp_path, delta=0.01, release="adassp")
     assert "except with probability 0.01" in _words(list(campaign.plan.offer()))
-    assert "somebody's record is published outright" in _words(list(campaign.plan.sections()))
+    assert "allows the release of a person's whole record" in _words(list(campaign.plan.sections()))
     fine = _campaign(tmp_path, delta=1e-6, release="adassp")
-    assert "published outright" not in _words(list(fine.plan.sections()))
+    assert "allows the release of a person's whole record" not in _words(list(fine.plan.sections()))
 
 
 def test_a_response_cannot_explain_itself(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"features\[1\]\.column: 'hours' is the response"):
+    with pytest.raises(InvalidInput, match=r"features\[1\]\.column: 'hours' is also the response"):
         _ = _campaign(tmp_path, feature="hours").plan
 
 

@@ -18,7 +18,7 @@ def written(folder: Path, bins: int) -> Path:
 
 
 def test_more_bins_than_whole_numbers_are_refused_at_once(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"columns\[1\]\.bins: makes 20,000 bins, and 101 whole numbers lie in"):
+    with pytest.raises(InvalidInput, match=r"columns\[1\]\.bins: makes 20,000 bins for 101 whole numbers in"):
         _ = Campaign.load(written(tmp_path, 20_000)).plan
 
 
@@ -28,7 +28,7 @@ def test_more_bins_than_whole_numbers_are_refused_at_once(tmp_path: Path) -> Non
 def test_a_range_without_a_whole_number_is_reported_first(tmp_path: Path, keys: str, place: str) -> None:
     text = kind("queries").template.replace("lower = 0\nupper = 100\nbins = 20\n", keys, 1)
     (tmp_path / "queries.toml").write_text(text, encoding="utf-8")
-    said = rf"columns\[1\]\.{place}: no whole number lies in \[0\.2, 0\.8\]"
+    said = rf"columns\[1\]\.{place}: there is no whole number in \[0\.2, 0\.8\]"
     with pytest.raises(InvalidInput, match=said) as refused:
         _ = Campaign.load(tmp_path / "queries.toml").plan
     assert "0 bins" not in str(refused.value)

@@ -92,8 +92,8 @@ def test_cut_answers_say_so_and_the_uncut_ones_are_in_the_table(method: str, tmp
     assert f"Noise moved answers out of [0, 1]: {below:,} answers were below 0 and are shown as 0" in said
     assert "Sums of shown answers are therefore too high" in said
     bar = sum_bar(it.plan.mechanism, 0.05) if method != "product" else None  # type: ignore[arg-type]
-    assert f"add up to {shown.sum():.4g} as they are shown, and to {Measured(uncut.sum(), bar)} uncut" in said
-    assert ("(the noise of that sum, with 95%)" in said) == (method != "product")
+    assert f"shown answers add up to {shown.sum():.4g}, and the uncut answers to {Measured(uncut.sum(), bar)}" in said
+    assert ("(the noise of this sum, with probability 95%)" in said) == (method != "product")
 
 
 @pytest.mark.parametrize("method", fast(1, ["marginal-fit", "mwem", "dual-query", "reweighted"]))

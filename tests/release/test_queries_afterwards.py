@@ -211,8 +211,8 @@ def test_a_bar_of_all_covers_all(tmp_path: Path) -> None:
         shown = words(campaign(tmp_path, method=name, name=name).file.kind.result(plan, outcome))
         assert ("Among many shares, some have larger errors" in shown) == (name == "gaussian")
         within = f"{math.ceil(1000 * held[name].together) / 10:.1f}%"  # rounded up
-        assert (f"Every answer is within {within} of its share of the 2,000 records as the run read "
-                f"them: this covers {held[name].together_covers}.") in shown
+        assert (f"Every answer is within {within} of the true share of the 2,000 records as the run read "
+                f"them. This bound covers {held[name].together_covers}.") in shown
     assert held["gaussian"].single
     assert held["gaussian"].together > 1.3 * held["gaussian"].each.max()
     assert "alone" in held["gaussian"].covers

@@ -99,7 +99,7 @@ def test_a_whole_life(method: str, tmp_path: Path) -> None:
         assert it.plan.loss.epsilon <= 2.0 * (1 + 1e-9)
         # Nobody has a share, and every id reads the same, in the table or not.
         shown = words(it.share("17", store=store))
-        assert "Nothing is handed to single people" in shown
+        assert "No shares for single people" in shown
         assert shown == words(it.share("no such id", store=store))
     assert shown == words(it.share(5, tmp_path / "out", record={"age": "30"}))
     verified = verify(tmp_path / "out")
@@ -286,7 +286,7 @@ WORKLOAD = ('form = "complete"\nwidth = 2', "{}")
     (('levels = ["none", "some", "full"]', 'levels = ["none", "none"]'), "columns[2].levels", "twice"),
     (('column = "job"', 'column = "age"'), "columns", "stands twice"),
     (("records = 2000", "records = 0"), "data.records", "greater than or equal to 1"),
-    (("records = 2000", 'records = 2000\nid = "job"'), "campaign", "is also a column"),
+    (("records = 2000", 'records = 2000\nid = "job"'), "campaign", "is also one of the columns"),
     (("width = 2", "width = 5"), "workload.width", "columns"),
     ((WORKLOAD[0], 'form = "random"'), "workload.count", "field required"),
     ((WORKLOAD[0], 'form = "randon"\ncount = 3'), "workload.form", "random"),
@@ -307,7 +307,7 @@ def test_bad_input_is_named(edit: tuple[str, str], field: str, says: str, tmp_pa
 
 @pytest.mark.parametrize(("method", "says"), [
     ('name = "gausian"', "gaussian"),
-    ('name = "laplace"', "privacy.delta: 1e-06 is spent for nothing"),
+    ('name = "laplace"', "privacy.delta: is 1e-06, but the method 'laplace' needs no delta"),
     ('name = "dual-query"\neta = 1.0\nrounds = 9\nsamples = 9', "method.rounds: all three of eta, rounds and sampl"),
     ('name = "dual-query"\nrounds = 1\nsamples = 9', "a single round reads no data"),
     ('name = "dual-query"\neta = 500.0', "below one round"),
@@ -317,7 +317,7 @@ def test_bad_input_is_named(edit: tuple[str, str], field: str, says: str, tmp_pa
     ('name = "mwem"\nrounds = 0', "method.rounds: input should be greater than or equal to 1"),
     ('name = "mwem"\nround = 3', "method.round: is not a known key; did you mean 'rounds'?"),
     ('name = "marginal-fit"\ntables = 99', "method.tables: 99 are more than the 10 candidates"),
-    ('name = "gaussian"\n[rows]\ncount = 5', "rows.count: the method 'gaussian' gives answers alone"),
+    ('name = "gaussian"\n[rows]\ncount = 5', "rows.count: is above 0, but the method 'gaussian' makes no rows"),
 ], ids=lambda value: value)
 def test_bad_methods_are_named(method: str, says: str, tmp_path: Path) -> None:
     assert says in str(refused(tmp_path, more=f"[method]\n{method}\n"))
@@ -325,7 +325,7 @@ def test_bad_methods_are_named(method: str, says: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", ["gaussian", "product", "reweighted", "marginal-fit"])
 def test_gaussian_noise_needs_a_delta(method: str, tmp_path: Path) -> None:
-    says = rf"^privacy.delta: is 0, and the method '{method}' adds .*\[privacy\] delta = 5e-07"
+    says = rf"^privacy.delta: is 0, but the method '{method}' adds .*\[privacy\] delta = 5e-07"
     with pytest.raises(Refused, match=says):
         campaign(tmp_path, ("delta = 1e-6", "delta = 0.0"), method=method).plan  # noqa: B018
 
@@ -389,7 +389,7 @@ def test_the_offer_says_that_nothing_is_asked(tmp_path: Path) -> None:
     offer = words(it.offer())
     assert "You report nothing" in offer
     assert f"e^2 = {math.exp(2):.3g}" in offer
-    assert "it checks your share too" not in offer
+    assert "the command also checks your share" not in offer
     promised = (math.exp(2) + 1e-6) / (1 + math.exp(2))
     right = right_at_most(it.plan.mechanism, it.plan.guarantees.of(Privacy), Audience.PUBLIC)
     assert 0.5 < right < promised - 0.2
@@ -438,7 +438,7 @@ def test_the_whole_life_by_the_command_line(tmp_path: Path, capsys: pytest.Captu
     assert "household survey" in start.read_text()
     assert Campaign.load(start).plan.to_dict()["queries"] == 5000
     path = campaign(tmp_path, method="gaussian").file.path
-    assert "Errors to expect" in confide("plan", path)
+    assert "Expected errors" in confide("plan", path)
     json.loads(confide("plan", path, "--json"), parse_constant=pytest.fail)
     assert "nothing is asked" not in confide("offer", path)
     checked = confide("check", path)
@@ -446,12 +446,12 @@ def test_the_whole_life_by_the_command_line(tmp_path: Path, capsys: pytest.Captu
     assert "invited" not in checked
     ran = confide("run", path)
     assert "answers.csv" in ran
-    assert "not smoker" not in ran.partition("Shares are of the records")[0]  # a complete workload is positive
+    assert "not smoker" not in ran.partition("Shares refer to the records")[0]  # a complete workload is positive
     public = tmp_path / "out" / "smoking"
     found = list(csv.reader(io.StringIO((public / "answers.csv").read_text())))
     assert found[0] == ["query", "answer", "uncut", "plus_minus"]
     assert found[1][0] == "age in [0, 25) and job = none"
-    assert "Nothing is handed to single people" in confide("share", path, "--id", "7")
+    assert "No shares for single people" in confide("share", path, "--id", "7")
     assert "whole" in confide("verify", public)
     ledger = confide("ledger")
     assert "everybody in" in ledger

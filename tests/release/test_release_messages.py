@@ -221,7 +221,7 @@ def test_rows_say_which_methods_have_their_own() -> None:
     """The number of rows is no number of records where a release consists of records."""
     table = kind("queries").config.model_fields["rows"].annotation
     assert table is not None
-    assert "dual-query and reweighted publish the records that they have" in table.model_fields["count"].description
+    assert "dual-query and reweighted publish all of their records" in table.model_fields["count"].description
 
 
 def test_a_cell_that_is_no_bit_is_not_called_missing() -> None:

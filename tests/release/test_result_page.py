@@ -41,7 +41,7 @@ def test_the_finding_is_first_and_lists_are_folded(tmp_path: Path, method: str) 
     assert [part.title for part in folded] == [f"All {len(it.plan.workload):,} answers",
                                                "Promises and their audiences"]
     assert len(folded[0].tables[0].rows) == len(it.plan.workload)
-    assert open_[-1].title == "What this page does not tell"
+    assert open_[-1].title == "Limits of conclusions from this page"
     assert "whether a given person's record says 'smoker' or 'not smoker'" in open_[-1].paragraphs[0]
 
 
@@ -54,7 +54,7 @@ def test_tables_of_columns_are_what_released_answers_add_up_to(tmp_path: Path, m
         row = more_answers(it.plan.schema, method, it.plan.mechanism, outcome.billboard, [query]).to_pylist()[0]
         return row["answer"], row["plus_minus"]
 
-    (single,) = tables(found, "Each column by itself")
+    (single,) = tables(found, "Single columns")
     assert [row[:2] for row in single.rows] == [
         *(("age", name) for name in ("[0, 25)", "[25, 50)", "[50, 75)", "[75, 100]")),
         *(("job", name) for name in ("none", "some", "full")), ("smoker", "yes"), ("smoker", "no"), ("owner", "yes"),
@@ -63,7 +63,7 @@ def test_tables_of_columns_are_what_released_answers_add_up_to(tmp_path: Path, m
         cell = single.rows[place][2]
         assert isinstance(cell, Measured)
         assert (cell, cell.error) == pytest.approx(reported(query))
-    crossed = tables(found, "Two columns together")
+    crossed = tables(found, "Pairs of columns")
     assert [table.columns[0] for table in crossed] == ["age", "age", "age", "job", "job", "smoker"]
     assert crossed[0].columns == ("age", "job: none", "job: some", "job: full")
     cell = crossed[0].rows[2][3]
@@ -75,31 +75,31 @@ def test_tables_of_columns_are_what_released_answers_add_up_to(tmp_path: Path, m
 def test_parities_of_one_attribute_give_its_frequency(tmp_path: Path) -> None:
     it = campaign(tmp_path, (COMPLETE, 'form = "parities"\nwidth = 2'), method="gaussian")
     outcome, found = shown(it)
-    (single,) = tables(found, "Each column by itself")
+    (single,) = tables(found, "Single columns")
     words = it.plan.workload.words(it.plan.schema)
     even = float(outcome.billboard.answers(it.plan.workload)[words.index("an even number of: smoker")])
     assert [row[2] for row in single.rows if row[1] in ("yes", "no")][:2] == pytest.approx([1 - even, even])
-    assert not tables(found, "Two columns together")
+    assert not tables(found, "Pairs of columns")
 
 
 def test_queries_that_add_up_to_no_column_have_the_largest_answer_as_their_finding(tmp_path: Path) -> None:
     it = campaign(tmp_path, (COMPLETE, 'form = "listed"\nqueries = [["job = none", "smoker"], ["owner", "smoker"]]'),
                   method="laplace")
     _, found = shown(it)
-    assert not tables(found, "Each column by itself")
-    assert "The largest of 2 answers" in found[0].paragraphs[0]
+    assert not tables(found, "Single columns")
+    assert "Of 2 answers, " in found[0].paragraphs[0]
 
 
 def test_a_bound_that_says_nothing_has_no_figure(tmp_path: Path) -> None:
     it = campaign(tmp_path, ("epsilon = 2.0\ndelta = 1e-6", "epsilon = 0.06\ndelta = 0"), method="laplace")
     _, found = shown(it)
-    (exact,) = [part for part in found if part.title == "How exact it is"]
-    assert exact.paragraphs[0].startswith("At these sizes the bound of the error of all answers at once is larger ")
+    (exact,) = [part for part in found if part.title == "Accuracy of the answers"]
+    assert exact.paragraphs[0].startswith("At these sizes the bound on the error of all answers at once is larger ")
     assert exact.paragraphs[0].endswith("so it says nothing.")
 
 
 def test_shares_of_a_table_are_numbers_for_programs(tmp_path: Path) -> None:
     _, found = shown(campaign(tmp_path, method="gaussian"))
-    (single,) = tables(found, "Each column by itself")
+    (single,) = tables(found, "Single columns")
     assert all(isinstance(row[2], float) for row in single.to_dict()["rows"])
     assert np.isclose(sum(row[2] for row in single.rows[:4] if isinstance(row[2], float)), 1.0, atol=0.2)

@@ -72,7 +72,7 @@ def test_what_is_published_has_nothing_of_the_operators(tmp_path: Path) -> None:
                      "manifest.json", "pictures.json", "report.html"}
     assert len(list((tmp_path / "pack" / "columns").iterdir())) == 3  # seeds, order, joined
     report = (tmp_path / "pack" / "report.html").read_text()
-    assert "neither is published" in report  # the graph and the log of examinations
+    assert "which are not published" in report  # the graph and the log of examinations
     assert "You may be asked to let yourself be examined" in report  # the offer
 
 
@@ -125,7 +125,7 @@ def test_a_sum_of_many_searches_is_stated_with_its_delta(tmp_path: Path) -> None
     assert min(plan.sums.values()) == pytest.approx(plan.loss.epsilon)
     reported = plan.to_dict()
     assert reported["multiplier"] == pytest.approx(math.exp(2.6))
-    assert "thresholds and selections concentrated apart" in words(plan.sections())
+    assert "separate concentrated composition of thresholds and selections" in words(plan.sections())
 
 
 def test_the_page_shows_the_corrected_multiplier_beside_the_printed_one(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_file_of_answers_in_which_nobody_is_known_stops(tmp_path: Path) -> Non
     (tmp_path / "answers.csv").write_text("id,targeted\n" + "".join(f"A{each},1\n" for each in range(16)))
     assert "16 of 16 rows cannot be used" in str(harm(it, it.check()))
     with Store() as store:
-        with pytest.raises(InvalidInput, match=r"16 of 16 rows cannot be used .* the id is nobody's: 16 rows"):
+        with pytest.raises(InvalidInput, match=r"16 of 16 rows cannot be used .* nobody has this id: 16 rows"):
             it.settle(tmp_path / "pack", store=store)
         assert not store.data_sets()
 
@@ -212,8 +212,8 @@ def test_answers_of_no_use_are_missing_ones(tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text("id,targeted\n0,true\n1,maybe\n99,true\n,true\n2,\nx,0\n3,0\n3,false\n")
     found = it.check()
     assert dict(found.rejected) == {
-        "row 2": "the answer is none of true, false, yes, no, 1 and 0", "row 3": "the id is nobody's",
-        "row 4": "has no id", "row 6": "the id is nobody's"}
+        "row 2": "the answer must be true, false, yes, no, 1 or 0", "row 3": "nobody has this id",
+        "row 4": "has no id", "row 6": "nobody has this id"}
     assert (found.slots, found.rows, found.usable, found.held) == (16, 8, 2, True)
     assert all(part.private for part in check_sections(found))
     assert it.collect().data.read().oracle.known == {0: True, 3: False}
@@ -225,7 +225,8 @@ def test_two_answers_for_the_same_person(lines: str, tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text("id,targeted\n" + lines)
     (page,) = it.check().own
     assert page.private
-    assert next(block for block in page.blocks if "a run refuses it" in getattr(block, "columns", ())).rows == (
+    assert next(block for block in page.blocks
+                if "reason why a run refuses the answer" in getattr(block, "columns", ())).rows == (
         ("3", "two different answers"),)
     with pytest.raises(InvalidInput, match="statuses do not change"):
         it.settle(tmp_path / "pack")
@@ -238,7 +239,7 @@ def test_usual_spellings_of_answers(tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text("id,targeted\n" + "".join(
         f"{each},{text}\n" for each, text in (spelled | wrong).items()))
     found = it.check()
-    assert found.rejected == {f"row {row}": "the answer is none of true, false, yes, no, 1 and 0"
+    assert found.rejected == {f"row {row}": "the answer must be true, false, yes, no, 1 or 0"
                               for row in range(10, 15)}
     known = it.collect().data.read().oracle.known
     assert known == {0: True, 1: True, 2: False, 3: True, 4: False, 5: True, 6: False, 7: True, 8: True}
@@ -249,11 +250,12 @@ def test_a_check_tells_which_answers_contradict_what_was_used(tmp_path: Path) ->
     with Store() as store, pytest.raises(Refused):
         it.settle(tmp_path / "pack", store=store)
     write_answers(tmp_path, {**ANSWERS, 1: False, 4: True})
-    rows = next(block for block in it.check().own[0].blocks if "a run refuses it" in getattr(block, "columns", ())).rows
-    assert rows == (("1", "another answer than the search has used: member"),
-                    ("4", "another answer than the search has used: no member"))
+    rows = next(block for block in it.check().own[0].blocks
+                if "reason why a run refuses the answer" in getattr(block, "columns", ())).rows
+    assert rows == (("1", "another answer than the search used: member"),
+                    ("4", "another answer than the search used: no member"))
     write_answers(tmp_path, ANSWERS)
-    assert "a run refuses it" not in words(check_sections(it.check()))
+    assert "reason why a run refuses the answer" not in words(check_sections(it.check()))
 
 
 def test_a_seed_that_is_no_member(tmp_path: Path) -> None:
@@ -295,10 +297,10 @@ def test_nothing_is_charged_where_a_table_is_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("edit", "says"), [
     (("people = 16", "people = 0"), "graph.people: "),
     (("seeds = [0]", "seeds = []"), "search.seeds: "),
-    (("seeds = [0]", "seeds = [16]"), "search.seeds: somebody is none of the people"),
-    (("seeds = [0]", 'seeds = ["0"]'), "search.seeds: somebody is none of the people"),
-    (("seeds = [0]", 'seeds = [0, "a"]'), "search.seeds: some are whole numbers and some are text"),
-    (("seeds = [0]", "seeds = [0, 0]"), "search.seeds: somebody stands twice"),
+    (("seeds = [0]", "seeds = [16]"), "search.seeds: has a person who is not one of the people"),
+    (("seeds = [0]", 'seeds = ["0"]'), "search.seeds: has a person who is not one of the people"),
+    (("seeds = [0]", 'seeds = [0, "a"]'), "search.seeds: has whole numbers and texts"),
+    (("seeds = [0]", "seeds = [0, 0]"), "search.seeds: has one person twice"),
     (("components = 3", "components = 1"), "search.components: "),
     (("components = 3", "component = 3"), "search.component: is not a known key; did you mean 'components'?"),
     (("stopping_target = 3\n", ""), "search.stopping_target: "),
@@ -309,7 +311,7 @@ def test_nothing_is_charged_where_a_table_is_missing(tmp_path: Path) -> None:
     (('stop = "private"', 'stop = "private"\nnoise = "gauss"'), "search.noise: "),
     (('stop = "private"', 'statistic = "contacts"'), "search.statistic: contacts carry no signal"),
     (('stop = "private"', 'statistic = "triangles"'), "search.statistic: triangles carry no signal"),
-    (('stop = "private"', 'length = 3'), "search.length: is no key of 'common-neighbours'"),
+    (('stop = "private"', 'length = 3'), "search.length: does not belong to 'common-neighbours'"),
     (("degree_bound = 5\n", ""), "privacy.degree_bound: is missing"),
     (("epsilon = 1.0", "epsilon = 0.0"), "privacy.epsilon: "),
     (("epsilon = 1.0", "epsilon = 1.0\ndelta = 1.0"), "privacy.delta: "),
@@ -323,10 +325,10 @@ def test_bad_input_is_named(edit: tuple[str, str], says: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("ids", "says"), [
-    ("id\n0\n1\n", "graph.people: is 16; the list of ids has 2"),
+    ("id\n0\n1\n", "graph.people: is 16; must be 2, the number of ids in the list"),
     ("id\n" + "a\n" * 16, "graph.vertices: an id is no whole number"),
     ("id\n" + "1\n" * 16, "graph.vertices: an id stands twice"),
-    ("id\n" + "".join(f"{each}\n" for each in range(1, 17)), "search.seeds: somebody is not on the list"),
+    ("id\n" + "".join(f"{each}\n" for each in range(1, 17)), "search.seeds: has a person who is not on the list"),
     ("name\n" + "1\n" * 16, "graph.vertices: id: "),
 ])
 def test_a_list_of_ids_that_is_of_no_use(ids: str, says: str, tmp_path: Path) -> None:
@@ -367,12 +369,12 @@ def test_a_study_draws_all_three_searches_and_is_marked(tmp_path: Path) -> None:
         "people", "without", *3 * ["private,"], "random"]
     shown = words(parts)
     assert f"found {len(outcome.billboard.order)} members" in shown  # type: ignore[attr-defined]
-    assert "the source would print" in shown
+    assert "the source would state" in shown
     last = parts[0].blocks[0].rows[-1]  # type: ignore[union-attr]
     assert last[0] == 8
     assert last[1] == 5  # without noise: the seed's component, then vertex 5, the eighth examination
     write_answers(tmp_path, FEW)
-    with pytest.raises(InvalidInput, match=r"^oracle\.source: does not answer for everybody"):
+    with pytest.raises(InvalidInput, match=r"^oracle\.source: does not have an answer for everybody"):
         it.study(4)
 
 

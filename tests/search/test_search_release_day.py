@@ -103,7 +103,7 @@ def test_a_list_is_kept_until_its_day(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(type(it.file.kind), "play", watched)
     with Store() as store:
         for _ in range(2):
-            with pytest.raises(Refused, match=r"published on 2031-03-01 or later.*nothing is drawn anew"):
+            with pytest.raises(Refused, match=r"published on 2031-03-01 or later.*nothing more is charged or drawn"):
                 it.settle(tmp_path / "pack", store=store)
             assert not (tmp_path / "pack").exists()
             assert (tmp_path / "search_journal").exists()
@@ -120,7 +120,7 @@ def test_pages_say_what_the_day_tells(tmp_path: Path) -> None:
     day = ('source = "answers.csv"\n', 'source = "answers.csv"\n\n[release]\npublish_on = 2031-03-01\n')
     free, fixed = campaign(tmp_path / "free"), campaign(tmp_path / "fixed", day)
     assert "The file fixes no day" in words(free.plan.sections())
-    assert "learns how long the search took" in words(free.plan.sections())
+    assert "learns the duration of the search" in words(free.plan.sections())
     assert "The custodian fixed no day" in words(free.plan.offer())
     assert "first run on 2031-03-01 or later" in words(fixed.plan.sections())
     assert "The list appears on 2031-03-01" in words(fixed.plan.offer())

@@ -154,7 +154,8 @@ def test_the_graph_of_the_first_attempt_is_the_only_one(tmp_path: Path) -> None:
             it.settle(tmp_path / "pack", store=store)
         for edges in ([edge for edge in EDGES if 3 not in edge], [*EDGES, (7, 8)]):
             campaign(tmp_path, edges=edges)
-            with pytest.raises(InvalidInput, match=r"^graph\.source: is not that of the first.* the debit stays"):
+            with pytest.raises(
+                    InvalidInput, match=r"^graph\.source: has other contacts than the first.* the charge stays"):
                 it.settle(tmp_path / "pack", store=store)
         assert journals(tmp_path)
         campaign(tmp_path, edges=[(b, a) for a, b in reversed(EDGES)] + EDGES[:3])
@@ -167,12 +168,12 @@ def test_a_graph_that_is_not_admissible_ends_the_campaign(tmp_path: Path) -> Non
     crowded = [*EDGES, (0, 9), (0, 8), (0, 7)]
     it = campaign(tmp_path, edges=crowded)
     with Store() as store:
-        with pytest.raises(DegreeBoundViolated, match="the debit stays and this campaign is over"):
+        with pytest.raises(DegreeBoundViolated, match="the charge stays and this campaign is over"):
             it.settle(tmp_path / "pack", store=store)
         assert len(store.ledger()[0].debits) == 1
         campaign(tmp_path)
         for _ in range(2):
-            with pytest.raises(InvalidInput, match=r"^graph\.source: is not that of the first"):
+            with pytest.raises(InvalidInput, match=r"^graph\.source: has other contacts than the first"):
                 it.settle(tmp_path / "pack", store=store)
             for path in (tmp_path / "search_journal").rglob("graph.json"):
                 path.unlink()
@@ -192,7 +193,7 @@ def test_what_is_taken_out_of_the_journals_folder_changes_nothing(tmp_path: Path
         (kept,) = (tmp_path / "search_journal").iterdir()
         (kept / "graph.json").unlink()
         campaign(tmp_path, edges=[edge for edge in EDGES if 3 not in edge], answers=known)
-        with pytest.raises(InvalidInput, match=r"^graph\.source: is not that of the first.* the debit stays"):
+        with pytest.raises(InvalidInput, match=r"^graph\.source: has other contacts than the first.* the charge stays"):
             it.settle(tmp_path / "pack", store=store)
         (kept / "graph.json").unlink()
         (kept / "answers.json").unlink()
@@ -277,7 +278,7 @@ def test_the_command_line_from_start_to_end(tmp_path: Path, capsys: pytest.Captu
     assert "Value of the paid searches" in confide("plan", path)
     json.loads(confide("plan", path, "--json"), parse_constant=pytest.fail)
     assert "You may be asked to let yourself be examined" in confide("offer", path)
-    assert "people without one" in confide("check", path)
+    assert "people without an answer" in confide("check", path)
     json.loads(confide("check", path, "--json"), parse_constant=pytest.fail)
     assert "to_examine.csv" in confide("run", path, code=3)
     write_answers(tmp_path, ANSWERS)

@@ -50,7 +50,7 @@ class Earlier:
     def __str__(self) -> str:
         """A clause for a message that says how the earlier campaign resembles the file."""
         if self.how == "folder":
-            return f"which was settled{' from it' * self.same_file} into {_shown(self.folder)}"
+            return f"which was settled{' from this file' * self.same_file} into {_shown(self.folder)}"
         both = {"title": "of the same title", "name": "from a file of the same name"}[self.how]
         return f"which was charged to the same data set, {both}"
 
@@ -71,8 +71,8 @@ def another_campaign(file: CampaignFile, plan: CampaignPlan, store: Store | None
     found = earlier_campaign(file, store, *folders)
     if found is None:
         return ""
-    return (f"this file differs from campaign {found.known.number}, {found}; running it is another campaign and "
-            f"charges {cost_of(file, plan)} anew")
+    return (f"this file differs from campaign {found.known.number}, {found}; a run of this file is another campaign, "
+            f"and charges a further {cost_of(file, plan)}")
 
 
 def check_meant(file: CampaignFile, plan: CampaignPlan, store: Store, *folders: Path) -> None:
@@ -85,8 +85,8 @@ def check_meant(file: CampaignFile, plan: CampaignPlan, store: Store, *folders: 
     found = another_campaign(file, plan, store, *folders)
     if found:
         store.check_charge(charge_of(file, plan))
-        raise Refused(found, "if that is meant, say --another-campaign; if not, put back the file that was settled, "
-                      "campaign.toml in its pack")
+        raise Refused(found, "if you want another campaign, use --another-campaign; if not, restore the settled file, "
+                             "which is campaign.toml in its pack")
 
 
 def earlier_campaign(file: CampaignFile, store: Store | None, *folders: Path) -> Earlier | None:

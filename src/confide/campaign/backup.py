@@ -116,8 +116,8 @@ def backup(path: str | os.PathLike[str], *, store: Store) -> Path:
                 raise InvalidInput("out", f"{target} cannot be written: {cause(error)}") from None
             ours, there = os.fstat(descriptor), os.lstat(target)
             if (ours.st_dev, ours.st_ino) != (there.st_dev, there.st_ino):
-                raise InvalidInput("out", f"somebody else has put another file at {target}",
-                                   "choose a folder of your own")
+                raise InvalidInput("out", f"somebody else wrote another file at {target}",
+                                   "choose a folder that only you can write to")
     sync(target.parent)
     return target
 
@@ -148,13 +148,13 @@ def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: 
         raise InvalidInput("archive", f"{source} is no file", "name a file that `confide backup` wrote")
     check_private("archive", source)
     if folder.exists() and any(folder.iterdir()):
-        raise InvalidInput("home", f"{folder} is not empty", "restore into a new folder: two ledgers do not mix")
+        raise InvalidInput("home", f"{folder} is not empty", "restore into a new folder: two ledgers cannot be merged")
     make_folder(folder.parent)
     with TemporaryDirectory(dir=folder.parent, prefix=".restoring-") as place:
         said = _extracted(source, Path(place))
         if (said["database"] == "sqlite") is not (url is None):
             raise Refused(f"the copy is of {said['database']}",
-                          "give --store for a copy of PostgreSQL, and for no other")
+                          "give --store for a copy of PostgreSQL, and for no other copy")
         found = Path(place) / "home"
         make_folder(found, private=True)
         os.chmod(found, 0o700)
@@ -205,7 +205,8 @@ def confirm(store: Store, campaign: int) -> Stored:
     """
     found = next((each for each in held(store) if each.number == campaign), None)
     if found is None:
-        raise InvalidInput("confirm", f"no campaign {campaign} is held", "`confide restored` lists those that are")
+        raise InvalidInput("confirm", f"there is no restored campaign {campaign} that waits for a confirmation",
+                           "`confide restored` lists the campaigns that wait")
     store.home.confirm(found.content)
     return found
 
@@ -269,7 +270,7 @@ def _extracted(source: Path, place: Path) -> dict[str, str]:
                 # A sparse one gives out more than the archive has.
                 if (not member.isfile() or member.issparse() or not parts or member.name.startswith("/")
                         or ".." in parts or member.size > largest):
-                    raise InvalidInput("archive", f"{source} has files that no backup has")
+                    raise InvalidInput("archive", f"{source} has other files than a backup")
                 file = archive.extractfile(member)
                 if file is None:
                     continue
@@ -280,7 +281,7 @@ def _extracted(source: Path, place: Path) -> dict[str, str]:
                 make_folder(target.parent, private=True)
                 found[member.name] = _copied(file, target)
         if not isinstance(said, dict) or said["format"] != _FORMAT or said["files"] != found or _DUMP not in found:
-            raise InvalidInput("archive", f"{source} was altered, or is no backup of this format")
+            raise InvalidInput("archive", f"{source} was altered, or is not a backup in this format")
         return {"day": str(said["day"]), "database": str(said["database"])}
     except InvalidInput:
         raise
@@ -335,7 +336,7 @@ def _run(program: str, url: URL, options: list[str], *more: str) -> None:
         raise StoreFailed(url.render_as_string(hide_password=True), f"{program} has failed")
 
 
-ASKED_BEFORE = "was asked for before the copy was taken from which this installation was restored: ask again"
+ASKED_BEFORE = "was requested before this installation was restored from a copy: request it again"
 """The reason that a restored installation notes for every job that was unfinished in the copy and so counts as failed.
 """
 

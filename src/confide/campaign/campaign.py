@@ -331,7 +331,7 @@ class Campaign:
     def _local(self) -> LocalKind:
         if not isinstance(self.file.kind, LocalKind):
             raise Refused(f"records of the kind {self.file.kind.name!r} are handed in as they are",
-                          "nothing is drawn on the participants' side")
+                          "the participants' devices draw nothing")
         return self.file.kind
 
     def hand_in(self, identity: str | int, values: Mapping[str, str], *, store: Store | None = None) -> None:

@@ -77,10 +77,10 @@ def check_budget(file: CampaignFile, plan: CampaignPlan | PublicOutcome) -> None
             spent = f"delta {float(cost.delta):.3g}"
             enough = printed(float(cost.delta), digits=3)
             raise BudgetExceeded(account, spent, f"no delta, since budget.{key} is 0",
-                                 f"add {key} = {enough} or more to [budget], or spend no delta")
+                                 f"add {key} = {enough} or more to [budget], or choose a plan without a delta")
         if not fresh.admits(cost):  # what was spent of it, the ledger knows, and is not asked
             raise BudgetExceeded(account, fresh.asked(cost), fresh.allowed,
-                                 "the budget itself is too small for this campaign, which has to ask for less",
+                                 "the whole budget is too small for this campaign: plan a smaller loss",
                                  whole="[budget] of the campaign file")
 
 
@@ -102,7 +102,7 @@ def ledger_says(
         store: the store of the ledger; None where there is no store yet, so that nothing was charged.
     """
     if store is None:
-        return "admits", "The ledger admits the campaign: nothing was charged so far."
+        return "admits", "The ledger admits the campaign: the ledger has charged nothing so far."
     known = store.find(file)
     charged = known is not None and store.is_charged(known.number)
     if known is not None and known.state is State.CANCELLED:
@@ -117,10 +117,11 @@ def ledger_says(
         return "refuses", f"The ledger refuses the campaign: {error}."
     names = store.data_sets()
     if file.budget.data_set not in names:
-        known_names = f": known {'is' if len(names) == 1 else 'are'} {', '.join(map(repr, names))}. "
-        return "admits", (f"The ledger admits the campaign. {file.budget.data_set!r} is new to it"
-                          + (f"{known_names}The same people under another name have another budget." if names else "."))
-    return "admits", "The ledger admits the campaign as it stands now."
+        known_names = f": the ledger knows {', '.join(map(repr, names))}. "
+        return "admits", (f"The ledger admits the campaign. {file.budget.data_set!r} is new to the ledger"
+                          + (f"{known_names}Under another name, the same people have another "
+                             "budget." if names else "."))
+    return "admits", "The ledger admits the campaign in its present state."
 
 
 def _limit(epsilon: float, delta: float) -> PureDP | ApproxDP:

@@ -76,9 +76,9 @@ def too_many_empty(slots: int, usable: int, tolerated: int | None) -> str:
     """
     if tolerated is None or slots - usable <= tolerated:
         return ""
-    return (f"{slots - usable:,} slots are empty, and the promises of truth and accuracy allow for {tolerated:,}: they "
-            "do not hold for this run. Privacy does. Invite only people who have agreed to take part, or tolerate more "
-            "in a new plan.")
+    return (f"{slots - usable:,} slots are empty, but the promises of truth and accuracy allow for {tolerated:,}. So "
+            "these promises do not hold for this run. The promise of privacy holds. Invite only people who have agreed "
+            "to take part, or allow for more empty slots in a new plan.")
 
 
 def check_sections(found: Check) -> list[Section]:
@@ -90,20 +90,21 @@ def check_sections(found: Check) -> list[Section]:
             Table(columns=("reason", "rows"), rows=tuple(reasons(found).items())),
             *([Text(tuple(cells))] if (cells := cell_texts(found)) else []),
             Table(columns=("id", "reason"), rows=first,
-                  note=f"The first {len(first)} of {len(found.rejected)}; --write lists them all."),
+                  note=f"The table shows the first {len(first)} of {len(found.rejected)} rejected rows; --write lists "
+                       "all."),
         )))
     return parts
 
 
 def _records(found: Check) -> list[Section]:
-    slots, empty = ("records (fixed and public)", "records that are missing or unusable (each counts as the null one)"
-                    ) if found.held else ("invited slots", "slots without a usable record (they count as empty)")
+    slots, empty = ("records (fixed and public)", "missing or unusable records (each counts as the null record)"
+                    ) if found.held else ("invited slots", "slots without a usable record (each counts as empty)")
     asked = found.slots if found.asked is None else found.asked
     if found.asked is not None:
-        empty = "asked, without a usable record (they count as empty)"
+        empty = "people asked, without a usable record (each counts as empty)"
     counts = Table(columns=("records", "number"), rows=(
         (slots, found.slots),
-        *([] if found.asked is None else [("asked for a record, by their contracts", asked)]),
+        *([] if found.asked is None else [("people asked for a record, by their contracts", asked)]),
         ("rows read", found.rows),
         ("usable records", found.usable),
         ("rejected rows", len(found.rejected)),
@@ -112,15 +113,16 @@ def _records(found: Check) -> list[Section]:
                                                found.tolerated)]),
     ))
     absent = too_many_empty(found.slots, found.usable, found.tolerated)
-    better = ("A record may be corrected in the table before the run." if found.held else
+    better = ("You may correct a record in the table before the run." if found.held else
               "A rejected participant may hand in a better record.")
     return [Section(title="The records (private: for the operator alone)", private=True, blocks=(counts, Text((
         "Nothing was charged. These numbers follow from private records: keep them to yourself.",
-        f"{better} Do not change the campaign file because of this check: its promises do not cover bounds and levels "
-        "that follow from records.",
+        f"{better} Do not change the campaign file because of this check: the promises of the campaign do not cover "
+        "bounds and levels that follow from records.",
         *([absent] if absent else []),
         *([f"{found.slots - found.usable:,} of {found.slots:,} records would count as {found.missing_as} in every "
-           "answer. Error bars are for the table with these replacements, and do not cover the change."]
+           "answer. Error bars are for the table with these replacements, and do not cover the effect of the "
+           "replacements."]
           if found.missing_as and found.slots > found.usable else ()),
     ))))]
 
@@ -200,9 +202,10 @@ def accepted(file: CampaignFile, home: Home | None = None) -> float:
     sources = [[key, normpath(where)] for key, where in file.kind.files(file.config)]
     first = there.look(digest(canonical([file.budget.data_set, sources])), share)
     if share > first:
-        raise InvalidInput("data.accept_unusable", f"{share:g} was declared after these records were first looked at, "
-                           f"when it was {first:g}", "the campaign file is published and must not follow from records: "
-                           f"restore {first:g} or less, and continue with --accept-unusable")
+        raise InvalidInput("data.accept_unusable", f"is {share:g}, but was {first:g} at the first look at these "
+                                                   "records",
+                           f"choose {first:g} or less, and continue with --accept-unusable: the campaign file is "
+                           "published, and must not depend on records")
     return share
 
 
@@ -250,7 +253,7 @@ def harm(campaign: Planned, found: Check, home: Home | None = None) -> InvalidIn
 
 
 def _of(part: int, whole: int, accepted: float) -> str:
-    return f"({100 * part / whole:.3g} %, and up to {100 * accepted:.3g} % is accepted)"
+    return f"({100 * part / whole:.3g} %; at most {100 * accepted:.3g} % are accepted)"
 
 
 def _why(found: Check) -> list[str]:

@@ -120,7 +120,7 @@ def draw_up(
                           *(kind.identity(file.config, each) for each in without)])
     for each in again:
         if gone.pop(kind.identity(file.config, each), gone) is gone:
-            raise InvalidInput("with", f"{each!r} was not left out", "it takes part already")
+            raise InvalidInput("with", f"{each!r} was not left out", "this participant already takes part")
     drawn = kind.draw_up(file.config, campaign.plan, file.folder if reports is None else reports, tuple(gone), progress)
     number = 1 if before is None else before.number + 1
     found = Round(number=number, final=False, without=tuple(gone), drawn=drawn, path=path)
@@ -191,15 +191,16 @@ def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = Fals
     kind, home = _kind(file), Home.default() if home is None else home
     path = _path(kind, file)
     if not path.exists():
-        raise Refused(f"no contracts were drawn up: {path} does not exist", f"do `confide contracts {file.path}`")
+        raise Refused(f"no contracts were drawn up: {path} does not exist", f"run `confide contracts {file.path}`")
     data = read_bytes("contracts", path, _LARGEST)
     with reading("contracts", path):
         said = parse_json(data)
         if said["content"] != file.digest:
-            raise InvalidInput("content", "was drawn up for another campaign file",
-                               "put the file back as it was; or, for another campaign, name another [contracts] file")
+            raise InvalidInput("content", "belongs to another campaign file",
+                               "restore the campaign file; or, for another campaign, name another [contracts] file")
         if signed_by(said) != home.fingerprint:
-            raise InvalidInput("signature", "is not this installation's", "the file was altered, or made elsewhere")
+            raise InvalidInput("signature", "does not belong to this installation",
+                               "the file was altered, or another installation wrote it")
         found = Round(number=int(said["round"]), final=said["final"] is True, without=tuple(said["without"]),
                       drawn=said["drawn"], path=path)
     known = home.final_round(file.digest)
@@ -207,7 +208,7 @@ def round_of(file: CampaignFile, home: Home | None = None, *, final: bool = Fals
         raise InvalidInput("contracts", f"{path} is not the final round of this installation")
     if final and not found.final:
         raise Refused("the contracts are not final",
-                      f"once all have agreed, do `confide contracts {file.path} --final`")
+                      f"when all participants have agreed, run `confide contracts {file.path} --final`")
     return found
 
 
@@ -254,7 +255,7 @@ def read_contract(file: CampaignFile, identity: str, token: str, key: str | None
     said = read_token(token)
     signer = signed_by(said)
     if signer is None:
-        raise InvalidInput("contract", "its signature is not good", "use it as the operator gave it")
+        raise InvalidInput("contract", "has no valid signature", "use the text that the operator gave you")
     try:
         found = Contract(identity=said["id"], round=said["round"], final=said["final"] is True, terms=said["terms"],
                          signer=signer, token=token.strip())
@@ -262,7 +263,7 @@ def read_contract(file: CampaignFile, identity: str, token: str, key: str | None
     except LookupError:
         raise InvalidInput("contract", "is a statement of another kind") from None
     if content != file.digest or found.identity != identity:
-        raise InvalidInput("contract", "is of another campaign or another participant")
+        raise InvalidInput("contract", "belongs to another campaign or another participant")
     if key is not None and key != found.signer:
         raise InvalidInput("contract", f"is signed with the key {found.signer}", f"must be {key}")
     return found
@@ -281,8 +282,8 @@ def _path(kind: ContractKind, file: CampaignFile) -> Path:
 def _check_not_final(file: CampaignFile, home: Home) -> None:
     if home.final_round(file.digest) is not None:
         raise Refused(worded("the contracts of this campaign are final"),
-                      worded("devices may have sent records on them, and a second record would cost a person twice; "
-                             "for another round, start another campaign"))
+                      worded("start another campaign for another round: devices may have sent records on these "
+                             "contracts, and a second record would cost a person twice"))
 
 
 def _stamp(path: Path) -> str | None:

@@ -52,11 +52,11 @@ class BudgetTable(Keys):
                           description="name of the data set in the ledger")
     epsilon: float = Field(gt=0, allow_inf_nan=False, description="total epsilon, in nats")
     delta: float = Field(default=0.0, ge=0, lt=1, description="total delta")
-    rule: Literal["basic", "zcdp"] = Field(default="basic", description="how the spends of campaigns add up")
+    rule: Literal["basic", "zcdp"] = Field(default="basic", description="rule that adds up the spends of campaigns")
     subject_epsilon: float | None = Field(default=None, gt=0, allow_inf_nan=False,
-                                          description="epsilon of each person; default that of the data set")
+                                          description="epsilon of each person; by default that of the data set")
     subject_delta: float | None = Field(default=None, ge=0, lt=1,
-                                        description="delta of each person; default that of the data set")
+                                        description="delta of each person; by default that of the data set")
 
     @field_validator("data_set")
     @classmethod
@@ -64,7 +64,7 @@ class BudgetTable(Keys):
         """Normalise the name, since two names that look alike would be two budgets for the same people."""
         name = unicodedata.normalize("NFKC", name)
         if not re.fullmatch(f"{_WORD}( {_WORD})*", name) or not name.isprintable():
-            raise ValueError(f"{_misspelt(name)}; must be printable, with single spaces between words alone")
+            raise ValueError(f"{_misspelt(name)}; must be printable, with single spaces only between words")
         return name
 
 
@@ -84,7 +84,7 @@ def _misspelt(name: str) -> str:
 class _Head(Keys):
     format: Literal[1] = Field(description="of campaign files")
     kind: str = Field(description="kind of the campaign; `confide kinds` lists all kinds")
-    title: str = Field(min_length=1, description="public: it stands on every page")
+    title: str = Field(min_length=1, description="public title, which stands on every page")
     budget: BudgetTable
 
 
@@ -168,7 +168,7 @@ def parse(data: bytes, path: Path) -> CampaignFile:
         problem = str(error) if known else "a number or a nesting in it is larger than can be read"
         raise InvalidInput("campaign", f"{there} is not TOML: {problem}", _hint(problem) if known else "") from None
     if not document:
-        raise InvalidInput("campaign", f"{there} says nothing", "`confide init KIND` writes a file to start from")
+        raise InvalidInput("campaign", f"{there} has no content", "`confide init KIND` writes a file to start from")
     if "format" not in document:
         raise InvalidInput("format", "is missing", f"a campaign file starts with format = {FORMAT}")
     if type(document["format"]) is not int or document["format"] != FORMAT:
@@ -206,23 +206,23 @@ _LINES = "each line is a [table], a key = value, or a # comment"
 _HINTS = {
     r"character '\n'": _QUOTES, "Unterminated string": _QUOTES, "Expected '='": _LINES, "Invalid statement": _LINES,
     "Unclosed array": "a list ends with ]", "end of a table": "a table's name stands between [ and ]",
-    "twice": "a table stands once; several of one name are written [[name]]",
-    "Cannot overwrite": "a key stands once in its table",
+    "twice": "write each table once, or several tables of one name as [[name]]",
+    "Cannot overwrite": "write each key once in its table",
     "Expected newline": "write one value on a line, begin a comment with #, and use a point for decimals",
-    r"Unescaped '\'": "write a backslash twice, or the text between single quotes"}
+    r"Unescaped '\'": "write a backslash twice, or put the text between single quotes"}
 """Mapping from a part of a TOML reader's error message to a hint about the likely mistake."""
 
 
 def _hint(problem: str) -> str:
     return next((hint for words, hint in _HINTS.items() if words in problem),
-                "texts stand in quotes, lists between [ and ]; `confide init KIND` writes a file to compare with")
+                "put texts in quotes, and lists between [ and ]; `confide init KIND` writes a file for comparison")
 
 
 def _check_people(config: Any) -> None:
     """Check that `people.count` is not too large, for kinds of other packages too."""
     count = getattr(getattr(config, "people", None), "count", 0)
     if isinstance(count, int) and count > MOST_PEOPLE:
-        raise InvalidInput("people.count", f"{count:,} are too many", f"must be at most {MOST_PEOPLE:,}")
+        raise InvalidInput("people.count", f"is {count:,}", f"must be at most {MOST_PEOPLE:,}")
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -365,7 +365,7 @@ class _Problem:
         steps = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in self.path)
         where = "".join(steps).removeprefix(".") or "campaign"  # what lies between tables is a fault of the whole
         if self.unknown and self.elsewhere:
-            return InvalidInput(where, "is not a known key here", f"it belongs to {self.elsewhere}")
+            return InvalidInput(where, "is not a known key of this table", f"it belongs to {self.elsewhere}")
         if self.unknown:
             return InvalidInput(where, "is not a known key", _nearest(str(self.path[-1]), self.known))
         return InvalidInput(where, self.text, self.limit)
@@ -469,5 +469,6 @@ def slot_of(file: CampaignFile, identity: str) -> int:
     """
     ids = file.kind.identities(file.config)
     if not ids:
-        raise InvalidInput("id", f"{identity!r} is on no list", "the custodian of the data has the records")
+        raise InvalidInput("id", f"{identity!r} is not on a public list",
+                           "ask the custodian of the data, who has the records")
     return Roster.from_ids(ids).rank(identity)

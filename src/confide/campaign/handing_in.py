@@ -68,11 +68,11 @@ def opening_says(campaign: Planned) -> str:
     people = len(file.kind.identities(file.config))
     who = f"all {people:,} invited people of {file.budget.data_set!r}" if people else f"{file.budget.data_set!r}"
     if when == "opening":
-        return (f"Opening charges the ledger {cost} for {who}, whether they report or not, since the collector sees "
-                "each report that a device draws. No charge is given back, even if the campaign is never settled. The "
+        return (f"The opening charges the ledger {cost} for {who}, whether they report or not, since the collector "
+                "sees each report that a device draws. The charge stays, even if the campaign is never settled. The "
                 "settlement charges nothing more.")
-    return (f"Opening charges nothing. The {when} charges the ledger {cost} for {who}. Nothing is reserved for it "
-            "until then.")
+    return (f"The opening charges nothing. The {when} charges the ledger {cost} for {who}. The ledger reserves "
+            "nothing for this charge before.")
 
 
 def open_collection(
@@ -149,13 +149,14 @@ def submit(
     else:
         found = read_contract(file, person, contract, key)
         if not found.final:
-            raise Refused("this contract is not final: others may decline, and then yours changes",
-                          "look at it, and wait for the final one")
+            raise Refused("this contract is not final: it changes if somebody declines",
+                          "look at this contract, and wait for the final one")
         private, level = kind.on_terms(file.config, plan, record, found.terms)
     if level > largest:
         unit = "nats" if kind.notion == "epsilon" else "of rho"
         raise Refused(f"a report at level {level:g} {unit} discloses more than one at {largest:g}, the largest level "
-                      "at which this device draws", "nothing was drawn; take no part, or agree to more (largest)")
+                      "at which this device draws", "take no part, or agree to a larger level (largest); the device "
+                                                    "drew nothing")
     book, mechanism = book_of(home), plan.mechanism
     report = book.stored(person, file.digest)
     if report is None:
@@ -195,8 +196,8 @@ def rehearse(
             person=EVERYBODY, bit=file.budget.data_set, question=kind.question(file.config), campaign=file.digest,
             level=kind.level(campaign.plan), notion=kind.notion, total=total, draw=draw)
         if not drawn:
-            raise Refused("these people were played before, and their reports written",
-                          "use the file that was written")
+            raise Refused("the reports of these people were simulated and written before",
+                          "use the file with these reports")
     finally:
         if not drawn:
             target.unlink(missing_ok=True)

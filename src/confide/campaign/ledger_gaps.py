@@ -143,17 +143,18 @@ def ledger_warnings(file: CampaignFile, store: Store | None, *folders: Path) -> 
     found = []
     if near and name not in known:
         found.append(f"The data set {name!r} is new to the ledger, which knows {' and '.join(map(repr, near))}. If "
-                     f"they hold the same people, write {near[0]!r}{', the oldest' if len(near) > 1 else ''}: another "
-                     "name has another budget.")
+                     "these data sets hold the same people, write "
+                     f"{near[0]!r}{', the oldest name' if len(near) > 1 else ''}: another name has another budget.")
     foreign = foreign_letters(name)
     if foreign and name not in known:
-        found.append(f"The data set {name!r} is new to the ledger, and mixes scripts: it has {' and '.join(foreign)}. "
-                     "A reader may type another letter that looks alike, and that name has another budget.")
+        found.append(f"The data set {name!r} is new to the ledger, and its name mixes scripts: it has "
+                     f"{' and '.join(foreign)}. A reader may type a similar letter of another script, and such a name "
+                     "has another budget.")
     contents = set() if store is None else {each.content for each in store.campaigns()}
     for folder, other, content in _packs(folders):
         if content not in contents and (other == name or near_names(name, [other])):
-            found.append(f"The pack in {folder} is of a campaign on {other!r} that this ledger does not know: another "
-                         "store was charged for it. Its cost for the same people is not counted here.")
+            found.append(f"This ledger does not know the campaign on {other!r} of the pack in {folder}: another store "
+                         "was charged for it. The ledger does not count the cost of that campaign for the same people.")
     return tuple(found)
 
 

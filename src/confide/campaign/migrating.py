@@ -138,12 +138,12 @@ def _said(literal: str) -> str:
 What = Literal["campaign", "pack", "store", "backup", "own record", "contracts", "channel"]
 
 NOTHING_TO_DO: Mapping[What, str] = {
-    "pack": "is a pack. Packs are signed, and every version reads them as they are",
+    "pack": "is a pack. Packs are signed, and every version reads them without a change",
     "store": "is a store. A command that opens it brings its tables up to date",
     "backup": "is a copy of an installation. `confide restore` reads it, and brings its tables up to date",
-    "own record": "is a participant's own file. Every version reads it as it is",
-    "contracts": "holds contracts. Every version reads them as they are",
-    "channel": "is a channel file. Every version reads it as it is",
+    "own record": "is a participant's own file. Every version reads it without a change",
+    "contracts": "holds contracts. Every version reads them without a change",
+    "channel": "is a channel file. Every version reads it without a change",
 }
 """Mapping from each sort of file that is no campaign file to the reason why a migration leaves it unchanged."""
 
@@ -232,7 +232,7 @@ def rewrite(found: Looked) -> Path:
     """
     path = Path(found.path).resolve()
     if read_bytes("file", path) != found.before:
-        raise InvalidInput("file", f"{found.path} was changed meanwhile", "run `confide migrate` again")
+        raise InvalidInput("file", f"{found.path} was changed in the meantime", "run `confide migrate` again")
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
         copy = _copied(path, found.before, mode)
@@ -247,7 +247,8 @@ def _copied(path: Path, data: bytes, mode: int) -> Path:
     copy = next((each for number in range(1, _MOST_COPIES) if not os.path.lexists(
         each := path.with_name(f"{path.name}.before{'' if number == 1 else f'-{number}'}"))), None)
     if copy is None:
-        raise InvalidInput("file", f"{path} has {_MOST_COPIES - 1} copies beside it", "put some of them elsewhere")
+        raise InvalidInput("file", f"{path} has {_MOST_COPIES - 1} copies beside it",
+                           "move some of these copies to another folder")
     write_new("file", copy, data, private=mode & 0o077 == 0)
     copy.chmod(mode)
     return copy
@@ -332,8 +333,8 @@ def _in_today(file: CampaignFile) -> tuple[str, tuple[WordChange, ...]]:
     if found:
         said = parse(text.encode(), file.path)
         if repr(file.document) != repr(tomllib.loads(text)) or said.digest != file.digest:
-            raise ConfideError(f"{file.path} would say something else in today's words, which is a fault of ours; "
-                               "nothing was written")
+            raise ConfideError(f"{file.path} would have another meaning with the present words, because of a fault in "
+                               "confide; nothing was written")
     return text, tuple(WordChange(line=file.text.count("\n", 0, place.start) + 1, place=".".join(place.path),
                                   old=place.text, new=new) for place, new in found)
 

@@ -167,8 +167,9 @@ def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noi
         return
     with _kept_in(_own_folder(file, store.home), file, store.home) as kept:
         same_code(campaign, kept.noise)
-        _noted(kept.noise, _WITHDRAWN, str(withdrawals), "somebody has withdrawn since, and its noise fits no other "
-               "records", "another campaign, with a title and a charge of its own, can run on those who stayed")
+        _noted(kept.noise, _WITHDRAWN, str(withdrawals),
+               "somebody has withdrawn in the meantime, and the noise of the run fits no other records",
+               "start another campaign, with its own title and charge, for the people who stayed")
         yield given(kept.noise)  # what it comes from, an audit's run could not see either
 
 
@@ -184,9 +185,9 @@ def same_code(campaign: Planned, noise: JournalNoise) -> None:
     """
     code = charged_code(campaign.file, campaign.plan)
     if code:
-        _noted(noise, _CODE, code, "its code was changed since: that is another mechanism",
-               "restore the old code; the corrected mechanism is another campaign, with its own title and charge. "
-               "Trial runs, before the charge, are free")
+        _noted(noise, _CODE, code, "the code was changed in the meantime, so it is another mechanism",
+               "restore the old code, or start another campaign for the corrected mechanism, with its own title and "
+               "charge. Trial runs before the charge are free")
 
 
 def _noted(noise: JournalNoise, name: tuple[str, ...], text: str, why: str, remedy: str) -> None:
@@ -263,9 +264,9 @@ def _files(module: str) -> Iterator[tuple[str, Path]]:
     """
     top = outermost(module)
     if top is None or (file := place(top)) is None:
-        raise InvalidInput("mechanism", f"the code of {module} lies in no file",
-                           "put it into a module or a package: the source identifies the code that was charged and the "
-                           "code that runs")
+        raise InvalidInput("mechanism", f"the code of {module} is not in a file",
+                           "put the code into a module or a package: the source identifies the charged and the running "
+                           "code")
     if not hasattr(top, "__path__"):
         return iter([(top.__name__, file)])
     ends = tuple(importlib.machinery.all_suffixes())

@@ -141,11 +141,12 @@ def write_pack(folder: Path, files: Mapping[str, bytes]) -> None:
 def _compare(folder: Path, files: Mapping[str, bytes]) -> None:
     for path, data in files.items():
         if not (folder / path).is_file() or (folder / path).read_bytes() != data:
-            raise InvalidInput("out", f"{folder / path} differs from the settled one",
+            raise InvalidInput("out", f"{folder / path} differs from the settled file",
                                "move the folder away, or choose another one with --out; the store has the outcome")
     more = sorted({path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()} - set(files))
     if more:
-        raise InvalidInput("out", f"{folder / more[0]} is not of the pack", "move it away: all here is public")
+        raise InvalidInput("out", f"{folder / more[0]} does not belong to the pack",
+                           "move it away: everything in this folder is public")
 
 
 OPERATOR = "operator"
@@ -160,7 +161,7 @@ def check_place(folder: Path) -> None:
     """Refuse a path that cannot become the folder of an outcome."""
     there = folder.absolute()
     if folder.name == "..":
-        raise InvalidInput("out", f"{folder} names no folder of its own", "choose another folder with --out")
+        raise InvalidInput("out", f"{folder} is not the name of a new folder", "choose another folder with --out")
     if there.is_symlink() or (there.exists() and not there.is_dir()):
         raise InvalidInput("out", f"{folder} is not a folder", "choose another folder with --out")
     if there.exists() and there.samefile(Path.cwd()):
@@ -201,7 +202,8 @@ def earlier_study(folder: Path, tables: Collection[str] | None = None) -> list[P
     others = [name for name in found if name not in _STUDY_FILES
               and not (name.endswith(_TABLES) and (tables is None or name.rpartition(".")[0] in tables))]
     if not study or others:
-        raise InvalidInput("out", f"{folder} holds files that are not a study's", "choose another folder with --out")
+        raise InvalidInput("out", f"{folder} holds files that do not belong to a study",
+                           "choose another folder with --out")
     return [folder / name for name in found]
 
 

@@ -36,10 +36,10 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
         fingerprint: the fingerprint of the operator's key.
         shares: whether participants have shares.
     """
-    own = "; with your own file it checks your share too" if shares else ""
+    own = "; with your own file, the command also checks your share" if shares else ""
     return Section(title="How you can check the result", blocks=(Text((
         f"The result will be signed with the key {fingerprint} of the operator who made this page. Keep it.",
-        "The command confide verify PACK --key FINGERPRINT then checks the pack of published files without anybody's "
+        "The command confide verify PACK --key FINGERPRINT checks the pack of published files without anybody's "
         f"help{own}.",
     )),))
 
@@ -94,8 +94,8 @@ def contract_note(contract: Contract) -> Section:
 
 def round_note(drawn: Round) -> Section:
     """The state of a round of contracts, for the operator alone."""
-    state = ("The round is final: devices act on it, and there is no other round. If a participant stays away now, the "
-             "operator adds their noise, and they are not paid." if drawn.final else
+    state = ("The round is final: devices use these contracts, and there is no other round. If a participant stays "
+             "away now, the operator adds their noise, and they are not paid." if drawn.final else
              "Show each participant their contract (--id). If somebody declines or does not answer, draw up another "
              "round (--without). When all agree, make the round final (--final).")
     gone = f" Without {', '.join(drawn.without)}." if drawn.without else ""
@@ -103,24 +103,24 @@ def round_note(drawn: Round) -> Section:
                    blocks=(Text((state + gone,)),))
 
 
-_ERASED = ("All records were erased after the settlement. This is the share of your record, or of an empty record if "
-           "you handed in none. Type your record again to see that your share follows from it and the public result "
-           "alone.")
-_NONE = "You handed in nothing. An empty record took your place, and this is its share."
+_ERASED = ("All records were erased after the settlement. This page shows the share of your record, or of an empty "
+           "record if you handed in no record. Type your record again to see that your share follows only from your "
+           "record and the public result.")
+_NONE = "You handed in nothing. An empty record took your place, and this page shows the share of the empty record."
 _UNLISTED = "everybody in it"
-_CHARGED_FOR = ("Charged for: the audiences of the promises that the cost covers. public: everybody; others: all other "
-                "people together; collector: the receiver of the reports; fellows: participants who know their own "
-                "noise. All costs add up in one account of the data set, since an audience that sees less learns no "
-                "more.")
+_CHARGED_FOR = ('The column "charged for" shows the audiences of the promises that the cost covers. public: everybody; '
+                "others: all other people together; collector: the receiver of the reports; fellows: participants who "
+                "know their own noise. All costs add up in one account of the data set, since an audience that sees "
+                "less learns no more.")
 
 
 _WAITS = {
     State.OPEN: "open: the campaign waits for its records. The last column says whether the ledger was charged: the "
                 "opening is charged if people's devices report one by one, as in the service. A run that cannot read "
                 "the records leaves the campaign open. A changed file is another campaign.",
-    State.CLOSED: "closed: the campaign has its records and waits for its run. If its opening was not charged, it also "
-                  "waits for the charge.",
-    State.CHARGED: "charged: the campaign waits for the end of its run, which costs nothing more.",
+    State.CLOSED: "closed: the campaign has its records and waits for its run. If the opening was not charged, the "
+                  "campaign also waits for the charge.",
+    State.CHARGED: "charged: the campaign waits for the end of its run. The run costs nothing more.",
 }
 """Mapping from each state of an unfinished campaign to a text on the event that the campaign waits for."""
 
@@ -134,7 +134,7 @@ def campaigns_section(campaigns: Sequence[Stored], charged: Collection[int]) -> 
     """
     title = "Campaigns (private: for the operator alone)"
     if not campaigns:
-        return Section(title=title, private=True, blocks=(Text(("There are none yet.",)),))
+        return Section(title=title, private=True, blocks=(Text(("There are no campaigns yet.",)),))
     rows = tuple((it.number, it.name, it.title, it.kind, it.state.value, it.slots, it.withdrawals,
                   "yes" if it.number in charged else "no") for it in campaigns)
     return Section(title=title, private=True, blocks=(
@@ -151,11 +151,12 @@ def ledger_sections(standings: Sequence[Standing], *, elsewhere: int = 0) -> lis
     """
     gaps = [] if not elsewhere else [
         f"This installation has released {elsewhere:,} campaign{'s' * (elsewhere > 1)} that this ledger does not know: "
-        "another store was charged, or this store was restored from an earlier day. Their cost is not counted here."]
+        "another store was charged, or this store was restored from an earlier day. The ledger does not count the cost "
+        "of these campaigns."]
     if not standings:
         return [Section(title="The ledger", blocks=(Text(("Nothing has been charged yet.", *gaps)),))]
-    gaps += [f"The names {' and '.join(map(repr, names))} are nearly alike. If they hold the same people, these people "
-             "have a budget under each of them: use one name from now on."
+    gaps += [f"The names {' and '.join(map(repr, names))} are almost the same. If these data sets hold the same "
+             "people, these people have a budget under each name: use one name in the future."
              for names in alike(dict.fromkeys(found.account.name for found in standings))]
     rows: list[tuple[str | int | None, ...]] = []
     debits: list[tuple[str | int, ...]] = []
@@ -167,11 +168,12 @@ def ledger_sections(standings: Sequence[Standing], *, elsewhere: int = 0) -> lis
                        entry.subjects or _UNLISTED) for entry in found.debits)
     return [
         Section(title="The ledger", blocks=(
-            Table(columns=("data set", "protects", "spent", "left", "people", "least left of a person"),
+            Table(columns=("data set", "protects", "spent", "left", "people", "smallest rest of a person"),
                   rows=tuple(rows)),
-            Text(("The first campaign on a data set fixes its budget. Nothing renews the budget, and no charge is "
-                  "given back. If people's devices draw their reports one by one, a campaign is charged when its "
-                  "collection opens, even if it is never settled.", *gaps)))),
+            Text(("The first campaign on a data set fixes its budget. Nothing renews the budget, and every charge "
+                  "stays. If people's devices draw their reports one by one, a campaign is charged when its collection "
+                  "opens, even if it is never settled.",
+                  *gaps)))),
         Section(title="Debits", blocks=(
             Table(columns=("data set", "day", "campaign", "title", "charged for", "cost", "people"), rows=tuple(debits),
                   note=_CHARGED_FOR),)),
@@ -226,7 +228,7 @@ def payout_sections(found: Payouts, *, listed: bool, commands: bool = True) -> l
         text.append(f"Each amount includes the deposit of {deposit} that the participant left with the "
                     "report." if every else
                     f"{number:,} of these amounts {'includes' if number == 1 else 'include'} a deposit of {deposit}. "
-                    "No other deposit is paid out.")
+                    "The campaign pays out no other deposit.")
     if commands and queue.code:
         text.append(f"To approve the queued payouts, repeat their code: --approve {queue.code}")
     if commands and queue.people["approved"]:
@@ -234,8 +236,9 @@ def payout_sections(found: Payouts, *, listed: bool, commands: bool = True) -> l
     if commands and queue.people["failed"]:
         text.append("To queue failed payouts again, use --reopen.")
     if queue.done:
-        text.append("All is paid; reports, shares and single amounts have been erased." if queue.people["paid"] else
-                    "Nothing is due; the reports have been erased.")
+        text.append("All payouts are paid. Reports, shares and single amounts have been "
+                    "erased." if queue.people["paid"] else
+                    "No payouts are due. The reports have been erased.")
     blocks = [Table(columns=("state", "people", "in all", *(["without the deposits"] if held is not None else [])),
                     rows=tuple((state, number, money(queue.coins[state]), *([money(
                         queue.coins[state] - held.get(state, 0) * found.terms.deposit)] if held is not None else []))
@@ -256,7 +259,7 @@ def _lists(found: Payouts) -> list[Section]:
         (each["id"], _amount(each["coins"], found), each["state"], str(each["batch"] or ""))
         for each in found.entries.to_pylist()))
     gone = Table(columns=("id", "deposit in their payout"), rows=tuple(
-        (each["id"], found.terms.money(each["deposit"]) if each["deposit"] else "none was left")
+        (each["id"], found.terms.money(each["deposit"]) if each["deposit"] else "no deposit was left")
         for each in found.withdrawn.to_pylist()))
     return [Section(title=f"{title} (private: for the operator alone)", private=True, blocks=(table,))
             for title, table in (("Payouts, one by one", entries), ("Withdrawn before the settlement", gone))
@@ -276,8 +279,8 @@ def withdrawn_section(identity: str, deposit: str | None, *, pays: bool = True) 
             campaign asks for no deposits.
         pays: whether the campaign pays anybody.
     """
-    nothing = "nothing is paid for it" if pays else "nothing follows from it"
-    back = "" if deposit is None else " They had left no deposit." if not deposit else (
+    nothing = "nothing is paid for this record" if pays else "no result follows from this record"
+    back = "" if deposit is None else " This participant left no deposit." if not deposit else (
         f" Their deposit of {deposit} is returned with the payouts.")
     return Section(title=f"Participant {identity}: withdrew before the settlement", private=True, blocks=(Text((
         f"This participant's record counts as empty; {nothing}.{back}",)),))
@@ -287,14 +290,16 @@ def verification_section(found: Verification) -> Section:
     """The findings of a verification."""
     rows = tuple((finding.check, finding.verdict, finding.detail) for finding in found.findings)
     whole = "The pack is whole." if found.complete else (
-        "All checks that were possible hold, but some were not possible. So this does not show that the pack is right."
+        "All possible checks hold, but some checks were not possible. So the verification does not show that the pack "
+        "is right."
         if found.passed else "The pack is broken: at least one check failed.")
     if found.passed and not found.complete and found.wrote:
         left = ", ".join(each.check for each in found.findings if each.verdict == "not checked")
         whole += (f" The pack says that confide {found.wrote} wrote it, and only that version can compare its own "
-                  f"words and layout ({left}): verify the pack with it, too.")
+                  f"words and layout ({left}): verify the pack with that version, too.")
     if found.passed and not found.known_signer:
-        whole += " The signer is not known: compare the fingerprint with the one in your offer, or pass it with --key."
-    same = (f"SHA-256 of the signed content: {found.digest}. Everybody should have the same one.",)
+        whole += (" The signer is not known: compare the fingerprint with the fingerprint in your offer, or pass your "
+                  "fingerprint with --key.")
+    same = (f"SHA-256 of the signed content: {found.digest}. Everybody should have the same digest.",)
     return Section(title=f"Verification of '{found.title}'", blocks=(
         Table(columns=("check", "verdict", "found"), rows=rows), Text((*(same if found.passed else ()), whole))))

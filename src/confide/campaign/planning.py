@@ -101,10 +101,10 @@ def _check_numbers(plan: CampaignPlan) -> None:
         for word, value in wire_parts(promise).items():
             if isinstance(value, float) and math.isnan(value) and word not in _MAY_BE_NONE:
                 raise InvalidInput("guarantees", f"{word} of a promise of {promise.name} is no number (NaN)",
-                                   "must be a number; infinity, where nothing is promised")
+                                   "must be a number, or infinity for no promise")
 
 
-_FIXED = "where no earlier campaign fixed a smaller one"
+_FIXED = "if no earlier campaign fixed a smaller budget"
 _OTHERWISE = "ask more people, allow a larger error, or ask for fewer answers"
 
 

@@ -155,7 +155,7 @@ def _check_whose(campaign: Planned, store: Store, place: Path) -> None:
     found = another_campaign(campaign.file, campaign.plan, store, place)
     if found:
         raise InvalidInput("out", f"{place} is not empty: {found}",
-                           "if that is meant, choose another folder with --out")
+                           "choose another folder with --out for another campaign")
 
 
 def _advance(
@@ -271,7 +271,7 @@ class _Harmful(Exception):
 
 def _over(known: Stored) -> Refused:
     return Refused(f"the campaign is {known.state.value}",
-                   "the ledger did not admit it, and nothing renews a budget: plan another one")
+                   "plan another campaign: the ledger did not admit this one, and nothing renews a budget")
 
 
 def _run_and_publish(campaign: Planned, store: Store, known: Stored, progress: Progress | None) -> bool:
@@ -337,10 +337,10 @@ def _play_and_publish(
             outcome = kind.play(file.config, campaign.plan, file.folder, data, kept.noise, kept.folder)
         day = kind.publish_on(file.config)
         if day is not None and _today() < day:  # the same run again gives the same outcome
-            raise Refused(f"the run has ended, and is published on {day.isoformat()} or later (private: that it has "
-                          "ended, and when, is for the operator alone)",
-                          "keep records, answers and the journal as they are, and run again then: nothing more is "
-                          "charged, and nothing is drawn anew")
+            raise Refused(f"the run has ended, and the result is published on {day.isoformat()} or later (private: the "
+                          "end of the run and its time are for the operator alone)",
+                          "keep records, answers and the journal, and run again on that day: nothing more is charged "
+                          "or drawn")
         published = _publish(campaign, store, known.number, outcome, known.withdrawals)
         if published:
             kept.destroy()
@@ -366,7 +366,7 @@ def _held(campaign: Planned, progress: Progress | None) -> Any:
     try:
         return as_data(_collected(campaign, progress))
     except InvalidInput as error:
-        stays = ("the ledger was charged before any row was read; correct the table and run again, nothing more is "
+        stays = ("correct the table and run again: the ledger was charged before any row was read, and nothing more is "
                  "charged")
         raise InvalidInput(error.field, error.problem, f"{error.limit}; {stays}" if error.limit else stays) from None
 

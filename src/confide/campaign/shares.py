@@ -77,7 +77,7 @@ def parsed(campaign: Planned, identity: str, record: Mapping[str, str]) -> tuple
     """
     file, kind = campaign.file, campaign.kind
     if not isinstance(record, Mapping):
-        raise InvalidInput("record", f"{type(record).__name__} is no record", "pass a mapping of column to value")
+        raise InvalidInput("record", f"{type(record).__name__} is not a record", "pass a mapping of column to value")
     if isinstance(kind, ContractKind) and "contract" in record:
         read_contract(file, kind.identity(file.config, identity), record["contract"])
     return kind.parse_record(file.config, campaign.plan, identity, record)
@@ -120,7 +120,7 @@ def check_handout(campaign: Planned, path: str | os.PathLike[str], folder: Path 
     """
     kind, target = campaign.file.kind, as_path("handout", path)
     if not isinstance(kind, HandingKind):
-        raise Refused(f"a campaign of the kind {kind.name!r} hands out no goods",
+        raise Refused(f"campaigns of the kind {kind.name!r} hand out no goods",
                       "`confide payouts` shows the payments, `confide share` shows one person's share")
     check_unpublished("handout", target)
     if folder is not None and folder.absolute() in target.absolute().parents:
@@ -129,7 +129,7 @@ def check_handout(campaign: Planned, path: str | os.PathLike[str], folder: Path 
     if target.exists():
         raise InvalidInput("handout", f"{target} exists", "choose another file with --handout")
     if not target.absolute().parent.is_dir():
-        raise InvalidInput("handout", f"{target.absolute().parent} is not a folder", "make it before the run")
+        raise InvalidInput("handout", f"{target.absolute().parent} is not a folder", "make this folder before the run")
     return target
 
 

@@ -39,13 +39,15 @@ def public(file: CampaignFile, plan: CampaignPlan, folder: Path) -> PublicOutcom
         Refused: the folder holds no settled campaign.
     """
     if not any((folder / name).exists() for name in (NOTE, MANIFEST)):
-        raise unsettled(file.path, folder.absolute(), "its public files lie elsewhere, name their folder with --out")
+        raise unsettled(file.path, folder.absolute(), "its public files are in another folder, name that folder with "
+                                                      "--out")
     there = read_folder(folder, field="out", tables=False)
     noted = NOTE in there.files or NOTE in there.strange
     if noted:
         known = _manifest(file, there)
         if digest(there[MANIFEST]) != known:
-            raise InvalidInput("manifest", f"{folder / MANIFEST} was altered", f"must be the one that {NOTE} names")
+            raise InvalidInput("manifest", f"{folder / MANIFEST} was altered",
+                               f"must be the manifest that {NOTE} names")
     found = PublicOutcome(**public_parts(there.files, folder))
     if not noted and canonical(encode(found.mechanism, {})) != canonical(encode(plan.mechanism, {})):
         raise InvalidInput("out", f"{folder / MANIFEST} has other parameters than {file.path}",
@@ -66,8 +68,8 @@ def _manifest(file: CampaignFile, there: Folder) -> str:
     if title != file.title or not changed:
         what = f"the outcome of a campaign with another file, {title[:80]!r}"
     raise InvalidInput("out", f"{folder} holds {what}",
-                       f"the settled file is {folder / 'campaign.toml'}; another file is another campaign, a second "
-                       "release that costs epsilon again")
+                       f"use the settled file, {folder / 'campaign.toml'}; another file is another campaign, and a "
+                       "second release costs epsilon again")
 
 
 def _text(known: Any, key: str) -> str:
@@ -128,5 +130,6 @@ def existing(file: CampaignFile, url: str | None = None) -> Store:
 
     found = Store.existing(url)
     if found is None:
-        raise unsettled(file.path, Home.default().store_name, "it is settled in another store, name that with --store")
+        raise unsettled(file.path, Home.default().store_name,
+                        "it is settled in another store, name that store with --store")
     return found

@@ -77,11 +77,11 @@ def points(campaign: Campaign, factors: Sequence[float] = FACTORS) -> tuple[Poin
     """
     for factor in factors:
         if not 0.0 < factor < math.inf:
-            raise InvalidInput("factors", f"{factor!r} is no factor", "must be above 0 and finite")
+            raise InvalidInput("factors", f"{factor!r} is not a factor", "must be above 0 and finite")
     file = campaign.file
     if not _levels(file):
         raise Refused(f"a file of the kind {file.kind.name!r} states no level of privacy in [privacy]",
-                      "its plan shows the choices")
+                      "the plan of this kind shows the choices")
     own = campaign.plan.guarantees
     measured = _measure(own)
     return tuple(_point(file, factor, measured) for factor in factors)
@@ -115,7 +115,7 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
     loss = _privacy(promises)
     towards = "" if loss is None else f"The loss is that of {loss.part}, towards: {loss.audience.value}. "
     error = (f"The error is {measure.rstrip(',')}." if measure else
-             "The table has no promise about the error; the plan shows more.")
+             "The table shows no promise about the error. The plan shows more.")
     money = f"expected total, {currency}" if currency else "expected total"
     paid = any(math.isfinite(each.money) for each in found)
     columns = ("levels, times", "epsilon, nats", *(("error at most",) if measure else ()),
@@ -123,7 +123,8 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
     table = Table(columns=columns, rows=tuple(
         (each.factor, _cell(each.epsilon), *((_cell(each.error),) if measure else ()),
          *((_cell(each.money),) if paid else ()), _wrong(each)) for each in found),
-        note="Planned from public parameters alone; no data was read. Smaller losses hide people better.")
+        note="All rows follow from public parameters alone, without a look at the data. A smaller loss protects people "
+             "better.")
     blocks: list[Block] = [Text((f"{towards}{error}",)), table]
     drawn = _rows(found)
     if drawn:
@@ -131,7 +132,8 @@ def trade_off(campaign: Campaign, factors: Sequence[float] = FACTORS) -> Section
             drawn, title="Results of other levels", x="loss of privacy, epsilon in nats",
             y="multiple of this plan's promise", log_x=True, log_y=True, marks=_mark(found), alt=_alt(found, drawn)))
     else:
-        blocks.append(Text(("There is no picture: neither an error nor money is promised at two of these levels.",)))
+        blocks.append(Text(("There is no picture, since fewer than two of these levels have a promise about the error "
+                            "or the money.",)))
     return Section(title="Privacy, error and money", blocks=tuple(blocks))
 
 
@@ -277,4 +279,5 @@ def _alt(found: Sequence[Point], drawn: Sequence[tuple[float, float, str]]) -> s
         parts.append(f"{name} goes from {line[0][1]:.3g} to {line[-1][1]:.3g} times that of this plan as epsilon goes "
                      f"from {line[0][0]:.3g} to {line[-1][0]:.3g}")
     gone = sum(1 for each in found if each.problem)
-    return f"Bounds at other levels of privacy: {'; '.join(parts)}. At {gone} of {len(found)} levels it could not run."
+    return (f"Bounds at other levels of privacy: {'; '.join(parts)}. At {gone} of {len(found)} levels, the campaign "
+            "could not run.")

@@ -38,7 +38,7 @@ _SEED = 0
 _ALONE = ("`run` draws noise without `center=` (stream {}). Give the value to protect as `center`: noise is rounded to "
           "multiples of 2^-grid, so a value that is added afterwards keeps all smaller digits without noise, and the "
           "audit cannot see the value.")
-_NOTHING = "this was a made-up crowd: no record was read, and nothing was charged for it"
+_NOTHING = "the trial used a simulated population: no record was read, and nothing was charged"
 
 
 def try_out(file: CampaignFile, plan: CampaignPlan) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ def _tried(file: CampaignFile, kind: TriedKind, trial: Trial) -> list[str]:
                                  shares=table_from_bytes(column_bytes(outcome.shares)))
         same = canonical(found.to_dict()) == canonical(outcome.to_dict())
     if not same:
-        raise _wrong(it, "its parameters, guarantees or billboard are read back otherwise than they were written",
+        raise _wrong(it, "the parameters, guarantees or billboard change when they are written and read back",
                      "declare fields by the types that they hold: lists come back as tuples")
     _compare(kind, trial, batches, found)
     with _reported(it, "paying shares by `payouts`"):
@@ -127,13 +127,13 @@ def _compare(kind: TriedKind, trial: Trial, batches: Sequence[Any], found: Simul
         if sorted(decoded) != sorted(found.shares.column_names):
             raise _wrong(it, f"shares of `run` have the columns {', '.join(found.shares.column_names)}, and `decode` "
                              f"gives {', '.join(map(str, decoded))}",
-                         "make shares with the columns that `decode` returns")
+                         "give the shares the columns that `decode` returns")
         with _reported(it, "`decode`"):
             table = found.shares
             same = written(decoded, table.schema) == written(table.slice(slot, 1).to_pylist()[0], table.schema)
         if not same:
             with_record = "has a record" if slot in records else "has none"
-            raise _wrong(it, f"the share of a slot that {with_record} is not the one that `decode` gives",
+            raise _wrong(it, f"the share of a slot that {with_record} differs from the share that `decode` gives",
                          "let `run` make each share by `decode`, from that slot's record, its index and the billboard")
     with_one, without = min(records, default=None), min(set(range(people)) - records.keys(), default=None)
     with _reported(it, "explaining a share"):

@@ -77,8 +77,8 @@ def test_formulas_are_refused_and_never_escaped(identity: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         as_table(batch)
     assert str(caught.value) == (
-        f"id: that of {identity!r} could run as a formula in a spreadsheet; if no spreadsheet opens the file, write it "
-        "for programs only (spreadsheet=False)")
+        f"id: that of {identity!r} could run as a formula in a spreadsheet; use spreadsheet=False if "
+        "only programs read the file")
     rows = list(csv.reader(io.StringIO(as_table(batch, spreadsheet=False).decode(), newline="")))
     assert rows[1] == ["A", identity, "0.01", "EUR"]
 

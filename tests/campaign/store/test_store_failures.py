@@ -65,8 +65,8 @@ def test_no_value_is_in_a_message(postgresql: Any) -> None:
 
 
 @pytest.mark.parametrize(("pragma", "says"), [
-    ("query_only=ON", "cannot be written to; make it writable, then run it again"),
-    ("max_page_count=1", "has no room left; make room on its disk, then run it again")])
+    ("query_only=ON", "cannot be written to; make it writable, then run the command again"),
+    ("max_page_count=1", "has no room left; free some room on its disk, then run the command again")])
 def test_what_sqlite_cannot_do(pragma: str, says: str, tmp_path: Any) -> None:
     def put(store: Store) -> None:
         with store.database.writing() as connection:
@@ -170,7 +170,7 @@ def test_a_server_that_has_gone(postgresql: Any) -> None:
     url = postgresql.create("gone")
     store = Store(url)
     postgresql.drop("gone")
-    with pytest.raises(StoreFailed, match="does not answer; see that it runs and can be reached"):
+    with pytest.raises(StoreFailed, match="does not answer; check that the server runs and can be reached"):
         store.campaigns()
     store.close()
 

@@ -270,6 +270,6 @@ def test_a_file_that_exists_is_kept(campaign: Campaign, store: Store, tmp_path: 
             export_batch(campaign, store, path)
     assert (tmp_path / "mine.csv").read_text() == "mine"
     assert store.payouts(number).people["approved"] == 3
-    with pytest.raises(InvalidInput, match="write it again as batch 1"):
+    with pytest.raises(InvalidInput, match="write the export again as batch 1"):
         export_batch(campaign, store, tmp_path / "nowhere" / "batch.csv")
     assert export_batch(campaign, store, tmp_path / "batch.csv", number=1) == 1

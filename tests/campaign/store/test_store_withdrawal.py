@@ -203,14 +203,14 @@ def test_everybody_withdraws(reported: bool, store: Store, tmp_path: Path) -> No
         assert shown.private
         assert shown.title == "Participant person-2: withdrew before the settlement"
         assert "Their deposit of 0.03 EUR is returned" in str(shown.blocks)
-        assert "They had left no deposit." in str(campaign.share(name(5), store=store)[0].blocks)
+        assert "This participant left no deposit." in str(campaign.share(name(5), store=store)[0].blocks)
         assert [row["deposit"] for row in campaign.payouts(store=store).withdrawn.to_pylist()] == [3, 3, 3, 3, 0, 0]
 
 
 def test_who_left_no_deposit_where_nobody_does_reads_of_none() -> None:
     shown = [str(withdrawn_section("7", deposit).blocks) for deposit in (None, "", "0.03 EUR")]
     assert ["deposit" in each for each in shown] == [False, True, True]
-    assert all("counts as empty; nothing is paid for it." in each for each in shown)
+    assert all("counts as empty; nothing is paid for this record." in each for each in shown)
 
 
 # ---- after it

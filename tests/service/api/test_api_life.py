@@ -73,7 +73,8 @@ def test_bits_from_a_draft_to_payouts(tmp_path: Path) -> None:
         name = olga("GET", "/ledger")["data_sets"][0]
         near = olga("POST", "/drafts", json={"text": kind("bits").template.replace(f'"{name}"', f'"{name.upper()} 2"')},
                     status=201)["number"]
-        said = f"The data set '{name.upper()} 2' is new to the ledger, which knows '{name}'. If they hold the same"
+        said = (f"The data set '{name.upper()} 2' is new to the ledger, which knows '{name}'. If these data sets hold "
+                "the same")
         assert said in olga("POST", f"/drafts/{near}/plan")["ledger"]
         assert anybody("GET", "/campaigns")["campaigns"][0]["number"] == number
         assert len(anybody("GET", "/campaigns")["campaigns"]) == 1

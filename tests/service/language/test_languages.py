@@ -117,7 +117,7 @@ def test_what_pages_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, tmp_
         pages_.append(participant.client.post("/mine/withdraw", data={}).text)
         plan = parts.opened.get(number).campaign.plan
         theirs = {"confide", "olga", "draft", "name", *kind_names(), parts.store.home.fingerprint,
-                  "The ledger admits the campaign.", "is new to it.", "epsilon = 1"}  # the ledger's
+                  "The ledger admits the campaign.", "is new to the ledger.", "epsilon = 1"}  # the ledger's
         theirs |= {as_sentence(kind(name).summary) for name in kind_names()}
         theirs |= {text for each in plan.guarantees for text in (
             as_sentence(each.sentence()), str(each.source), each.note) if text}
@@ -194,7 +194,7 @@ def test_what_refusals_say_stands_in_brackets(monkeypatch: pytest.MonkeyPatch, t
         theirs = {"confide", "olga", "vera", "⟦v⟧", *kind_names(), "report", "version", "file", "number", "body",
                   "epsilon = ", "The ledger admits the campaign.",
                   "The ledger has charged the campaign: a run costs nothing more.",
-                  "is new to it.", "round"}  # fields, the ledger
+                  "is new to the ledger.", "round"}  # fields, the ledger
         for name in ("matching", "regression", "bits"):
             it = parts.drafts.campaign(parts.drafts.new(kind(name).template, 1)).file
             theirs |= {it.title, it.budget.data_set}

@@ -82,8 +82,8 @@ def test_the_guide(
             first.logs_in()
             first.begins("bits")
             first.follow("Privacy, error and money at other levels")
-            first.taken("levels", "Planned from public parameters alone; no data was read. Smaller losses hide people "
-                        "better.")
+            first.taken("levels", "All rows follow from public parameters alone, without a look at the data. A "
+                        "smaller loss protects people better.")
             first.follow("Go back")
             number = first.opens()
             second.joins(first.invites("1, 2, 3")[0])

@@ -254,7 +254,7 @@ def test_a_debit_for_something_else_is_not_settled(parts: Parts, monkeypatch: py
     parts.store.close_collection(number)
     it = parts.opened.get(number).campaign
     asked = charge_of(it.file, it.plan)
-    with pytest.raises(Refused, match="charged for other releases"):
+    with pytest.raises(Refused, match="is for other releases"):
         parts.store.charge(number, type(asked)(**{**vars(asked), "events": asked.events * 2}))
     assert parts.store.get(number).state is State.CLOSED
     assert parts.do(number, Task.SETTLE).problem == ""

@@ -52,7 +52,7 @@ def test_without_a_note_nothing_of_a_deposit_is_queued(parts: Parts) -> None:
     said = str([each.to_dict() for each in payout_sections(
         parts.opened.get(number).campaign.payouts(store=parts.store), listed=True)])
     assert "0 of these amounts include a deposit" in said
-    assert "none was left" in said  # of who withdrew
+    assert "no deposit was left" in said  # of who withdrew
 
 
 def test_what_was_noted_is_returned_or_set_against_a_debt(parts: Parts) -> None:

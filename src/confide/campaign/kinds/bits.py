@@ -70,8 +70,8 @@ class BitsPages(BitPages):
         rows = [
             ("level of one report, local differential privacy", f"epsilon = {it.epsilon:g}"),
             ("expected payment of one person", plan.money(quote.expected_payment)),
-            ("  least that any market without fines could pay one person", plan.money(quote.lower_bound)),
-            ("  cost of that level to one person, by the common belief", plan.money(float(it.cost(it.epsilon)))),
+            ("  lower bound on the expected payment in any market without fines", plan.money(quote.lower_bound)),
+            ("  cost of the level to one person, by the common belief", plan.money(float(it.cost(it.epsilon)))),
             ("  loss of any report that ignores the answer", plan.money(quote.margin)),
             ("when all take part: payment for a report with the majority",
                 f"{plan.at_most(one)} for {bit.one}, {plan.at_most(zero)} for {bit.zero}; nothing for any other "
@@ -81,7 +81,8 @@ class BitsPages(BitPages):
             ("  standard deviation; 19 of 20 totals are at most", f"{plan.money(total.sd)}; "
              f"{plan.at_most(total.quantile(0.95))}"),
             ("probability that the best guess of the state is wrong", number(it.error_probability())),
-            ("  without any reports", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
+            ("  probability of a wrong guess without any reports",
+             number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
         ]
         if it.presence < 1:
             rows.insert(1, ("probability that an invited person takes part", number(it.presence)))
@@ -118,8 +119,8 @@ def _cheaper(found: BitPlan) -> Section:
     rows: list[tuple[str | float | None, ...]] = [
         ("this campaign", it.people, it.epsilon,
          it.people * it.presence * it.quote().expected_payment, error)]
-    note = ("Each plan assumes that all invited people take part. The plans use the exact error, Chernoff's bound on "
-            "the error, and the rule of the thesis.")
+    note = ("Each plan assumes that all invited people take part. Each plan comes from another rule: the exact error, "
+            "Chernoff's bound on the error, or the rule of the thesis.")
     if _SMALLEST_TARGET <= error < baseline:
         with suppress(InvalidInput, Refused):
             best = plan(error, it.signal_model.signal_accuracy, it.signal_model.prior_one, it.cost)
@@ -169,7 +170,7 @@ def _planned(config: BitsConfig) -> BitPlan:
             cost=config.cost.build(), epsilon=config.privacy.epsilon, presence=config.people.presence)
     config.role()
     if math.isinf(found.payment_range()[1]):
-        raise Refused("payments are beyond all numbers at this level", more_reports(config, _planned))
+        raise Refused("payments at this level are too large for floating point", more_reports(config, _planned))
     collection = BitCollection(market=found, currency=config.payment.currency,
                                minor_units=config.payment.minor_units)
     return worth_asking(BitPlan(collection=collection, config=config, pages=BitsPages()), config, _planned)

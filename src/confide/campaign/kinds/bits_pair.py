@@ -41,8 +41,8 @@ _FAILURE = 0.05
 class Group(Keys):
     """One of `[belief] groups`: the public size of a group of people, and its number of ones."""
 
-    name: str = Field(min_length=1, description="public; the groups' names differ")
-    size: int = Field(ge=2, description="number of people")
+    name: str = Field(min_length=1, description="public name of the group; two groups have two names")
+    size: int = Field(ge=2, description="number of people in the group")
     ones: int = Field(ge=0, description="number of people in the group with the bit 1")
 
 
@@ -51,11 +51,11 @@ class Belief(Keys):
     Exactly one of groups, beta and pairs must be given. The belief must not come from the answers.
     """
 
-    groups: tuple[Group, ...] | None = Field(default=None, min_length=2, description="people of one group, when nobody "
-                                             "knows which")
+    groups: tuple[Group, ...] | None = Field(default=None, min_length=2, description=
+        "list of groups: all peers are people of one group, and nobody knows of which group")
     column: str | None = Field(default=None, min_length=1, description=
-        "column of the file of reports that names each person's group, so that peers are people of one group; without "
-        "it, everybody is a peer of everybody")
+        "column of each person's group in the file of reports: peers are then people of one group. Without it, "
+        "everybody is a peer of everybody")
     beta: tuple[Positive, Positive] | None = Field(default=None, description="[a, b]: the share of ones is beta(a, b)")
     pairs: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] | None = Field(
         default=None, description="[P(both are 1), P(both are 0)] of two people")
@@ -65,9 +65,9 @@ class Belief(Keys):
         if sum(each is not None for each in (self.groups, self.beta, self.pairs)) != 1:
             raise ValueError("give exactly one of groups, beta and pairs")
         if self.column is not None and self.groups is None:
-            raise ValueError("column belongs to groups")
+            raise ValueError("give column only together with groups")
         if self.groups is not None and len({each.name for each in self.groups}) < len(self.groups):
-            raise ValueError("two groups have one name")
+            raise ValueError("two groups have the same name: give each group another name")
         return self
 
     def prior(self, people: int) -> PairPrior:
@@ -106,8 +106,8 @@ def insiders_table(it: PairMarket, belief: Belief, currency: str) -> Table:
         rows=tuple((str(row.group), row.size, row.ones, row.best.name, row.gain, "yes" if row.truthful else "no")
                    for row in rows),
         note="The table is about a member who knows their own group and that of their peers, while everybody else "
-             "plays the equilibrium. The peers' bits then say nothing about the member's own bit, and the report that "
-             "pays more in that group is the best one.")
+             "plays the equilibrium. For this member, the peers' bits say nothing about their own bit, and the best "
+             "report is the one that pays more in that group.")
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,9 @@ class PairPages(BitPages):
         return [
             ("level of one report, local differential privacy", f"epsilon = {it.epsilon:g}"),
             ("expected payment of one person", plan.money(quote.expected_payment)),
-            ("  least that any market without fines could pay, by Proposition 1", plan.money(quote.lower_bound)),
-            ("  cost of that level to one person, by the common belief", plan.money(float(it.cost(it.epsilon)))),
+            ("  lower bound on the expected payment in any market without fines, by Proposition 1",
+             plan.money(quote.lower_bound)),
+            ("  cost of the level to one person, by the common belief", plan.money(float(it.cost(it.epsilon)))),
             ("  loss of any report that ignores the answer", plan.money(quote.margin)),
             (f"payment for a report that {agrees} with a peer's, on average over all peers",
              f"{plan.money(one)} for {bit.one}, {plan.money(zero)} for {bit.zero}"),
@@ -158,7 +159,7 @@ class PairPages(BitPages):
 
     def paid(self, plan: BitPlan) -> Table:
         it, bit, (one, zero) = plan.market, plan.config.bit, plan.market.liability()
-        heads = ("your report", "for each peer who reports the same", "for each who reports the other")
+        heads = ("your report", "for each peer with the same report", "for each peer with the other report")
         rows = tuple((name, *((plan.money(amount), plan.money(0.0)) if it.agreement else
                               (plan.money(0.0), plan.money(amount))))
                      for name, amount in ((bit.one, one), (bit.zero, zero)))
@@ -189,20 +190,21 @@ class PairPages(BitPages):
         picture = intervals(
             [(row[0], covered, row[2], row[4], row[5]) for row in rows], title=f"Share of {bit.one}",
             axis="share", alt=f"Estimated share of {bit.one} of each group of peers, with its interval.")
-        said = "No report came in."
+        said = "No report arrived."
         if rows:
             _, reports, share, _, low, high = rows[-1]
-            said = (f"The share of '{bit.one}' among {reports:,} who took part is "
-                    f"{Measured(share, _reach(share, low, high), share=True)} (with {covered}).")
+            said = (f"The share of '{bit.one}' among the {reports:,} participants is "
+                    f"{Measured(share, _reach(share, low, high), share=True)} (with probability {covered}).")
         cells: tuple[tuple[str | float | None, ...], ...] = tuple(
             (name, reports, Measured(share, _reach(share, low, high), share=True), Measured(error, share=True),
              Measured(low, share=True), Measured(high, share=True)) for name, reports, share, error, low, high in rows)
         return [Text((said,)), *picture, Table(
-            columns=("peers", "reports", f"share of {bit.one}", "standard error", f"at least {covered} from", "to"),
+            columns=("peers", "reports", f"share of {bit.one}", "standard error", f"interval ({covered}): lower end",
+                     "upper end"),
             rows=cells,
-            note="The share is unbiased for the people who took part. It is not cut, and may lie outside of 0% to "
-                 "100%; the ends of its interval are cut to 0% and 100%. Errors cover the randomisation alone, and "
-                 "neither the choice of the invited people nor those who stayed away.")]
+            note="The share is unbiased for the people who took part. The share is not cut, and may lie outside of 0% "
+                 "to 100%; the ends of its interval are cut to 0% and 100%. The errors cover only the randomisation. "
+                 "They do not cover the choice of the invited people, and the people who stayed away.")]
 
 
 def _reach(share: float, low: float, high: float) -> float:
@@ -222,9 +224,9 @@ def _cheaper(found: BitPlan) -> Section:
                  for name, each in best.compared.items() if isinstance(each, MeanPlan)]
     return Section(title="Cost of the same accuracy with other settings", blocks=(Table(
         columns=("plan", "epsilon", f"expected total ({found.collection.currency})",
-                 f"chance to be further off than {number(error)}"), rows=tuple(rows),
-        note="Chances are exact, for the worst number of ones. A smaller epsilon can cost more: noisy reports agree "
-             "rarely, so each agreement must be paid more."),))
+                 f"probability of an error above {number(error)}"), rows=tuple(rows),
+        note="Probabilities are exact, for the worst number of ones. A smaller epsilon can cost more: noisy reports "
+             "agree less often, so the market must pay more for each agreement."),))
 
 
 def _failure(it: PairMarket, error: float) -> float | None:
@@ -237,7 +239,7 @@ class BitsPairKind(BitKind):
     """Buy randomised reports of correlated bits."""
 
     name = "bits-pair"
-    summary = "buy one randomised yes or no from each person, to learn a share, where answers go together"
+    summary = "buy one randomised yes or no from each person with correlated answers, to learn a share"
     config = BitsPairConfig
 
     def plan(self, config: BitsPairConfig) -> BitPlan:

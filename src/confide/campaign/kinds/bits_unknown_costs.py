@@ -83,7 +83,7 @@ class Levels(Keys):
         epsilon: float
 
     ceiling: float = pydantic.Field(gt=0, le=700, allow_inf_nan=False, description=
-        "the largest level that people's devices report at; the campaign promises and charges this level")
+        "largest level of a device's report; the campaign promises and charges this level")
 
 
 @keys_of(ThresholdMarket, "threshold", optional=True, share="participation")
@@ -120,9 +120,9 @@ class UnknownCostPages(BitPages):
         quote, total = it.quote(), it.total_payment()
         tables = it.payments_at(max(2, round(it.people * it.presence)))
         return [
-            ("level of one report, at most: local differential privacy", f"epsilon = {it.largest_level:g}"),
+            ("largest level of one report, local differential privacy", f"epsilon = {it.largest_level:g}"),
             ("  least level of a participant, a floor of quality", number(it.epsilon)),
-            ("  half of the participants choose at most", number(float(it.level_quantile(0.5)))),
+            ("  median level of the participants", number(float(it.level_quantile(0.5)))),
             ("taking part pays people with a cost per nat of at most", plan.money(it.cost_threshold)),
             ("expected number of participants", f"{it.people * it.presence:,.1f} of {it.people:,}"),
             ("expected payment of a participant", plan.money(quote.expected_payment)),
@@ -130,23 +130,25 @@ class UnknownCostPages(BitPages):
              f"{plan.at_most(float(tables[1, 1]))} and {plan.at_most(float(tables[1, 0]))} for {bit.one}, "
              f"{plan.at_most(float(tables[0, 0]))} and {plan.at_most(float(tables[0, 1]))} for {bit.zero}"),
             ("probability that a participant owes money", number(it.negative_probability())),
-            ("rounds on new questions until a participant owes money in sum with probability at most 0.05",
+            ("number of new questions after which a participant owes money in sum with probability at most 0.05",
              number(it.rounds_until_nonnegative(0.05))),
             ("expected total", plan.money(it.expected_total)),
             ("  standard deviation; 19 of 20 totals are at most",
              f"{plan.money(total.sd)}; {plan.at_most(total.quantile(0.95))}"),
             ("probability that the majority of reports is wrong", number(it.error_probability())),
-            ("  without any reports", number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
+            ("  probability of a wrong guess without any reports",
+             number(min(it.signal_model.prior_one, it.signal_model.prior_zero))),
         ]
 
     def more(self, plan: BitPlan) -> list[Section]:
         rows = tuple((each.name, each.participation, each.payment, each.total, "yes" if each.informative else "no")
                      for each in common_equilibria(plan.market))
         return [_cheaper(plan), Section(title="Reports that everybody could agree on", blocks=(
-            Table(columns=("everybody plays", "share that takes part", f"payment ({plan.collection.currency})",
-                           "expected total", "says anything"), rows=rows,
-                  note="These are the equilibria that are easy to agree on. Equilibria that say nothing usually pay "
-                       "more. A market cannot prevent people from agreeing to give the same report."),))]
+            Table(columns=("everybody plays", "share of participants", f"payment ({plan.collection.currency})",
+                           "expected total", "reports say something"), rows=rows,
+                  note="These are the equilibria on which people can agree easily. Equilibria with reports that say "
+                       "nothing usually pay more. A market cannot prevent people from agreeing to give the same "
+                       "report."),))]
 
     def paid(self, plan: BitPlan) -> Table:
         it, bit = plan.market, plan.config.bit
@@ -162,11 +164,11 @@ class UnknownCostPages(BitPages):
         it = plan.market
         return [
             f"Take part if a nat of privacy is worth at most {plan.money(it.cost_threshold)} to you: then taking part "
-            "pays on average, and you gain more the less a nat is worth to you. Otherwise stay away. Your device asks "
-            f"you for this value and chooses the best level for you, from {it.epsilon:g} to {it.largest_level:g}. It "
-            "tells nobody the value or the level. You are paid for a report with the majority of the others, and you "
-            "pay for a report against it. The operator sees that you took part, and can conclude that a nat is worth "
-            f"at most {plan.money(it.cost_threshold)} to you.",
+            "pays on average, and it pays more if a nat is worth less to you. If a nat is worth more to you, stay "
+            f"away. Your device asks you for this value and chooses the best level for you, from {it.epsilon:g} to "
+            f"{it.largest_level:g}. Your device tells nobody the value or the level. You are paid for a report with "
+            "the majority of the others, and you pay for a report against it. The operator sees that you took part, "
+            f"and can conclude that a nat is worth at most {plan.money(it.cost_threshold)} to you.",
         ]
 
     def found(self, plan: BitPlan, billboard: BitBillboard) -> list[Block]:
@@ -189,8 +191,9 @@ def _cheaper(found: BitPlan) -> Section:
                      for name, each in best.compared.items() if isinstance(each, UnknownCostPlan)]
     return Section(title="Cost of the same accuracy with other settings", blocks=(Table(
         columns=("plan", "participants", "epsilon", f"expected total ({found.collection.currency})", "error"),
-        rows=tuple(rows), note="Each plan has the same number of invited people and the same ceiling. The plans use "
-                               "the exact error, a bound on the error, and the rule of the thesis."),))
+        rows=tuple(rows), note="Each plan has the same number of invited people and the same ceiling. Each plan comes "
+                               "from another rule: the exact error, a bound on the error, or the rule of the "
+                               "thesis."),))
 
 
 class BitsUnknownCostsKind(BitKind):
@@ -214,8 +217,9 @@ class BitsUnknownCostsKind(BitKind):
         return [*super().asked(config, plan), Field(
             column=WORTH, label="How much is one nat of privacy of your answer worth to you?",
             form="number", above=0.0, unit=config.payment.currency, required=False,
-            note="Your device uses this value to choose your privacy level, and tells it to nobody. Give it with your "
-                 f"answer. If it is above {plan.money(plan.market.cost_threshold)}, your device takes no part.")]
+            note="Your device uses this value to choose your privacy level, and tells nobody the value. Give the value "
+                 f"together with your answer. If it is above {plan.money(plan.market.cost_threshold)}, your device "
+                 "takes no part.")]
 
     def device(
         self, config: BitConfig, plan: BitPlan, terms: Mapping[str, Any] | None = None
@@ -240,9 +244,9 @@ class BitsUnknownCostsKind(BitKind):
         except ValueError:
             found = float("nan")
         if not 0 < found < float("inf"):
-            raise InvalidInput("record", f"{WORTH}: is missing or no amount above 0",
-                               "must be the value of a nat of privacy to the participant, in the currency; it does not "
-                               "leave their device")
+            raise InvalidInput("record", f"{WORTH}: is missing, or is no amount above 0",
+                               "must be the value of a nat of privacy to the participant, in the currency; the value "
+                               "does not leave their device")
         return found
 
     def _drawn(self, plan: BitPlan, bits: np.ndarray, noise: Noise) -> np.ndarray:

@@ -44,8 +44,8 @@ class BundlesKind(MatchingKind):
         columns, scale = config.columns(), plan.scale
         if not config.counted:
             return fields_of_goods([(name, name) for name in columns], scale, _together(config))
-        labels = ["How much is any one good worth to you?",
-                  *(f"How much does good number {count} add to the goods before "
+        labels = ["How much is one good worth to you?",
+                  *(f"How much value does good number {count} add to the goods before "
                     "it?" for count in range(2, len(columns) + 1))]
         return fields_of_goods(list(zip(columns, labels, strict=True)), scale, _together(config))
 
@@ -63,7 +63,7 @@ def _together(config: BundlesConfig) -> str:
         return ""
     if not config.counted and (scale.highest - scale.lowest) * config.wanted <= scale.total:
         return ""
-    return f"A row cannot be used where {config.unusable()}."
+    return f"A row cannot be used if {config.unusable()}."
 
 
 KIND = BundlesKind()

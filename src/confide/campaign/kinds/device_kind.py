@@ -109,8 +109,8 @@ class DeviceKind(PeoplesKind):
         losses = {each.loss for each in to_the_collector(plan.guarantees)}
         if len(losses) != 1 or not isinstance(loss := losses.pop(), PureDP):
             name = type(plan.mechanism).__name__
-            raise InvalidInput("mechanism", f"{name} does not promise one epsilon to the collector",
-                               "its reports are drawn at that level: promise one `PureDP` to `Audience.COLLECTOR`")
+            raise InvalidInput("mechanism", f"{name} does not promise exactly one epsilon to the collector",
+                               "devices draw reports at this level: promise one `PureDP` to `Audience.COLLECTOR`")
         return float(loss.epsilon)
 
     def device(self, config: Any, plan: Any, terms: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class DeviceKind(PeoplesKind):
         table = getattr(config, "rehearsal", None)
         if table is None:
             raise Refused("the campaign file has no [rehearsal]",
-                          "name a source of true answers that are public already")
+                          "add [rehearsal] with a source of true answers that are already public")
         answers, rejected = Category(column=table.column, levels=self._role(config).levels), dict[str, str]()
         parts = list(read_rows(open_table(table.source, folder=folder), roles=(answers,), roster=self.roster(config),
                                id=config.people.id, rejected=rejected))
@@ -176,8 +176,8 @@ class DeviceKind(PeoplesKind):
         counts = [np.bincount(each.cells[:, 0].astype(int), minlength=len(levels)) for each in
                   (played.truth, played.reports)]
         rows = tuple((level, int(true), int(said)) for level, true, said in zip(levels, *counts, strict=True))
-        return [Section(title="Beside the true answers", study=True, blocks=(
-            Table(columns=("answer", "true", "reported"), rows=rows, note="The true answer is private."),))]
+        return [Section(title="Comparison with the true answers", study=True, blocks=(
+            Table(columns=("answer", "true", "reported"), rows=rows, note="The true answers are private."),))]
 
     # ----
 
@@ -208,12 +208,13 @@ class DeviceKind(PeoplesKind):
             asked = [(draw.law, draw.table, tuple(map(int, draw.center))) for draw in observed.draws]
             again = drawn_locally(record, ForcedNoise(observed.draws), it)
             if asked != [("channel", law, (rank,))] or not report == again == int(observed.draws[0].value[0]):
-                raise InvalidInput("mechanism", f"{type(it).__name__}: `submit` draws by another law than pages do",
+                raise InvalidInput("mechanism", f"{type(it).__name__}: `submit` draws by another law than "
+                                                "participants' pages",
                                    "return int(randomized_response(record.astype(int), epsilon, noise, stream=...)[0]) "
-                                   "at the epsilon that is promised to the collector")
+                                   "with the epsilon of the promise to the collector")
         if it.submit(None) is not None:
-            raise InvalidInput("mechanism", f"{type(it).__name__}: `submit` of None is not None",
-                               "a participant without a record hands in nothing")
+            raise InvalidInput("mechanism", f"{type(it).__name__}: `submit(None)` does not return None",
+                               "return None: a participant without a record hands in nothing")
 
 
 def exactly(level: float) -> Fraction:

@@ -50,7 +50,8 @@ def _open_goods(config: GoodsConfig, folder: Path) -> TableSource | PrefLib:
     if data.form != "preflib":
         return open_table(data.source, folder=folder)
     if config.people.id != "row":
-        raise InvalidInput("people.id", f"{config.people.id!r} is no column", "PrefLib's lines have no ids")
+        raise InvalidInput("people.id", f"{config.people.id!r} is no column of a PrefLib file",
+                           "must be 'row', since the lines of a PrefLib file have no ids")
     path = Path(folder) / Path(data.source).expanduser()
     if not path.is_file():
         raise InvalidInput("data.source", f"{path.resolve()} is not a file")
@@ -77,7 +78,7 @@ def _read_goods(
     scale, data = config.rule(), config.data
     if isinstance(source, PrefLib):
         if not isinstance(scale, Ranks):
-            raise InvalidInput("values.scale", "is of no order", "must be 'ranks'")
+            raise InvalidInput("values.scale", "is 'points', but a PrefLib file holds orders", "must be 'ranks'")
         return source.read(scale, roster, rejected, counted)
     if data.form == "long":
         return read_long(source, goods=config.columns(), scale=scale, roster=roster, id=config.people.id,
@@ -160,7 +161,7 @@ class MatchingKind(KindSkeleton, PeoplesKind):
         alone = Rows(np.array([index]), np.array([0, len(row)]), np.array(places, dtype=np.int32),
                      np.array([row[place] for place in places], dtype=np.float32))
         if not len(config.usable(alone, {}).index):
-            raise InvalidInput("record", config.unusable(), "such a row counts as an empty row")
+            raise InvalidInput("record", config.unusable(), "change the numbers: such a row counts as an empty row")
         return alone
 
     def retyped(self, config: Any, plan: Any, batch: Rows) -> Mapping[str, str | float]:

@@ -120,8 +120,9 @@ class MeanKind(KindSkeleton, PeoplesKind):
         record = config.record
         return [Field(
             column=record.column, label=record.question, form="number", unit=record.unit, required=False,
-            note=f"From {record.low:.12g} to {record.high:.12g}{f' {record.unit}' if record.unit else ''}. {MOVED} The "
-                 "number itself does not leave your device. Leave it empty to send nothing.")]
+            note=f"Give a number from {record.low:.12g} to "
+                 f"{record.high:.12g}{f' {record.unit}' if record.unit else ''}. {MOVED} The number itself does not "
+                 "leave your device. Leave it empty to send nothing.")]
 
     def known(self, config: MeanConfig, plan: PlannedMean) -> Sequence[Field]:
         """No field: the operator adds nothing to a participant's row."""
@@ -186,7 +187,8 @@ class MeanKind(KindSkeleton, PeoplesKind):
         value, low, high = self._value(config, values), config.record.low, config.record.high
         if value is None or low <= value <= high:
             return ""
-        return f"your record is outside of [{low:g}, {high:g}] and counts as the nearer end; only you learn this"
+        return (f"your record is outside of [{low:g}, {high:g}] and counts as the nearer end of this range; only you "
+                "learn this")
 
     def row(self, config: MeanConfig, identity: str, report: Any) -> dict[str, str]:
         """The row that the participant hands in on their contract, for the operator's file of records."""
@@ -245,7 +247,8 @@ class MeanKind(KindSkeleton, PeoplesKind):
         reports[[roster.rank(each) for each in without]] = math.nan
         if np.isnan(reports).all():
             first = next(iter(rejected.items()), None)
-            raise Refused(f"no report in {config.reports.source} can be used" if usable == 0 else "nobody is left",
+            raise Refused(f"no report in {config.reports.source} can be used" if usable == 0 else
+                          "nobody with a report is left",
                           "collect reports first" if first is None else f"{first[0]}: {first[1]}")
         return {**as_document(plan.mechanism.contracts(reports).terms), "usable": usable, "rejected": rejected}
 
@@ -333,14 +336,15 @@ class MeanKind(KindSkeleton, PeoplesKind):
         column = config.record.column
         _known(values, ("contract", column))
         if "contract" not in values:
-            raise InvalidInput("record", "has no contract", "give contract=TEXT, as you got it from the operator")
+            raise InvalidInput("record", "has no contract", "give contract=TEXT, with the text that you got from the "
+                                                            "operator")
         terms = token_terms(values["contract"], identity=self.identity(config, identity))
         contract = lattice_contract(plan.mechanism, terms)
         sent = bool(str(values.get(column, "")).strip())
         if sent:
             message, problem = Word(column=column).encode_one(values[column])
             if problem is None and not (contract.active and contract.admits(message)):
-                problem = f"{column}: no device sends this on this contract"
+                problem = f"{column}: no device sends this record on this contract"
             if problem:
                 raise InvalidInput("record", problem)
         return Contracted(steps=contract.steps, noise_std=contract.noise_std, epsilon_local=contract.epsilon_local,
@@ -412,7 +416,7 @@ def _id(config: MeanConfig) -> str:
 def _known(values: Mapping[str, str], names: tuple[str, ...]) -> None:
     unknown = sorted(values.keys() - set(names))
     if unknown:
-        raise InvalidInput("record", f"{unknown[0]!r} is not asked for here", f"give {', '.join(names)}")
+        raise InvalidInput("record", f"{unknown[0]!r} is not asked for in this campaign", f"give {', '.join(names)}")
 
 
 def _watched(source: TableSource, config: MeanConfig, progress: Progress | None) -> TableSource:
@@ -440,9 +444,9 @@ def _planned(config: MeanConfig, least: float = 0.0) -> PlannedMean:
         raise Refused(f"privacy.largest_local_loss: {error.problem}", _would_do(config)) from None
     found = PlannedMean(mechanism=mechanism, config=config, least=least, pages=pages)
     if found.here.bought == 0:
-        raise Refused(f"nothing would be bought: {found.here.why}", _would_do(config))
+        raise Refused(f"the campaign would buy nothing: {found.here.why}", _would_do(config))
     if found.here.root_error >= (record.high - record.low) / 2:
-        raise Refused("on average the mean would be no better than the middle of the range", _would_do(config))
+        raise Refused("on average, the mean would be no better than the middle of the range", _would_do(config))
     return found
 
 
@@ -459,8 +463,7 @@ def _would_do(config: MeanConfig) -> list[str | Remedy]:
         *(() if limit is None else nearest(config, does, "privacy.largest_local_loss", limit, farthest=1e4)),
         *nearest(config, does, "price.error", price, up=False, farthest=1e4),
         *nearest(config, does, "price.error", price, farthest=1e4)]
-    return [*found] or ["no other [people] count, [privacy] largest_local_loss or [price] error was found that does "
-                        "alone"]
+    return [*found] or ["no other [people] count, [privacy] largest_local_loss or [price] error is enough alone"]
 
 
 KIND = MeanKind()

@@ -82,7 +82,8 @@ class MechanismPlan(Generic[M_co]):
         rows = tuple((self._named(word), _shown(part)) for word, part in parts_of(it).items())
         seen = [Section(title="Tried out", blocks=(Text(tuple(self.remarks)),))] if self.remarks else []
         return [Section(title="Plan", blocks=(Table(columns=("parameter", "value"), rows=rows,
-                                                    note="All parameters are public. None of them comes from data."),)),
+                                                    note="All parameters are public, and none of them comes from "
+                                                         "data."),)),
                 Section(title="Promises", blocks=(promises_table(in_currency(self.guarantees, self.pays)),)),
                 groups_section(it, self.guarantees.privacy), *seen]
 
@@ -126,7 +127,7 @@ class MechanismPlan(Generic[M_co]):
             answer(Question.REPORT, *report),
             answer(Question.SEES, f"{sees} Everybody else sees the public result and all conclusions from it. Your "
                                   f"share follows from {self.share_depends_on}."),
-            answer(Question.HIDES, *(private or ("The campaign makes no promise about this.",)), self._guess()),
+            answer(Question.HIDES, *(private or ("The campaign makes no promise about privacy.",)), self._guess()),
             answer(Question.GETS, as_sentence(self.share.rstrip(".")), *self._paid(), *others),
             answer(Question.LIES, lies(promises)),
             answer(Question.TRUSTED, trusted),
@@ -252,7 +253,7 @@ def board_table(board: Any) -> pa.Table:
 
 def _table(found: pa.Table, note: str = "") -> Table:
     rows = tuple(tuple(row.values()) for row in found.slice(0, _SHOWN).to_pylist())
-    more = f"{found.num_rows - _SHOWN:,} more rows are in the file." if found.num_rows > _SHOWN else ""
+    more = f"The file has {found.num_rows - _SHOWN:,} more rows." if found.num_rows > _SHOWN else ""
     return Table(columns=tuple(found.column_names), rows=rows, note=" ".join(filter(None, (note, more))))
 
 
@@ -269,8 +270,8 @@ def result_sections(
     promises = in_currency(outcome.guarantees, pays)
     first = (", ".join(f"{name.replace('_', ' ')} {number(value)}" for name, value in found.to_pylist()[0].items())
              if found.num_rows == 1 else f"{found.num_rows:,} rows")
-    return [Section(title="What was found", found=True, blocks=(Text((f"The result: {first}.",)), _table(found))),
-            Section(title="What is promised", folded=True, blocks=(
+    return [Section(title="What was found", found=True, blocks=(Text((f"Result: {first}.",)), _table(found))),
+            Section(title="Promises", folded=True, blocks=(
                 promises_table(promises), *group_blocks(outcome.mechanism, promises.privacy)))]
 
 
@@ -292,16 +293,16 @@ def explain_sections(
         Refused: the participant withdrew, and their share was erased.
     """
     decoded = dict(outcome.mechanism.decode(record, index, outcome.billboard))
-    lines = [f"Your share is {share}. It follows from {depends_on}, and anybody who has both can compute it."]
+    lines = [f"Your share is {share}. It follows from {depends_on}. Anybody who has both can compute it."]
     if record is None:
         lines.append("There is no usable record under this id.")
     if not isinstance(outcome, PublicOutcome):
         settled = settled_share(outcome, index)
         schema = outcome.shares.schema
         if written(settled, schema) != written(decoded, schema):
-            lines.append("Today's record in the file gives another share than the settled one. Either this row was "
-                         "changed since, or the mechanism's `decode` gives another share than its `run`. The "
-                         "settlement counts, and this page shows its share.")
+            lines.append("The present record in the file gives another share than the settled one. Either this row was "
+                         "changed after the settlement, or the mechanism's `decode` gives another share than its "
+                         "`run`. The settlement counts, and this page shows the settled share.")
             decoded = settled
     if pays is not None and pays.column in decoded:
         decoded[pays.column] = pays.money(decoded[pays.column])

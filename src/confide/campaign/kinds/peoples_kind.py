@@ -321,7 +321,7 @@ class PeoplesKind:
 
 def absent() -> Refused:
     """The refusal of a record from a person who takes no part."""
-    return Refused("a person who takes no part hands in nothing", "to take back an earlier record, withdraw")
+    return Refused("a person who takes no part hands in nothing", "withdraw to take back an earlier record")
 
 
 def own_values(values: Mapping[str, str], column: str, identity: str) -> dict[str, str]:
@@ -340,7 +340,8 @@ def own_values(values: Mapping[str, str], column: str, identity: str) -> dict[st
         {'report': 'yes'}
     """
     if str(values.get(column, identity)).strip() != identity:
-        raise InvalidInput(column, "is another participant's", "hand in the row that was made for this id")
+        raise InvalidInput(column, "is the id of another participant",
+                           "hand in the row that the device made for this id")
     return {name: text for name, text in values.items() if name != column}
 
 

@@ -60,7 +60,7 @@ class ProgramKind(KindSkeleton, PeoplesKind):
     """Share scarce resources by a convex program: goods, bundles, paths, projects, power, or a game's equilibrium."""
 
     name = "program"
-    summary = "share goods, bundles, routes, projects or power by people's secret needs, at prices from private sums"
+    summary = "share goods, bundles, routes, projects or power by people's private needs, at prices from private sums"
     config: type[Any] = ProgramConfig
     runs = Dude
     part = "ran"
@@ -132,7 +132,7 @@ class ProgramKind(KindSkeleton, PeoplesKind):
             return {_list_column(coding.bids): "\n".join(lines)}
         cells = batch.cells[0].tolist()
         if len(cells) != len(coding.columns):
-            raise NotImplementedError("less is stored than was typed")
+            raise NotImplementedError("the store has fewer cells than the form")
         return {each.name: each.typed(cell) for each, cell in zip(coding.columns, cells, strict=True)}
 
     def one(self, plan: SharingPlan, batch: SlotRows, place: int) -> Any:
@@ -176,10 +176,10 @@ def _field(config: ProgramConfig, column: Column, together: str) -> Field:
     if isinstance(column, Choice):
         return Field(column=column.name, label=label, form="choice", choices=column.names, note=together)
     if not isinstance(column, Number):
-        raise InvalidInput("program", f"{column.name!r} is of no form")
-    ends = f"From {column.lowest:.12g} to {column.highest:.12g}."
+        raise InvalidInput("program", f"{column.name!r} has no kind of field")
+    ends = f"Give a number from {column.lowest:.12g} to {column.highest:.12g}."
     notes = (ends, MOVED if column.clip else "",
-             "" if column.empty is None else f"If you leave it empty, it counts as {column.empty:.12g}.", together)
+             "" if column.empty is None else f"An empty field counts as {column.empty:.12g}.", together)
     return Field(
         column=column.name, label=label, form="number", lowest=None if column.clip else column.lowest,
         highest=None if column.clip else column.highest, required=column.empty is None,
@@ -192,7 +192,8 @@ def _label(config: ProgramConfig, name: str) -> str:
     if isinstance(table, FlowTable):
         return {"source": "Where do you start?", "sink": "Where do you want to go?"}[name]
     if isinstance(table, KnapsackTable):
-        return "How much is your item worth?" if name == config.data.value else f"How much of {name} does it take?"
+        return "How much is your item worth?" if name == config.data.value else (
+            f"How much of {name} does your item need?")
     if _is_need(config, name):
         return f"How many slots of {name.removesuffix('.needs')} do you need?"
     if isinstance(table, AggregativeGameTable) and table.actions is not None and name not in table.actions:
@@ -240,12 +241,13 @@ def _list_column(bids: Bids) -> str:
 def _bundles(bids: Bids) -> Field:
     value = bids.value
     return Field(
-        column=_list_column(bids), label="Which bundles do you want, and how much is each worth to you?", form="text",
+        column=_list_column(bids), label="Which bundles do you want, and how much is each bundle worth to you?",
+        form="text",
         required=False,
-        note=f"Write a line for each bundle, {bids.most} at most: its goods with a plus between them, an equals sign, "
-             f"and its value, a number from {value.lowest:.12g} to {value.highest:.12g}. Example: "
+        note=f"Write at most {bids.most} lines, one for each bundle: the goods with a plus between them, an equals "
+             f"sign, and the value of the bundle, a number from {value.lowest:.12g} to {value.highest:.12g}. Example: "
              f"{'+'.join(bids.goods[:bids.size])} = {value.highest:.12g}. A bundle has 1 to {bids.size} different "
-             f"goods. Goods: {', '.join(bids.goods)}. If you leave it empty, you take no part.")
+             f"goods. Goods: {', '.join(bids.goods)}. An empty field means that you take no part.")
 
 
 def _listed_bids(bids: Bids, values: Mapping[str, str]) -> Mapping[str, str]:
@@ -265,9 +267,9 @@ def _listed_bids(bids: Bids, values: Mapping[str, str]) -> Mapping[str, str]:
             continue
         name, equals, worth = line.rpartition("=")
         if not equals:
-            raise InvalidInput("record", f"line {number} has no equals sign", "must be a bundle = its value")
+            raise InvalidInput("record", f"line {number} has no equals sign", "write a line as bundle = value")
         if name.strip() in found:
-            raise InvalidInput("record", f"line {number} is about a bundle that stands above", "each bundle once")
+            raise InvalidInput("record", f"line {number} repeats a bundle", "write each bundle once")
         found[name.strip()] = worth.strip()
     return found
 

@@ -56,7 +56,7 @@ class QueriesKind(KindSkeleton, CustodiansKind):
     """Answer counting queries about a table that a custodian holds."""
 
     name = "queries"
-    summary = "answer many counting queries about a table that a custodian holds, and hand out synthetic rows"
+    summary = "answer many counting queries about a custodian's table, and publish synthetic rows"
     config = QueriesConfig
     file_words = FileWords(values={"method.free": {"coins": "random"}})
     types: ClassVar[Mapping[str, type]] = wire_types(

@@ -76,7 +76,7 @@ class RegressionKind(KindSkeleton, PeoplesKind):
 
     def asked(self, config: RegressionConfig, plan: PlannedRegression) -> Sequence[Field]:
         """Form fields for the participant's answer, and for the columns that the operator checks."""
-        return [*(field_of(role, note="The operator checks it.") for role in plan.design.features),
+        return [*(field_of(role, note="The operator checks this value.") for role in plan.design.features),
                 field_of(plan.response)]
 
     def read(
@@ -137,5 +137,6 @@ def parse_record(design: Design, response: Numeric, values: Mapping[str, str]) -
     x, problem = design.encode_one(values)
     y, wrong = response.encode_one(values[response.column])
     if problem or wrong:
-        raise InvalidInput("record", str(problem or wrong), "such a record counts as empty and is paid nothing")
+        raise InvalidInput("record", str(problem or wrong),
+                           "change the value: such a record counts as empty, and is paid nothing")
     return x, y

@@ -35,7 +35,7 @@ class SearchKind(KindSkeleton, CustodiansKind):
     """Find the members of a hidden group in a private network, and publish the list of them."""
 
     name = "search"
-    summary = "find the hidden members of a group in a private network; nobody else's contacts show"
+    summary = "find the hidden members of a group in a private network, while noise protects other people's contacts"
     config: type[Any] = SearchConfig
     runs = PTarget
     types: ClassVar[Mapping[str, type]] = wire_types(
@@ -110,8 +110,8 @@ def _checked(config: SearchConfig, folder: Path) -> Check:
         graph.check_degree(bound)
     sown = graph.indices_of(list(config.search.seeds))
     if (known[np.setdiff1d(sown, clashing)] == 0).any():
-        raise InvalidInput("search.seeds", "the answers say of one that it is no member",
-                           "every seed must be a confirmed one")
+        raise InvalidInput("search.seeds", "has a person who is no member, by the answers",
+                           "every seed must be a confirmed member")
     used = used_before(config, folder)
     places = dict(zip(used, graph.indices_of(list(used)).tolist() if used else [], strict=True))
     changed = [each for each, status in used.items() if known[places[each]] >= 0 and known[places[each]] != status]
@@ -121,21 +121,22 @@ def _checked(config: SearchConfig, folder: Path) -> Check:
         ("people (fixed and public)", graph.people), ("pairs in contact", graph.edges),
         ("largest number of contacts of anybody", graph.largest_degree),
         ("lines that name the same person twice", graph.dropped.self_loops),
-        ("people with an answer", answered), ("members among them", int((known == 1).sum())),
-        ("people without one", graph.people - answered)]
+        ("people with an answer", answered), ("members among the people with an answer", int((known == 1).sum())),
+        ("people without an answer", graph.people - answered)]
     blocks: list[Block] = [Table(columns=("what", "number"), rows=tuple(rows))]
     if twice or changed:
         problems = [*((each, "two different answers") for each in twice),
-                    *((each, "another answer than the search has used: " + ("member" if used[each] else "no member"))
+                    *((each, "another answer than the search used: " + ("member" if used[each] else "no member"))
                       for each in changed)]
         blocks.append(Table(
-            columns=("id", "a run refuses it"), rows=tuple((str(each), why) for each, why in problems[:_SHOWN]),
-            note=f"{len(problems):,} answers that contradict others, the first {_SHOWN} of them. Statuses do not "
-                 "change: put them right before a run."))
+            columns=("id", "reason why a run refuses the answer"),
+            rows=tuple((str(each), why) for each, why in problems[:_SHOWN]),
+            note=f"{len(problems):,} answers contradict others, and the table shows at most {_SHOWN} of them. A "
+                 "person's membership does not change: correct the answers before a run."))
     blocks.append(Text((
         "Nothing was charged. These numbers follow from contacts and answers: keep them to yourself.",
-        "A missing answer is asked for when the search comes to it; it never counts as one. So is an answer that "
-        "cannot be read: see the rejected rows.",
+        "If the search needs a missing or unreadable answer, it asks for this answer. A missing answer never counts as "
+        "an answer. The rejected rows show the unreadable answers.",
         "Do not change the campaign file because of this check: its promises do not cover a bound or threshold that "
         "follows from the network.")))
     own = Section(title="The network (private: for the operator alone)", private=True, blocks=tuple(blocks))

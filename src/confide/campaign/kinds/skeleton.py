@@ -176,16 +176,15 @@ def not_disclosed(plan: Any, example: str, audience: Audience, *more: str, thing
     """
     promises = plan.guarantees.privacy
     if right_at_most(plan.mechanism, promises, audience) > _CERTAIN:
-        said = ("The promise of privacy is weak. It does not rule out that somebody can tell from this page "
-                f"{example}.")
+        said = (f"The promise of privacy is weak. Somebody may be able to tell from this page {example}.")
     else:
-        said = (f"Noise limits how well anybody can tell from this page {example}. A fact that holds for most people "
-                "can still be guessed about one person, with or without their own record.")
+        said = (f"Noise limits all conclusions from this page about {example}. Anybody can still guess that a fact "
+                "about most people holds for one person, with or without that person's record.")
     guess = guess_in_words(plan.mechanism, promises, audience, somebody=True, thing=thing)
     return Section(title=_NOT_DISCLOSED, blocks=(Text((said, guess, *more)),))
 
 
-_NOT_DISCLOSED = "What this page does not tell"
+_NOT_DISCLOSED = "Limits of conclusions from this page"
 _CERTAIN = 0.9
 """Probability of a right guess above which a page calls its promise of privacy weak."""
 
@@ -216,8 +215,8 @@ def settled_otherwise(
     """
     return share_page(
         f"{who}: settled {at} {stored}",
-        f"The file holds another {thing} today than the settled one; today's would {gets} {today}. The settlement "
-        f"counts: {stored}.", *more)
+        f"The file now holds another {thing} than the settled one. The present {thing} would {gets} {today}. The "
+        f"settlement counts: {stored}.", *more)
 
 
 class MoneyWords:
@@ -247,7 +246,8 @@ class MoneyWords:
 
 def no_rehearsal(what: str = "true answers") -> Refused:
     """The refusal of a rehearsal whose campaign file names no public records to play the participants with."""
-    return Refused("the campaign file has no [rehearsal]", f"name a source of {what} that are public already")
+    return Refused("the campaign file has no [rehearsal]",
+        f"add [rehearsal] with a source of {what} that are already public")
 
 
 # ---- tables
@@ -274,7 +274,7 @@ class LawTable(Keys):
         for name, its in laws.items():
             given = getattr(self, name) is not None
             if not given and name in self.NEEDS.get(self.law, ()):
-                raise ValueError(f"{name} is missing, which law = {self.law!r} needs")
+                raise ValueError(f"{name} is missing, and law = {self.law!r} needs it")
             if given and self.law not in its:
                 raise ValueError(f"{name} belongs to law = {' and law = '.join(map(repr, its))}, and only to "
                                  f"{'it' if len(its) == 1 else 'them'}")

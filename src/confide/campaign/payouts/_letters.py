@@ -72,7 +72,7 @@ def check_reference(reference: object) -> str:
         'PAY-2026/0001'
     """
     if not isinstance(reference, str) or not _REFERENCE.fullmatch(reference) or "//" in reference:
-        raise InvalidInput("reference", f"{str(reference)[:40]!r} is no reference of a payment",
+        raise InvalidInput("reference", f"{str(reference)[:40]!r} is not a reference of a payment",
                            "must be 1 to 35 of A-Z a-z 0-9 / - ? : ( ) . , ' + and space, begin with a letter or "
                            "digit, not end with a space or slash, and have no two slashes together")
     return reference

@@ -69,7 +69,7 @@ def _columns(
         if name in required + optional:
             names[name] = place
         elif not others:
-            raise InvalidInput("header", f"has a column {place + 1} that is not known", f"the columns are {known}")
+            raise InvalidInput("header", f"has an unknown column {place + 1}", f"the columns are {known}")
     return names
 
 

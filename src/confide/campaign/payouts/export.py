@@ -75,7 +75,7 @@ def _check(identity: str, cells: dict[str, str]) -> None:
     for column, cell in cells.items():
         if _FORMULA.search(cell):
             raise InvalidInput(column, f"that of {identity!r} could run as a formula in a spreadsheet",
-                               "if no spreadsheet opens the file, write it for programs only (spreadsheet=False)")
+                               "use spreadsheet=False if only programs read the file")
 
 
 def _quoted(cell: str) -> str:
@@ -122,7 +122,7 @@ def export_batch(
     check_unpublished("export", path)
     number, data = _exported(campaign, store, form, number, payer, text,
                              None if payees is None else partial(read_payees, payees))
-    again = f"write it again as batch {number}"
+    again = f"write the export again as batch {number}"
     write_new("export", path, data, private=True, taken=again, barred=again)
     return number
 
@@ -158,7 +158,7 @@ def _exported(
         _check_form(store.batch(known.number, number), form)
     if form == "pain.001" and (payees is None or payer is None):
         raise InvalidInput("payees" if payees is None else "payer", "missing",
-                           "an order to a bank names both sides: --payees FILE and --payer NAME,IBAN")
+                           "give --payees FILE and --payer NAME,IBAN: an order to a bank names both sides")
     names = None if payees is None else payees()
     if number is None:
         waiting = store.approved(known.number)
@@ -208,8 +208,9 @@ def _confirmed(campaign: Planned, store: Store, read: Callable[..., dict[str, St
 def _check_form(row: BatchRow, form: str) -> None:
     if row.form != form:
         ending = next(ending for ending, each in _ENDINGS.items() if each == row.form)
-        raise Refused(f"batch {row.number} was written as {row.form}, and might be paid twice if it were written as "
-                      f"{form} too", f"write it again to a file that ends in {ending}")
+        raise Refused(f"batch {row.number} was written as {row.form}, and could be paid twice if it is also written as "
+                      f"{form}",
+                      f"write it again to a file that ends in {ending}")
 
 
 def _batch(campaign: Planned, row: BatchRow, names: Mapping[str, Payee] | None) -> Batch:
@@ -236,5 +237,6 @@ def _file(
         return as_table(batch)
     parts = [part.strip() for part in str(payer).split(",")]
     if len(parts) not in (2, 3):
-        raise InvalidInput("payer", "is not NAME,IBAN or NAME,IBAN,BIC", "give name, account, and bank if need be")
+        raise InvalidInput("payer", "is not NAME,IBAN or NAME,IBAN,BIC",
+                           "give the name, the account, and the bank if necessary")
     return as_pain001(batch, Payer(*parts), text=text)

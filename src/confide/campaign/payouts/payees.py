@@ -44,7 +44,7 @@ class Payee:
         >>> Payee("ann", "Ann Smith", "GB82WEST12345698765423")
         Traceback (most recent call last):
         ...
-        confide.contract.errors.InvalidInput: iban: that of 'ann' is mistyped: its check digits do not fit
+        confide.contract.errors.InvalidInput: iban: that of 'ann' has wrong check digits: correct a typing error
     """
 
     id: str
@@ -56,7 +56,7 @@ class Payee:
         check_text("id", self.id)
         if _checks(self.id.replace(" ", "")):
             # Every message names the id. Where columns are swapped it would name what none may name.
-            raise InvalidInput("id", "is an IBAN", "are the columns in another order than the header?")
+            raise InvalidInput("id", "is an IBAN", "check whether the columns have the order of the header")
         check_account(f"that of {self.id!r}", self.name, self.iban, self.bic)
 
 
@@ -104,9 +104,9 @@ def _check_iban(whose: str, iban: str) -> None:
         expected = schwifty.IBAN(iban, allow_invalid=True).spec.iban_length
         raise InvalidInput("iban", f"{whose} has {len(iban)} characters", f"its country's have {expected}") from None
     except exceptions.InvalidChecksumDigits:
-        raise InvalidInput("iban", f"{whose} is mistyped: its check digits do not fit") from None
+        raise InvalidInput("iban", f"{whose} has wrong check digits: correct a typing error") from None
     except exceptions.SchwiftyException:
-        raise InvalidInput("iban", f"{whose} has a letter or a digit where its country's have none",
+        raise InvalidInput("iban", f"{whose} has a letter or a digit in a place where its country has none",
                            "compare it with the account's papers") from None
 
 
@@ -164,8 +164,8 @@ def _parse(text: str) -> dict[str, Payee]:
         except InvalidInput as error:
             raise InvalidInput(f"line {line}", f"{error.field}: {error.problem}", error.limit) from None
         if payee.id in payees:
-            raise InvalidInput(f"line {line}", f"id: {payee.id!r} stands on line {lines[payee.id]} too",
-                               "every id must stand once")
+            raise InvalidInput(f"line {line}", f"id: {payee.id!r} also stands on line {lines[payee.id]}",
+                               "give every id once")
         payees[payee.id], lines[payee.id] = payee, line
     return payees
 

@@ -185,7 +185,8 @@ class Database:
         if found is None and not create:
             raise self._no_store()
         if found is not None and found > REVISION:
-            raise InvalidInput("store", f"{self.name} was made by a newer version of confide", "upgrade this one")
+            raise InvalidInput("store", f"a newer version of confide made {self.name}",
+                               "upgrade this version of confide")
         if not known:
             self._make()
         elif found != REVISION:
@@ -231,7 +232,7 @@ def _checked(url: str | URL) -> URL:
     parsed = parsed.set(drivername=_DRIVERS[parsed.drivername])
     if parsed.drivername == "sqlite":
         if parsed.database in (None, "", ":memory:"):
-            raise InvalidInput("store", "names no file, and a database in memory forgets the spend",
+            raise InvalidInput("store", "names no file: a database in memory would lose the spend",
                                'must be "sqlite:///FILE", with three slashes')
         if parsed.query or str(parsed.database).startswith("file:"):  # among them are modes that keep nothing
             raise InvalidInput("store", "options of SQLite are not supported", 'must be "sqlite:///FILE"')
@@ -362,11 +363,14 @@ def insert_many(
 
 
 _BUSY = ("is in use by another process, which did not finish in time", "run it again")
-_FULL = ("has no room left", "make room on its disk, then run it again")
-_READ_ONLY = ("cannot be written to", "make it writable, then run it again")
-_BARRED = ("does not permit this to its user", "let its owner grant it, then run it again")
-_LOST = ("does not answer", "see that it runs and can be reached, then run it again")
-_DAMAGED = ("is damaged, or its disk is", "go on with a sound copy only if nothing was charged or paid since")
+_FULL = ("has no room left", "free some room on its disk, then run the command again")
+_READ_ONLY = ("cannot be written to", "make it writable, then run the command again")
+_BARRED = ("does not permit this to its user", "ask the owner of the database for this permission, then run the "
+                                               "command again")
+_LOST = ("does not answer", "check that the server runs and can be reached, then run the command again")
+_DAMAGED = ("is damaged, or its disk is damaged",
+            "continue with an intact copy only if nothing was charged or paid after the "
+                                          "copy")
 
 _SQLITE = {5: _BUSY, 6: _BUSY, 13: _FULL, 8: _READ_ONLY, 3: _BARRED, 23: _BARRED, 10: _DAMAGED, 11: _DAMAGED,
            26: _DAMAGED, 14: _LOST}

@@ -215,8 +215,7 @@ class Home:
             return None
         if len(said) != 2 or not said[0].isdecimal():
             path = self._note("begun", content)
-            raise InvalidInput("begun", f"{path} says nothing of a journal", "must be the file that an attempt wrote "
-                               "there")
+            raise InvalidInput("begun", f"{path} says nothing of a journal", "must be the file that an attempt wrote")
         return int(said[0]), said[1]
 
     def seal(self, content: str, seal: tuple[int, str]) -> None:
@@ -261,7 +260,7 @@ class Home:
         """
         write_once("contracts", self._note("contracts", content), contracts + "\n")
         if self.final_round(content) != contracts:
-            raise Refused("another round of contracts is final", "records may have been sent on it")
+            raise Refused("another round of contracts is final", "participants may have sent records on that round")
 
     def deciding(self, content: str) -> AbstractContextManager[None]:
         """A lock on the decisions about a campaign's round of contracts; it waits until no other process holds the
@@ -368,5 +367,5 @@ class Home:
 def released_elsewhere() -> Refused:
     """The refusal to release a second outcome of a campaign."""
     return Refused("this campaign was settled in another store; its result is signed",
-                   "name that store with --store, an old copy of it will not do; a second release is another "
-                   "campaign, with another title")
+                   "name that store with --store, and not an old copy of it; a second release is another campaign, "
+                   "with another title")

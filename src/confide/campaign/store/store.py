@@ -145,8 +145,9 @@ class Store(Collecting, Depositing, PayingOut):
         if known is None:
             raise InvalidInput("store", f"{self.name} holds no store", "`confide run` makes one")
         if not self.home.has_ledger_key or not hmac.compare_digest(known, self._key_check()):
-            raise InvalidInput("store", f"{self.name} has a ledger of another key than {self.home.folder}'s",
-                               "every budget would start anew: use the ledger.key with which this store was made")
+            raise InvalidInput("store", f"the ledger of {self.name} has another key than {self.home.folder}",
+                               "use the ledger.key with which this store was made: with another key, every budget "
+                               "would start again")
 
     def _key_check(self) -> bytes:
         return hmac.digest(self.home.ledger_key, _KEY_CHECK, "sha256")
@@ -172,7 +173,7 @@ class Store(Collecting, Depositing, PayingOut):
         """
         found = self.find(file)
         if found is None or found.state is not State.SETTLED:
-            raise unsettled(file.path, self.name, "it is settled in another store, name that with --store")
+            raise unsettled(file.path, self.name, "it is settled in another store, name that store with --store")
         with self._database.reading() as connection:
             manifest = connection.execute(select(s.billboard.c.data).where(
                 s.billboard.c.campaign_id == found.number, s.billboard.c.path == MANIFEST)).scalar_one()
@@ -213,8 +214,10 @@ class Store(Collecting, Depositing, PayingOut):
                 found = stored(row)  # somebody else was faster
         with self._locked(found.number) as (connection, known):
             if charge is not None and known.state in _BEFORE_CHARGE and _paid(connection, known.number) is None:
-                raise Refused("this campaign is in the store without a charge, as an earlier version or a run has "
-                              "left it", "settle it where it was opened, or give this one another title")
+                raise Refused("this campaign is in the store without a charge, from an earlier version or an "
+                              "unfinished run",
+                              "settle the campaign in the installation that opened it, or give this campaign another "
+                              "title")
             if also is not None:
                 also(connection, known)
         return known
@@ -426,5 +429,5 @@ def _paid(connection: Connection, campaign: int) -> Row[tuple[str, str]] | None:
 
 def _check_same(paid: Row[tuple[str, str]], asked: Charge) -> None:
     if (newest_text(paid.events), paid.delta) != (events_text(asked.events), repr(asked.delta)):
-        raise Refused("this settlement was charged for other releases than this version of confide plans",
-                      "resume it with the version that began it")
+        raise Refused("the charge of this settlement is for other releases than this version of confide plans",
+                      "resume the settlement with the version that began it")

@@ -92,7 +92,7 @@ def members(
         raise refused(f"cannot be read: {cause(error)}") from None
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise refused("is no folder and no .zip")
+            raise refused("is neither a folder nor a .zip")
         try:
             start, listed = _listed(file, most, refused)
             return _members(file, list(_entries(listed)), start, largest, room, refused)
@@ -112,17 +112,17 @@ def _listed(file: BinaryIO, most: int, refused: Callable[..., InvalidInput]) -> 
                       "the service hands out")
     _, disk, first, here, count, length, start, comment = _END.unpack(tail[-_END.size :])
     if comment:
-        raise refused("is no .zip of a pack", "it has a comment, which none of ours has")
+        raise refused("is no .zip of a pack", "it has a comment, and no pack of confide has one")
     if max(here, count) > most or length > most * _LONGEST_ENTRY:
         raise refused("holds too many files", f"a pack holds at most {most:,}")
     if (disk, first, here) != (0, 0, count):
         raise _Odd("it is one part of several")
     if start + length + _END.size != size:
-        raise _Odd("its list of files does not reach from the last file to its end")
+        raise _Odd("its list of files does not reach from the last file to the end of the archive")
     file.seek(start)
     listed = file.read(length)
     if len(list(_entries(listed))) != count:
-        raise _Odd("it lists another number of files than it says")
+        raise _Odd("it lists another number of files than it states")
     return start, listed
 
 
@@ -141,9 +141,9 @@ def _entries(listed: bytes) -> Iterator[_Entry]:
         if extra or comment or disk or flags & ~_UNICODE or inner > 1 or needed not in _NEEDED or (
             made >> 8 not in _SYSTEMS
         ):
-            raise _Odd("a file of it has more than a name and contents")
+            raise _Odd("one of its files has more than a name and contents")
         if method not in (_STORED, _DEFLATED):
-            raise _Odd("a file of it is packed in an unknown way")
+            raise _Odd("one of its files is packed in an unknown way")
         yield _Entry(name=_name(name, flags), method=method, checksum=checksum, packed=packed, size=size, start=start,
                      header=(needed, flags, method, time, day, checksum, packed, size, name_size),
                      mode=outer >> 16 if not outer & 0xFFFF & ~_FOLDER else -1)
@@ -153,9 +153,9 @@ def _name(name: bytes, flags: int) -> str:
     try:
         text = name.decode("utf-8" if flags & _UNICODE else "ascii")
     except UnicodeDecodeError:
-        raise _Odd("the name of a file of it is in an unknown script") from None
+        raise _Odd("the name of one of its files is in an unknown encoding") from None
     if not text or not text.isprintable() or "\\" in text:
-        raise _Odd("a file of it has no plain name")
+        raise _Odd("one of its files has no plain name")
     return text
 
 
@@ -168,10 +168,10 @@ def _members(
     size = place = 0
     names = [entry.name.removesuffix("/") for entry in entries]
     if len(set(names)) < len(names):
-        raise refused("holds two files of one name")
+        raise refused("holds two files with the same name")
     for name, entry in zip(names, entries, strict=True):
         if entry.start != place:
-            raise _Odd(f"something else lies before {entry.name}")
+            raise _Odd(f"there are other bytes before {entry.name}")
         _check_local(file, entry)
         own = _wanted(entry, name, room, strange)
         data = _read(file, entry, min(own, largest - size) if own >= 0 else -1, refused)
@@ -180,7 +180,7 @@ def _members(
             files[name] = data
             size += len(data)
     if place != end:
-        raise _Odd("something else lies before its list of files")
+        raise _Odd("there are other bytes before its list of files")
     return files, strange
 
 
@@ -208,7 +208,7 @@ def _check_local(file: BinaryIO, entry: _Entry) -> None:
     mark, *header, extra = _LOCAL.unpack(file.read(_LOCAL.size))
     name = file.read(header[-1])
     if mark != _LOCAL_MARK or tuple(header) != entry.header or extra or name != entry.name.encode():
-        raise _Odd(f"{entry.name} is another file than its list says")
+        raise _Odd(f"{entry.name} is another file than the list says")
 
 
 def _read(file: BinaryIO, entry: _Entry, limit: int, refused: Callable[..., InvalidInput]) -> bytes:
@@ -220,7 +220,7 @@ def _read(file: BinaryIO, entry: _Entry, limit: int, refused: Callable[..., Inva
     while left:
         block = file.read(min(_BLOCK, left))
         if not block or (unpack is not None and unpack.eof):
-            raise _Odd(f"{entry.name} is followed by something else, or cut off")
+            raise _Odd(f"there are other bytes after {entry.name}, or it is cut off")
         left -= len(block)
         for piece in [block] if unpack is None else _unpacked(unpack, block):
             data += piece
@@ -229,7 +229,7 @@ def _read(file: BinaryIO, entry: _Entry, limit: int, refused: Callable[..., Inva
     if unpack is not None:
         data += unpack.flush()
         if unpack.unused_data:
-            raise _Odd(f"{entry.name} is followed by something else")
+            raise _Odd(f"there are other bytes after {entry.name}")
     if len(data) != entry.size or zlib.crc32(data) != entry.checksum or (unpack is not None and not unpack.eof):
         raise refused("is no whole .zip of a pack")
     return bytes(data)

@@ -157,8 +157,9 @@ _PAGES: tuple[tuple[str, str], ...] = (
     *((former[0].upper() + former[1:], now[0].upper() + now[1:]) for former, now in _PROMISES),
     (", but with probability", ", except with probability"),
     # markets
-    ("any market without fines could pay\t", "any market without fines could pay one person\t"),
-    ("what the level costs her, as everybody believes\t", "cost of that level to one person, by the common belief\t"),
+    ("least that any market without fines could pay",
+     "lower bound on the expected payment in any market without fines"),
+    ("what the level costs her, as everybody believes\t", "cost of the level to one person, by the common belief\t"),
     ("what any report that ignores her answer earns less\t", "loss of any report that ignores the answer\t"),
     ("when all take part: a report that meets the majority is paid\t",
      "when all take part: payment for a report with the majority\t"),
@@ -170,8 +171,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("Your device reports your answer as it is with a probability of",
      "Your device reports your true answer with a probability of"),
     (", and the other one otherwise.", ", and the other answer otherwise."),
-    (", by whether your report agrees with those of others.",
-     ". The amount depends on whether your report agrees with other people's reports."),
+    ("  without asking anybody\t", "  probability of a wrong guess without any reports\t"),
     ("at the start and get it back together with your payment, so that you never owe anything.",
      "at the start. You get it back together with your payment, so you never owe anything."),
     ("You leave {}", "You leave a deposit of {1}"),
@@ -215,7 +215,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "answer. They are right at most {3}% of the time. Your report never proves your answer: it is at most e^{1} = {2} "
      "times as likely under one answer as under the other."),
     ("rounds on fresh questions until nobody owes, all in all, but one in twenty\t",
-     "rounds on new questions until a participant owes money in sum with probability at most 0.05\t"),
+     "number of new questions after which a participant owes money in sum with probability at most 0.05\t"),
     # goods
     ("of what any allocation could have given them. Their", "of the largest welfare of any allocation. Their"),
     ("what they write\t", "form of a row\t"),
@@ -237,7 +237,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("Warning: hardly more is predicted than where nobody is asked, or less: {}% beside {}% for the same made-up "
      "people. A larger epsilon or more copies of each good help.",
      "Warning: the predicted welfare is hardly better than without any reports, or worse: {1}% against {2}% for the "
-     "same made-up people. Choose a larger epsilon, or offer more copies of each good."),
+     "same synthetic people. Choose a larger epsilon, or offer more copies of each good."),
     ("Your device bids for you, by what you wrote, in up to", "Your device bids for you from your row, in up to"),
     ("In your turn of a round it lets go of goods after which more bids were counted than there are copies, and it "
      "bids on one more, the one that adds most above its price to what you hold, or on none where nothing does. You "
@@ -264,10 +264,11 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("share of profiles of reports in which anything is bought\t",
      "share of profiles of reports for which the campaign buys records\t"),
     ("largest that any reports can lead to, where anything is bought\t",
-     "largest for any reports, if the campaign buys records\t"),
-    ("of guessing the middle of the range, at most\t", "of the middle of the range as a guess, at most\t"),
-    ("largest that any reports can lead to: what is charged\t", "largest for any reports, and charged to the ledger\t"),
-    ("largest that any reports can lead to\t", "largest for any reports\t"),
+     "largest error for any reports, if the campaign buys records\t"),
+    ("of guessing the middle of the range, at most\t", "largest error of the middle of the range as a guess\t"),
+    ("largest that any reports can lead to: what is charged\t",
+     "largest local loss for any reports, charged to the ledger\t"),
+    ("largest that any reports can lead to\t", "largest central loss for any reports\t"),
     ("profiles of reports, made up from the belief in the campaign file; the rest holds whatever is reported.",
      "profiles of reports that follow the belief in the campaign file. All other figures hold for any reports."),
     ("of whoever is asked for a record, on average\t", "for a person who is asked for a record, on average\t"),
@@ -312,12 +313,13 @@ _PAGES: tuple[tuple[str, str], ...] = (
     (", but for a probability of", ", except with probability"),
     ("Answers are multiples of 1/{}: the release has so many records.",
      "Answers are multiples of 1/{1}, since the release has {1} records."),
-    ("They answer the queries about as the table of answers does, as far as their number allows; no row is anybody's.",
-     "Their answers to the queries are close to those of the table of answers, as far as their number allows. No row "
-     "belongs to a person."),
+    ("Synthetic rows: rows.parquet holds {}. They answer the queries about as the table of answers does, as far as "
+     "their number allows; no row is anybody's.",
+     "The file rows.parquet holds {1} synthetic rows. The answers of these rows to the queries are close to the table "
+     "of answers, as far as the number of rows allows. No row belongs to a person."),
     ("Answers to {} questions of the kind", "The custodian publishes answers to {1} questions of the kind"),
     (", each of them blurred, and {} made-up rows that answer like the table. No row is anybody's.",
-     ", and {1} made-up rows that answer like the table. Noise changes every answer. No published row is a person's "
+     ", and {1} synthetic rows with similar answers. Noise changes every answer. No published row is a person's "
      "record."),
     (", each of them blurred. No row is anybody's.",
      ". Noise changes every answer. No published row is a person's record."),
@@ -363,22 +365,25 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "payments (joint"),
     ("What was really paid depends on private records; it is the operator's and is not published.",
      "The real total depends on private records. Only the operator knows it, and it is not published."),
-    ("if everybody were predicted at the center, at most\t", "of the middle of the range as a prediction, at most\t"),
+    ("if everybody were predicted at the center, at most\t",
+     "largest error of the middle of the range as a prediction\t"),
     *((former.replace("EUR", currency), now.replace("EUR", currency)) for currency in ("EUR", "USD", "GBP")
       for former, now in (
         ("a typical payment; nine in ten lie between\t{} EUR; {} EUR and ",
-         "a typical payment; the range of 9 in 10 payments\t{1} EUR; {2} EUR to "),
+         "typical payment; range of 9 in 10 payments\t{1} EUR; {2} EUR to "),
+        ("At most {} EUR, by whether your report agrees with those of others.",
+         "You get at most {1} EUR. The amount depends on whether your report agrees with other people's reports."),
         ("every payment lies between\t{} EUR and ", "range of every payment\t{1} EUR to "),
         ("Who should take part: if a nat of privacy is worth at most {} EUR to you, taking part pays on average, and "
          "the less it is worth the more you gain; otherwise stay away. Your device asks what it is worth to you, "
          "chooses the level that is best for you, from {} up to {}, and tells nobody. A report with the majority of "
          "the others is paid, one against it costs you. The operator sees that you took part, and so that privacy is "
          "worth no more than that to you.",
-         "Take part if a nat of privacy is worth at most {1} EUR to you: then taking part pays on average, and you "
-         "gain more the less a nat is worth to you. Otherwise stay away. Your device asks you for this value and "
-         "chooses the best level for you, from {2} to {3}. It tells nobody the value or the level. You are paid for a "
-         "report with the majority of the others, and you pay for a report against it. The operator sees that you took "
-         "part, and can conclude that a nat is worth at most {1} EUR to you."),
+         "Take part if a nat of privacy is worth at most {1} EUR to you: then taking part pays on average, and it pays "
+         "more if a nat is worth less to you. If a nat is worth more to you, stay away. Your device asks you for this "
+         "value and chooses the best level for you, from {2} to {3}. Your device tells nobody the value or the level. "
+         "You are paid for a report with the majority of the others, and you pay for a report against it. The operator "
+         "sees that you took part, and can conclude that a nat is worth at most {1} EUR to you."),
         ("Why the truth is best: you are taken to want {} EUR for a nat of loss towards the operator if you fear that "
          "leak alone, as much for a nat towards the public if you fear that, and your number says where between them "
          "you are. No other number than yours gives you more, once privacy is counted so, and taking part never costs "
@@ -387,9 +392,9 @@ _PAGES: tuple[tuple[str, str], ...] = (
          "your number times {1} EUR, and that a nat towards the public costs you the rest of {1} EUR. With this cost "
          "of privacy, no other number gives you more, and taking part never costs you more than it pays. This "
          "holds for any reports of the others."))),
-    ("truth radius: moves of the prediction that surely lose (",
-     "truth radius: larger moves of the prediction lose for sure ("),
-    ("people for whom some answer surely loses\t", "people who have some answer that loses for sure\t"),
+    ("truth radius: moves of the prediction that surely lose (it lies within +-{}, scaled)",
+     "truth radius: lies that move the prediction by more lose for sure (predictions lie within +-{1}, scaled)"),
+    ("people for whom some answer surely loses\t", "people with at least one answer that loses for sure\t"),
     ("peers' estimates: their average over everybody else and the noise is off by at most (scaled)\t",
      "largest error of the peers' estimate, on average over everybody else and the noise (scaled)\t"),
     ("covered: people whose privacy costs them at most\t",
@@ -397,31 +402,32 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("lies and empty slots that truth and accuracy allow for\t",
      "lies and empty slots allowed for in truth and accuracy\t"),
     # searches
-    ("Of this very list: its probability changes by", "The probability of this list changes by"),
-    ("contacts are changed, because so many searches were made. That is no promise beforehand, and",
-     "contacts are changed, because of the number of searches in this run. This is no promise before the run, and"),
+    ("Of this very list: its probability changes by at most e^{} = {} when one protected person's contacts are "
+     "changed, because so many searches were made. That is no promise beforehand, and",
+     "If one protected person's contacts change, the probability of this list changes by a factor of at most e^{1} = "
+     "{2}, because of the number of searches in this run. This is no promise before the run, and"),
     ("known members to begin with\t", "known members at the start\t"),
     ("components that are found at most\t", "largest number of components to find\t"),
     ("what the source claims of the same noise (false)\t", "the source's claim for the same noise (false)\t"),
     ("If everybody else of the {} has the value 0; others with a value of their own come before her more often. A "
      "random order costs no privacy at all: what the noisy order saves beside it is what epsilon buys.",
-     "The figures hold if everybody else of the {1} has the value 0. People with a larger value come before this "
-     "member more often. A random order costs no privacy, so epsilon buys the difference between the noisy and the "
-     "random order."),
+     "The figures hold if everybody else of the {1} people has the value 0. People with a larger value come before "
+     "this member more often. A random order costs no privacy, so epsilon buys the difference between the noisy and "
+     "the random order."),
     ("A search that gives up is the last one: nothing is sought after it, so that an early failure ends everything.",
      "A search that gives up is the last one, so an early failure ends the whole campaign."),
     ("succeed with a chance of {}%, for members with the value {} with one of {}%, if",
      "succeed with probability {1}%, and for members with the value {2} with probability {3}%, if"),
     ("Where everybody's value is 0, so that nothing can be found but by chance, a search gives up after",
-     "If everybody's value is 0, a search can find a member only by chance. It then gives up after"),
+     "If everybody's value is 0, a search can find a member only by chance. In this case, a search gives up after"),
     ("on average; K = {} was asked for.", "on average; the file asks for K = {1}."),
     ("The threshold: with {}% the number that it aims at is within {} people of the best one that there is: at these "
      "sizes that says nothing.",
      "With probability {1}%, the threshold's number of people is within {2} people of the best number. At these sizes, "
      "this says nothing."),
-    ("but for a probability of delta = ", "except with probability delta = "),
+    ("but for a probability of delta = ", "all of these searches, except with probability delta = "),
     ("people of value 0 who come before her, expected\t", "expected number of people of value 0 before this member\t"),
-    ("chance that the search gives up before her", "chance that the search gives up before this member"),
+    ("chance that the search gives up before her", "probability that the search gives up before this member"),
     ("contacts: one is refused before it is searched, and the campaign is over: the ledger was charged before, and "
      "keeps the debit. Take the bound from outside knowledge. A bound that is read off this network is a leak, and to "
      "leave contacts out until it holds is no remedy: it changes other people's lists, too.",
@@ -432,6 +438,139 @@ _PAGES: tuple[tuple[str, str], ...] = (
      "whom, and looks for the members of a group among them, such as the infected or those who took part in a fraud.",
      "You may be asked to let yourself be examined, at most once. A custodian knows the contacts among {1} people, and "
      "looks for the members of a group among them, such as infected people or people who took part in a fraud."),
+    # all kinds
+    ("each {} is paid", "payment for {1}"),
+    ("each yes is paid\teach no is paid", "payment for yes\tpayment for no"),
+    ("How it is shared", "Rule for the shares"),
+    ("how the losses are added up\t", "rule that adds up the losses\t"),
+    ("how the searches are added up\t", "rule that adds up the searches\t"),
+    ("{} of {} invited took no part.", "{1} of {2} invited people took no part."),
+    (", {}% to {}% would be expected", ", the expected range is {1}% to {2}%"),
+    (" by round, which end at", " by round. The prices end at"),
+    ("the most that all goods of one person may be worth together", "the largest total value of one person's goods"),
+    ("the most that somebody can write", "the largest value that a row can state"),
+    (". Of the goods that you get the best {} count, and their worth adds up: together {} at most, or the row counts "
+     "as an empty one;",
+     "; the best {1} of your goods count, and their values add up, together at most {2}, or the row counts as an empty "
+     "row;"),
+    (". Of the goods that you get all of them count, and their worth adds up: together {} at most, or the row counts "
+     "as an empty one;",
+     "; all goods that you get count, and their values add up, together at most {1}, or the row counts as an empty "
+     "row;"),
+    (", none above the one before, together {} at most, or the row counts as an empty one;",
+     ", no number above the one before, together at most {1}, or the row counts as an empty row;"),
+    ("; of your goods the best {} count, and their worth adds up",
+     "; your best {1} goods count, and their values add up"),
+    ("; one good counts, the best", "; only your best good counts"),
+    ("goods that one person may hold\t", "largest number of goods that one person may hold\t"),
+    ("predicted welfare of made-up people, of the best that is possible\t{}%; {}% to {}% in {} runs, each of another "
+     "crowd",
+     "predicted welfare of synthetic people, as a share of the largest welfare\t{1}%; {2}% to {3}% in {4} runs, each "
+     "on another population"),
+    ("level of one report, at most: local differential privacy", "largest level of one report, local differential "
+     "privacy"),
+    ("half of the participants choose at most\t", "median level of the participants\t"),
+    ("chance to be further off than {}", "probability of an error above {1}"),
+    ("standard error\tat least {}% from\tto", "standard error\tinterval ({1}%): lower end\tupper end"),
+    ("which hides hardly anything", "which protects hardly anything"),
+    ("a population of {} made-up rows is fitted to them",
+     "a population of {1} synthetic rows is fitted to these tables"),
+    ("The fit: the population misses the noisy tables by {} (mean L1 distance), and",
+     "The mean L1 distance of the fitted population from the noisy tables is {1}, and"),
+    ("columns, and the attributes that they make\t", "columns, and their attributes\t"),
+    ("predicted error of an answer, on average\t", "average predicted error of an answer\t"),
+    ("  of the worst answer\t", "  predicted error of the worst answer\t"),
+    ("synthetic rows that are published\t", "published synthetic rows\t"),
+    ("lines of the published table of answers\t", "lines in the published table of answers\t"),
+    ("With delta = {}; the method as the file would choose it there.",
+     "All rows have delta = {1}. The method is the choice of the file at that epsilon."),
+    (" records, and yours may be one of them.", " records, and your record may be one of them."),
+    ("step size {}, one synthetic record a round", "step size {1}, with one synthetic record from each round"),
+    (", its records reweighted on {} answers with Gaussian noise",
+     ", with weights of its records that are fitted to {1} answers with Gaussian noise"),
+    (" for a unit of the row. ", " for one unit of the row. "),
+    (", one for each person at most", ", at most one for each person"),
+    (", {} for each person at most", ", at most {1} for each person"),
+    (", one bundle of up to {} for each person at most", ", at most one bundle of up to {1} for each person"),
+    ("a path of up to {} for each person", "a path of up to {1} arcs for each person"),
+    ("rounds of prices, and rounds before them\t", "main rounds; earlier rounds, which do not count\t"),
+    ("within supply for sure\t", "each row within supply for certain\t"),
+    ("It is the sum of the payment estimates' epsilon {} (each record is in one of the two groups) and the release's:",
+     "The loss is the sum of the payment estimates' epsilon {1} (each record is in one of the two groups) and the loss "
+     "of the release:"),
+    ("Payment estimates carry", "Payment estimates have"),
+    ("of which the release\t", "privacy loss of the release\t"),
+    ("of which the payments\t", "privacy loss of the payments\t"),
+    ("expected total, at most\t", "largest expected total\t"),
+    ("typical, if everybody is truthful\t", "typical total, if everybody tells the truth\t"),
+    ("typically\t", "typical amount\t"),
+    ("nine times in ten\t", "range of 9 in 10 payments\t"),
+    ("always\t", "range of every payment\t"),
+    ("always (except with probability", "range of every payment (except with probability"),
+    ("How it ended: ", "End of the search: "),
+    ("it had searched as often as the plan allows, and found a component each time",
+     "the search made all planned searches, and each of them found a component"),
+    ("gave up: there may be more members, or none", "gave up, so there may be further members"),
+    ("the ledger had no room for another search", "the ledger had no budget for another search"),
+    (". {} of at most {} paid searches were made.", ". The run made {1} of at most {2} paid searches."),
+    ("\t{}, and those of further seeds", "\t{1}, and the components of further seeds"),
+    ("from each found member the search follows contacts and examines everybody next to the group; then, up to {} "
+     "times, it examines others in the order of",
+     "from each found member, the search follows contacts and examines everybody next to the group; up to {1} times, "
+     "it then examines other people in the order of"),
+    (" with the found, plus", " with the found members, plus"),
+    (", until another member turns up", ", until it finds another member"),
+    ("{} of them, for certain (delta = 0)", "{1} searches for components, for certain (delta = 0)"),
+    (" others, one with {} after {}; in a random order after {}.",
+     " others, and a member with the value {1} after {2}. In a random order, a member comes after {3} others."),
+    (", if each is for one member alone.", ", if each search is for one member alone."),
+    ("Reports left the people already randomised: counts, payments and everything that is concluded from them give "
+     "nothing further away.",
+     "The devices randomised the reports before they sent them. So the counts, the payments and all conclusions from "
+     "them disclose nothing more."),
+    ("\tless the cost of privacy\tstrict\tsays anything",
+     "\tpayment less the cost of privacy\tstrict\treports say something"),
+    ("share that takes part\t", "share of participants\t"),
+    ("\texpected total\tsays anything", "\texpected total\treports say something"),
+    ("method\tshare of the best that is possible\t", "method\tshare of the largest welfare\t"),
+    ("Errors to expect", "Expected errors"),
+    ("predicted error, average\tof the worst answer\twhich rests on",
+     "average predicted error\terror of the worst answer\tbasis of the prediction"),
+    ("method\tpredicted error, average\tof the worst answer",
+     "method\taverage predicted error\terror of the worst answer"),
+    ("no privacy is spent; the worst answer is off by the largest true answer",
+     "costs no privacy; the largest error is the largest true answer"),
+    ("At the same epsilon and delta. Errors are", "All methods have the same epsilon and delta. Errors are"),
+    ("Privacy holds for every table, when one record is replaced by any other.",
+     "Privacy holds for every table, if one record is replaced by any other record."),
+    ("for each peer who reports the same\tfor each who reports the other",
+     "for each peer with the same report\tfor each peer with the other report"),
+    ("step of prices\t", "rule for the step of prices\t"),
+    ("where you start and where you want to go, nodes by their names",
+     "the names of the nodes where you start and where you want to go"),
+    ("Where you start and where you want to go, nodes by their names",
+     "The names of the nodes where you start and where you want to go"),
+    ("Precision to expect", "Expected precision"),
+    ("Predicted for a population with the public second moments.",
+     "The errors are predicted for a population with the public second moments."),
+    ("The operator, with your record; nobody else.", "You trust the operator with your record, and nobody else."),
+    ("how much likelier any list may get, at most", "largest factor of change in the probability of a list"),
+    (" of a hidden member with the found\t", " of a hidden member with the found members\t"),
+    ("\tthe same in a random order", "\texpected number of people before this member in a random order"),
+    ("the threshold in the file\t", "threshold in the file\t"),
+    ("The first {}; found.csv has {} more. ",
+     "The table shows the first {1} people. The file found.csv has {2} more. "),
+    ("allows that somebody's record is published outright: choose it far smaller",
+     "allows the release of a person's whole record: choose it far smaller"),
+    (" records on every attribute, multiplied", " records on every attribute; answers are products of attributes"),
+    ("; values add up", "; the values add up"),
+    ("plain sum, at delta = 0 already\t", "plain sum, with delta = 0\t"),
+    ("thresholds and selections concentrated apart\t",
+     "separate concentrated composition of thresholds and selections\t"),
+    ("concentrated, of whole searches, converted tightly\t",
+     "concentrated composition of whole searches, with the tight conversion\t"),
+    ("concentrated, of whole searches, by the plain formula\t",
+     "concentrated composition of whole searches, by the plain formula\t"),
 )
 """Pairs of former and present words of pages."""
 

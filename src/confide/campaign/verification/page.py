@@ -129,7 +129,7 @@ def check_other(now: str, then: str, title: str) -> None:
     """
     top, body = _parts(then)
     if top != head(title):
-        raise Broken(f"{REPORT} does not begin as a page of confide does")
+        raise Broken(f"{REPORT} does not begin like a page of confide")
     try:
         theirs, mine = ([*_blocks(elements(text, _TAGS))] for text in (body, _parts(now)[1]))
     except Unreadable as problem:

@@ -43,7 +43,7 @@ def same_as_drawn_by_first(now: Sequence[Picture], there: Sequence[Placed]) -> b
         raise Broken(f"{REPORT} has {len(there)} pictures, not {len(made)}")
     _check_left_out([each.spec for each in made], there)
     if any(each.state == UNKNOWN_FORM for each in there):
-        raise Broken(f"{REPORT} leaves out a picture for a reason that its version did not know")
+        raise Broken(f"{REPORT} leaves out a picture for a reason that its version did not have")
     same = True
     for place, (picture, each) in enumerate(zip(made, there, strict=True), 1):
         if each.drawing is not None and fault(picture.spec, each.drawing, first=True):
@@ -74,7 +74,7 @@ def same_data(now: Sequence[Picture], there: Sequence[Placed], data: bytes, othe
         not isinstance(each, dict) or each.keys() != _KEYS or not isinstance(each["alt"], str)
         or not isinstance(each["vega_lite"], dict) for each in said
     ):
-        raise Broken(f"{PICTURES} holds something else than pictures")
+        raise Broken(f"{PICTURES} does not hold the data of pictures")
     specs: list[Mapping[str, Any]] = [each["vega_lite"] for each in said]
     same = len(said) == len(now) and all(
         same_words(mine.alt, theirs["alt"]) and _same(mine.spec, theirs["vega_lite"])
@@ -82,7 +82,7 @@ def same_data(now: Sequence[Picture], there: Sequence[Placed], data: bytes, othe
     if not same and (other is None or not _are_some(now, specs)):
         raise Broken(f"{PICTURES} does not agree with the billboard")
     if [each["drawn"] for each in said] != [each.state for each in there]:
-        raise Broken(f"{REPORT} and {PICTURES} do not agree on the pictures that were drawn")
+        raise Broken(f"{REPORT} and {PICTURES} do not agree on the drawn pictures")
     if other is not None and any(
         html.unescape(each.words) != one["alt"] for each, one in zip(there, said, strict=True)
     ):
@@ -104,7 +104,7 @@ def _check_left_out(specs: Sequence[Mapping[str, Any]], there: Sequence[Placed])
     """Check that missing drawing software is the reason for all pictures of a page or for none."""
     states = {each.state for spec, each in zip(specs, there, strict=True) if spec}
     if DRAWN in states and NO_SOFTWARE in states:
-        raise Broken(f"{REPORT} leaves out a picture for want of software that drew another one")
+        raise Broken(f"{REPORT} leaves out a picture for lack of software, but the software drew another picture")
 
 
 def _check_drawing(

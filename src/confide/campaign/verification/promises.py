@@ -83,7 +83,7 @@ def _loses_no_more(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcom
     for (audience, unit), losses in _losses(_stated(outcome.guarantees)).items():
         for loss in losses:  # a part may lose as much as the plan allows to the whole
             if not any(_covers(each, loss) for each in allowed.get((audience, unit), ())):
-                raise Broken(f"the mechanism may lose {_words(loss)} towards {audience}: more than is planned")
+                raise Broken(f"the mechanism may lose {_words(loss)} towards {audience}, more than planned")
     asked, spends = data_set_charge(file, plan), data_set_charge(file, outcome)
     most, cost = (price(each.rule, each.events, each.delta) for each in (asked, spends))
     for part in ("epsilon", "delta", "rho"):
@@ -211,7 +211,8 @@ def certificate(outcome: PublicOutcome, other: str | None) -> str:
     now, then = encode(found, {}), encode(outcome.certificate, {})
     wrong = list(differences(now, then))
     if not wrong:
-        return "this mechanism makes none" if found is None else f"the {now['type']} follows from the billboard"
+        return ("this mechanism makes no "
+                "certificate") if found is None else f"the {now['type']} follows from the billboard"
     what = f"the billboard gives {_named(now)}, the pack holds {_named(then)}"
     if now is not None and then is not None:
         what = f"the certificate does not agree with the billboard: {_listed(wrong)}"
@@ -306,7 +307,7 @@ def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
     own = {(line.line, line.form): line for line in fresh.record().lines}
     reported = {(line.line, line.form): line for line in said.lines}
     if any(line.spent != WITHIN for line in said.lines) or len(reported) < len(said.lines):
-        raise Broken("a line says something else than that it was kept")
+        raise Broken("a line states something else than a kept charge")
     if own.keys() != reported.keys():
         if other is None:
             raise Broken(f"the lines are {_lines(said.lines)}; this mechanism is charged on {_lines(own.values())}")

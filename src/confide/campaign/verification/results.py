@@ -182,7 +182,7 @@ def own_share(
         signer: fingerprint of the key that signed the pack; empty where the signature is broken.
     """
     if mine["content"] != file.digest:
-        raise Broken("the file is of another campaign")
+        raise Broken("the file belongs to another campaign")
     if isinstance(file.kind, ContractKind):
         signed = read_contract(file, mine["id"], mine["record"]["contract"])
         if signed.signer != signer:
@@ -191,7 +191,7 @@ def own_share(
     found = dict(outcome.mechanism.decode(record, index, outcome.billboard))
     if canonical(encode(found, {})) != canonical(encode(dict(mine["share"]), {})) or index != mine["index"]:
         raise Broken(f"the billboard gives {_shown(found)}, not {_shown(mine['share'])}")
-    return f"{_shown(found)}, as the billboard says"
+    return f"{_shown(found)}, which follows from the billboard"
 
 
 def _shown(share: Mapping[str, Any]) -> str:

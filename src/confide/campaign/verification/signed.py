@@ -48,8 +48,9 @@ def as_fingerprint(key: str) -> str:
     """
     plain = re.sub(r"[-\s]", "", key).lower() if isinstance(key, str) else ""
     if not _FINGERPRINT.fullmatch(plain):
-        raise InvalidInput("key", f"{key!r} is no fingerprint",
-                           "must be five groups of eight hexadecimal digits, as the offer ends with them")
+        raise InvalidInput("key", f"{key!r} is not a fingerprint",
+                           "must be five groups of eight hexadecimal digits, like the fingerprint at the end of the "
+                           "offer")
     return "-".join(plain[start : start + 8] for start in range(0, 40, 8))
 
 
@@ -67,7 +68,7 @@ def signer_of(folder: Folder, note: Mapping[str, Any]) -> str:
 def signature(signer: str, known: str | None) -> str:
     """Check that the signing key has the fingerprint that the caller knew before."""
     if known is None:
-        return f"signed by {signer}; integrity only: compare it with your offer's"
+        return f"signed by {signer}; this shows integrity only: compare the key with the key in your offer"
     if known != signer:
         raise Broken(f"signed by {signer}, not by {known}")
     return f"signed by {signer}, the key that you know"
@@ -118,10 +119,10 @@ def chain_of(rows: Any) -> tuple[Entry, ...]:
     """The entries of `events.json`."""
     shape = {"event": str, "day": str, "data": dict, "hash": str}
     if not isinstance(rows, list) or not rows:
-        raise Broken("there are none")
+        raise Broken("there are no events")
     for position, row in enumerate(rows, 1):
         if not isinstance(row, dict) or {name: type(value) for name, value in row.items()} != shape:
-            raise Broken(f"event {position} is none")
+            raise Broken(f"event {position} is not an event")
     return tuple(Entry(**row) for row in rows)
 
 
@@ -154,7 +155,7 @@ def events(chain: Sequence[Entry], note: Mapping[str, Any]) -> str:
         if entry.data.get("content", note["content"]) != note["content"] or (
             entry.data.get("manifest", note["manifest"]) != note["manifest"]
         ):
-            raise Broken("the events are those of another outcome or campaign")
+            raise Broken("the events belong to another outcome or campaign")
     return f"{len(chain)} events, one debit, published on {day or 'an undisclosed day'}"
 
 

@@ -167,7 +167,8 @@ class _Verifier:
         except ConfideError as error:
             if self._outcome is None or self.other is None:
                 raise
-            raise NotChecked(f"this version does not plan it, as confide {self.other} may have: {error}") from None
+            raise NotChecked(f"this version refuses the plan, but confide {self.other} may have accepted it: "
+                             f"{error}") from None
         return detail
 
     def billboard(self) -> str:
@@ -185,7 +186,7 @@ class _Verifier:
         except ValueError:
             return  # what is wrong with the file is found where it is read
         if isinstance(name, str) and name not in kind_names():
-            raise NotChecked(f"the kind {name!r} is not installed here; install its package and verify again")
+            raise NotChecked(f"the kind {name!r} is not installed; install its package and verify again")
 
     def _planned(self, outcome: PublicOutcome) -> None:
         """Check that the mechanism is the planned one, before it is computed again: another mechanism may have any
@@ -196,7 +197,8 @@ class _Verifier:
         try:
             promises.parameters(*self._early, outcome, self.other)
         except Broken:
-            raise NotChecked("its mechanism differs from the campaign file's plan, and is not computed again") from None
+            raise NotChecked("its mechanism differs from the campaign file's plan, so the check computed "
+                             "nothing") from None
         except NotChecked:
             pass  # other numbers of another version, which lose no more
 
@@ -234,7 +236,7 @@ def _note(folder: Folder) -> Mapping[str, Any]:
     with reading("pack", place):
         note = parse_json(folder[NOTE])
     if not isinstance(note, dict) or not isinstance(note.get("files"), dict):
-        raise InvalidInput("pack", f"{place} is no pack's", f"must be the {NOTE} of a settled campaign")
+        raise InvalidInput("pack", f"{place} does not belong to a pack", f"must be the {NOTE} of a settled campaign")
     return note
 
 
@@ -246,5 +248,5 @@ def _own(own: Mapping[str, Any] | str | os.PathLike[str] | None) -> Mapping[str,
     if not isinstance(found, Mapping) or found.get("format") != FORMAT or any(
         not isinstance(found.get(name), of) for name, of in shape.items()
     ):
-        raise InvalidInput("own", "is no participant's file", "must be a file that `confide share --write` wrote")
+        raise InvalidInput("own", "is not a participant's file", "must be a file that `confide share --write` wrote")
     return found

@@ -41,16 +41,16 @@ def sections(plan: PlannedMean) -> Sequence[Section]:
         *([] if it.largest_local_loss is None else [
             ("share of profiles of reports for which the campaign buys records", f"{here.bought:.1%}")]),
         ("standard error of the mean, on average", plan.measured(here.root_error)),
-        ("  largest for any reports, if the campaign buys records",
+        ("  largest error for any reports, if the campaign buys records",
          plan.measured(math.sqrt(bound.bound))),
-        ("  of the middle of the range as a guess, at most", plan.measured(math.sqrt(bound.baseline))),
+        ("  largest error of the middle of the range as a guess", plan.measured(math.sqrt(bound.baseline))),
         ("expected total of payments", f"{plan.money(here.payments)} (plus or minus "
          f"{plan.money(2 * here.payments_error)})"),
         (f"  largest total in {here.draws} profiles of reports", plan.money(here.largest_payments)),
         ("largest local loss of a person, on average", f"{number(here.local)} nats at order {it.order:g}"),
-        ("  largest for any reports, and charged to the ledger", _charged(plan)),
+        ("  largest local loss for any reports, charged to the ledger", _charged(plan)),
         ("largest central loss of a person, on average", f"{number(here.central)} nats"),
-        ("  largest for any reports", f"{number(it.caps.central)} nats"),
+        ("  largest central loss for any reports", f"{number(it.caps.central)} nats"),
     ]
     return plan_page(
         plan, rows,
@@ -62,8 +62,8 @@ def sections(plan: PlannedMean) -> Sequence[Section]:
                      "largest local loss", "bought", "otherwise"),
             rows=tuple(each.row() for each in (here, *plan.others))),)),
         said="Privacy holds for each participant if their own device added the noise of their contract. Truth and "
-             "participation hold for any reports of the others. Payments and averages hold if the belief in the "
-             "campaign file is right.")
+             "participation hold for any reports of the others. Averages and expected payments are right if the belief "
+             "in the campaign file is right.")
 
 
 def _charged(plan: PlannedMean) -> str:
@@ -91,8 +91,8 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
                "to the number and sends the sum. The number itself stays with you."),
         answer(Question.SEES,
                "The operator sees your noisy record. The public sees the weighted sum of all noisy records. Other "
-               "participants know their own noise and can subtract it from the sum; together they can subtract "
-               "everything but your noisy record. So you are only as safe from all other participants as from the "
+               "participants know their own noise and can subtract it from the sum. All of them together can subtract "
+               "everything but your noisy record. Against all of them together, you are only as safe as against the "
                "operator."),
         answer(Question.HIDES,
                f"Your loss towards the operator is at most {number(it.caps.local)} nats, and towards the public at "
@@ -102,7 +102,8 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
                f"first that both are equally likely. The operator guesses right at most {percent(right[0])} of the "
                f"time. A reader of the public result guesses right at most {percent(right[1])} of the time, if the "
                "other participants add their noise.",
-               "Two records would cost you twice as much privacy. So your device keeps a book and sends only one."),
+               "Two records would cost you twice as much privacy. Your device keeps a book of your reports, and sends "
+               "only one record."),
         answer(Question.GETS,
                "You get a signed contract. It states your payment, the noise that your device adds, the weight of your "
                "record in the mean, and your largest losses towards the operator and the public. You agree or decline "
@@ -128,7 +129,7 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
         answer(Question.WITHDRAWING, *withdrawing(
             "You can decline your contract: then the operator draws up another round without you. Participants who "
             "agree and then vanish are not paid, and the operator adds the missing noise.",
-            absent="your noisy record is left out, and you are not paid")),
+            absent="the campaign leaves out your noisy record, and you are not paid")),
     ]
 
 
@@ -137,29 +138,30 @@ def _identities(plan: PlannedMean, found: SecondIdentities) -> Section:
     it = plan.mechanism
     rows: list[tuple[str, str]] = [
         ("ids with which one person earns more than with one id", "2"),
-        ("  rent of one identity: its payment less the cost of its privacy", plan.money(found.rent)),
-        ("  a second id with the same report adds to it", percent(found.adds) if found.rent > 0 else "not stated"),
-        ("  payment of an id with a made-up record and the best-paid report, at no cost of privacy",
+        ("  gain of one id: its payment less the cost of its privacy", plan.money(found.rent)),
+        ("  rise of this gain by a second id with the same report",
+         percent(found.adds) if found.rent > 0 else "not stated"),
+        ("  payment of an id with an invented record and the best-paid report, at no cost of privacy",
          plan.money(found.made_up)),
-        ("smallest group that earns a coin more together if one member reports something else",
+        ("smallest group that earns a coin more together if one member gives a false report",
          "none was found" if found.group is None else f"{found.group:,}"),
-        *([] if found.group is None else [("  all of them together are paid more by", plan.money(found.group_gain))]),
-        ("identities that can move the mean by its standard error",
+        *([] if found.group is None else [("  rise of the total payment of this group", plan.money(found.group_gain))]),
+        ("number of ids that can move the mean by its standard error",
          "none was found" if found.deciding is None else
          f"{found.deciding:,} ({percent(found.deciding / it.people, 2)} of the invited)"),
         *([] if found.deciding is None else [
-            ("  each of them is paid, on average", plan.money(found.deciding_pay)),
-            ("  the standard error", plan.measured(plan.here.root_error))]),
+            ("  average payment of each of these ids", plan.money(found.deciding_pay)),
+            ("  standard error of the mean", plan.measured(plan.here.root_error))]),
     ]
     return Section(title="Second identities and agreements", blocks=(
         Table(columns=("what", "figure"), rows=tuple(rows),
               note=f"The figures are exact for {number(found.draws)} profiles of reports that follow the belief in the "
-                   "campaign file. Averages are of the first person asked. The figures on agreements and on moving the "
-                   "mean use the first profile. Identities that move the mean send the end of the range and give the "
-                   "report with the largest weight."),
+                   "campaign file. Averages are those of the first person who is asked for a record. The figures on "
+                   "agreements and on moving the mean use the first profile. Ids that move the mean give the report "
+                   "with the largest weight, and send an end of the range."),
         Text((_second_ids(plan, found),
-              "No false report gains one person anything. This promise covers one identity: the operator must make "
-              "sure that nobody has two. Records are not checked, and payments do not depend on them.",))))
+              "No false report gains one person anything. This promise covers a person with one id: the operator must "
+              "make sure that nobody has two ids. Nobody checks the records, and payments do not depend on them.",))))
 
 
 def _second_ids(plan: PlannedMean, found: SecondIdentities) -> str:
@@ -167,8 +169,9 @@ def _second_ids(plan: PlannedMean, found: SecondIdentities) -> str:
     if found.gain <= 0:
         return "A person with 2 ids gains nothing on average."
     return (f"A person with 2 ids gains {plan.money(found.gain)} more than with one id, on average. This is the "
-            "largest gain in the cases computed here: the second id has a made-up record, which costs no privacy, and "
-            "the best-paid report. The first id does the same, or is honest, in both cases.")
+            "largest gain in the computed cases. The second id sends an invented record, which costs no privacy, and "
+            "gives the best-paid report. The first id is honest or does the same as the second id, whether or not "
+            "there is a second id.")
 
 
 _SHOWN = 10  # rejected reports
@@ -180,18 +183,18 @@ def round_sections(plan: PlannedMean, drawn: Mapping[str, Any]) -> Sequence[Sect
     read = [Section(title="Reports (private: for the operator alone)", private=True, blocks=_read(drawn))]
     if not len(made.index):
         return [*read, Section(
-            title="Contracts: nothing is bought (private: for the operator alone)", private=True, blocks=(Text((
-                "By these reports, too few people are within the price, or the mean would cost more than the error "
-                "without it. Nobody is asked for a record.",)),))]
+            title="Contracts: the campaign buys nothing (private: for the operator alone)", private=True, blocks=(Text((
+                "With these reports, too few people are within the price to keep largest_local_loss, or the guess "
+                "without buying is cheaper than the mean. The campaign asks nobody for a record.",)),))]
     steps, total = made.steps.astype(np.float64), float(made.steps.sum())
     noise = math.sqrt(float(made.variance)) / total * it.width
     error = math.sqrt(noise**2 + it.scaled_variance * it.width**2 * float(((steps / total) ** 2).sum()))
     rows = (
         ("people asked for a record", f"{len(made.index):,}"),
-        ("payments in all, if each of them sends a record", plan.coins(int(made.payment.sum()))),
+        ("total of payments, if everybody who is asked sends a record", plan.coins(int(made.payment.sum()))),
         ("largest payment", plan.coins(int(made.payment.max()))),
         ("standard error of the mean, with records of the stated variance", plan.measured(error)),
-        ("  from noise alone", plan.measured(noise)),
+        ("  part of the noise alone", plan.measured(noise)),
         ("largest local loss", f"{number(float(made.epsilon_local.max()))} nats at order {it.order:g}"),
         ("largest central loss", f"{number(float(made.epsilon_central.max()))} nats"),
     )
@@ -204,14 +207,14 @@ def terms_sections(plan: PlannedMean, terms: Mapping[str, Any]) -> Sequence[Sect
     it = plan.mechanism
     contract = lattice_contract(it, terms)
     if not contract.active:
-        return [Section(title="Your contract: nothing is asked of you", private=True, blocks=(Text((
+        return [Section(title="Your contract: you are asked for nothing", private=True, blocks=(Text((
             "You are not asked for a record, and you are paid nothing. Your report stays with the operator.",)),))]
     noise = it.width * contract.noise_std / contract.steps
     right = [least_right(level, it.order) for level in (contract.epsilon_local, contract.epsilon_central)]
     return [Section(title=f"Your contract: {plan.coins(int(terms['payment']))} for one noisy record", private=True,
                     blocks=(
         Table(columns=("what", "for you"), rows=(
-            ("you are paid, once your record has come in", plan.coins(int(terms["payment"]))),
+            ("your payment, after your record has arrived", plan.coins(int(terms["payment"]))),
             ("noise that your device adds, standard deviation", plan.measured(noise)),
             ("local loss, towards the operator", f"{number(contract.epsilon_local)} nats at order {it.order:g}"),
             ("central loss, towards the public", f"{number(contract.epsilon_central)} nats"),
@@ -225,12 +228,13 @@ def terms_sections(plan: PlannedMean, terms: Mapping[str, Any]) -> Sequence[Sect
 def _read(drawn: Mapping[str, Any]) -> tuple[Block, ...]:
     """The number of usable reports, and the rejected ids with reasons; the operator may know reports."""
     rejected = drawn["rejected"]
-    lost = f"{len(rejected):,} row{'s' * (len(rejected) != 1)} cannot:" if rejected else "no row is rejected."
-    said = Text((f"{drawn['usable']:,} reports can be used; {lost}",))
+    are = "rows are" if len(rejected) != 1 else "row is"
+    lost = f"{len(rejected):,} {are} rejected:" if rejected else "No row is rejected."
+    said = Text((f"{drawn['usable']:,} reports can be used. {lost}",))
     if not rejected:
         return (said,)
     first = tuple(rejected.items())[:_SHOWN]
-    more = f"{len(rejected) - _SHOWN:,} more; the file of the round has them all." if len(rejected) > _SHOWN else ""
+    more = f"The file of the round lists {len(rejected) - _SHOWN:,} more." if len(rejected) > _SHOWN else ""
     return said, Table(columns=("id", "why"), rows=first, note=more)
 
 
@@ -243,37 +247,37 @@ def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]
     undisclosed = not_disclosed(plan, f"a given participant's answer to '{question}'", Audience.PUBLIC)
     promises = promised(plan, *stated(plan.guarantees))
     if not board.steps:
-        nothing = Text(("No record came in: there is no mean.",))
+        nothing = Text(("No record arrived, so there is no mean.",))
         return [Section(title="What was found", found=True, blocks=(nothing,)), undisclosed, promises]
     it, known = plan.mechanism, plan.mechanism.certify(board)
     mean, error = it.estimate(board), math.sqrt(known.mse)
     rows = (
         ("mean, and its largest standard error", plan.measured(mean, error)),
-        ("  planned standard error, in the mean over the belief", plan.measured(plan.here.root_error)),
+        ("  planned standard error, on average over the belief", plan.measured(plan.here.root_error)),
         ("range of a record", f"{it.low:g} to {plan.measured(it.high)}"),
         ("people invited", f"{it.people:,}"),
-        ("share of the weight that came in", percent(round(min(1.0, known.share), 3))),
+        ("share of the weight in the records that arrived", percent(round(min(1.0, known.share), 3))),
     )
     guess = math.sqrt(plan.guarantees.of(Accuracy)[0].baseline)
     said = [
         "The mean is an estimate for the population from which these people were drawn at random.",
-        says_nothing("the bound of the standard error", "the error of guessing the middle of the range")
+        says_nothing("the bound on the standard error", "the error of guessing the middle of the range")
         if error >= guess else
         f"The standard error is at most {plan.measured(error)}, for any reports, if all records lie in the range.",
         "The standard error of these contracts is not published, since it would disclose something about the reports.",
         *([] if it.low <= mean <= it.high else [
-            f"The mean is outside of the range from {it.low:g} to {it.high:g}: by chance, if the noise is large "
-            "compared with the range, or because somebody's device did not follow the protocol. It is published uncut, "
-            "since a mean that is cut to its range is no longer right on average."])]
+            f"The mean is outside of the range from {it.low:g} to {it.high:g}. Large noise can cause this, and so can "
+            "a device that did not follow the protocol. The mean is published uncut, since a mean that is cut to its "
+            "range is biased."])]
     return [
         Section(title="What was found", found=True, blocks=(
             Text((_finding(plan, mean, error),)), *_picture(plan, mean, error),
             Table(columns=("what", "figure"), rows=rows))),
-        Section(title="How exact it is", blocks=(Text(tuple(said)),)),
+        Section(title="Accuracy of the mean", blocks=(Text(tuple(said)),)),
         undisclosed,
         Section(title="What was published", folded=True, blocks=(Text((
-            f"The published sum is {board.total:,} of {board.steps:,} steps of the range. Both are public, and nothing "
-            "else is.",)),)),
+            f"The published sum is {board.total:,} of {board.steps:,} steps of the range. These two numbers are "
+            "public, and no other result is.",)),)),
         promises,
     ]
 
@@ -281,7 +285,7 @@ def result_sections(plan: PlannedMean, outcome: AnyOutcome) -> Sequence[Section]
 def _finding(plan: PlannedMean, mean: float, error: float) -> str:
     unit = plan.config.record.unit
     shown, _, reach = number(Measured(mean, error)).partition(" +- ")
-    return f"The mean is {shown}{' ' + unit if unit else ''}, give or take {reach} (one standard error at most)."
+    return f"The mean is {shown}{' ' + unit if unit else ''}, with a standard error of at most {reach}."
 
 
 def _picture(plan: PlannedMean, mean: float, error: float) -> list[Picture]:
@@ -316,21 +320,22 @@ def explain(
     if stored is not None and stored != share["payment"]:
         return share_page(
             f"{who}: settled at {plan.coins(stored)}",
-            "The files hold another record today than the settled one; today's would be paid "
+            "The files now hold another record than the settled one. The present record would be paid "
             f"{plan.coins(share['payment'])}. The settlement counts: {plan.coins(stored)}.")
     if record is None or not record.steps:
-        return share_page(f"{who}: nothing was asked",
-                          "This id was not asked for a record, or no contract of it arrived. Nothing is paid.")
+        return share_page(f"{who}: no record was asked for",
+                          "This id was not asked for a record, or no contract for this id arrived. Nothing is paid.")
     if not record.sent:
         return share_page(f"{who}: no record arrived",
-                          "There was a contract, but no valid record came in on it. Nothing is paid.")
+                          "This id had a contract, but no valid record arrived for this contract. Nothing is paid.")
     return share_page(
         f"{who}: payment {plan.coins(share['payment'])}",
         "The payment is for one noisy record, as the contract says. The loss of this record is at most "
         f"{number(record.epsilon_local)} nats towards the operator and {number(record.epsilon_central)} nats towards "
         f"the public, at order {plan.mechanism.order:g}.",
-        f"The record counted {record.steps:,} of {board.steps:,} steps. The payment follows from everybody's reports "
-        "and not from records: the public result does not give it, the operator's signature on the contract does.")
+        f"The weight of the record was {record.steps:,} of {board.steps:,} steps. The payment follows from everybody's "
+        "reports, not from records. The public result does not show the payment; the contract that the operator signed "
+        "does.")
 
 
 def study_sections(plan: PlannedMean, data: Any, outcome: SimulatedOutcome) -> Sequence[Section]:
@@ -342,13 +347,13 @@ def study_sections(plan: PlannedMean, data: Any, outcome: SimulatedOutcome) -> S
     paid = int(outcome.shares["payment"].to_numpy().sum())
     rows: tuple[tuple[str, str], ...] = (
         ("mean of all records", plan.measured(float(truth.mean()))),
-        ("  of those within the range", plan.measured(float(inside.mean()))),
+        ("  mean of the records, cut to the range", plan.measured(float(inside.mean()))),
         ("mean that was bought", plan.measured(it.estimate(board))),
-        ("their variance, in squared widths", number(float(inside.var()) / it.width**2)),
-        ("  that of the plan", number(it.scaled_variance)),
-        ("paid in all", plan.coins(paid)),
+        ("variance of the cut records, in squared widths of the range", number(float(inside.var()) / it.width**2)),
+        ("  variance in the plan", number(it.scaled_variance)),
+        ("total of payments", plan.coins(paid)),
         ("  expected", plan.money(plan.here.payments)),
     )
-    return [Section(title="Beside the true records", study=True, blocks=(
-        Table(columns=("what", "value"), rows=rows, note="The people who are asked are a sample, and sampling is part "
-              "of the error."),))]
+    return [Section(title="Comparison with the true records", study=True, blocks=(
+        Table(columns=("what", "value"), rows=rows, note="The people who are asked are a sample, so the error includes "
+                                                         "sampling."),))]

@@ -29,8 +29,8 @@ class People(Keys):
     """`[people]`: the invited slots, with the ids 1 to count."""
 
     count: int = Field(ge=1, le=MOST_PEOPLE, description="n, invited slots; fixed and public")
-    id: str = Field(default="id", min_length=1, description="column with the id in all files, or 'row': the "
-                    "file's i-th row is i")
+    id: str = Field(default="id", min_length=1, description="column with the id in all files, or 'row': the file's "
+                                                            "i-th row belongs to id i")
 
 
 @keys_of(TwoPartMechanism, "variance")
@@ -40,16 +40,16 @@ class Record(Keys):
     if TYPE_CHECKING:
         variance: float | None
 
-    question: str = Field(min_length=1, description="as people read it")
-    column: str = Field(default="record", min_length=1, description="of the noisy records")
-    low: Finite = Field(description="public lower end; a record below it counts as it")
-    high: Finite = Field(description="public upper end")
-    unit: str = Field(default="", description="of a record, as people read it")
+    question: str = Field(min_length=1, description="question to participants, as people read it")
+    column: str = Field(default="record", min_length=1, description="column of the noisy records")
+    low: Finite = Field(description="public lower end; a record below counts as this end")
+    high: Finite = Field(description="public upper end; a record above counts as this end")
+    unit: str = Field(default="", description="unit of a record, as people read it")
 
     @model_validator(mode="after")
     def _range(self) -> Record:
         if not self.low < self.high:
-            raise ValueError(f"low must be below high, {self.low:g} is not below {self.high:g}")
+            raise ValueError(f"low is {self.low:g}, which must be below high = {self.high:g}")
         return self
 
 
@@ -59,14 +59,16 @@ class Reports(Keys):
     """
 
     source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
-    column: str = Field(default="concern", min_length=1, description="c, in [0, 1]: 1 fears the platform alone, 0 the "
-                        "public alone; an empty cell did not report")
+    column: str = Field(default="concern", min_length=1, description="column of the concern c, in [0, 1]: 1 fears the "
+                                                                     "platform alone, 0 the public alone; an empty "
+                                                                     "cell is no report")
 
 
 class Contracts(Keys):
     """`[contracts]`: the path of the file with the round of contracts."""
 
-    file: str = Field(default="contracts.json", min_length=1, description="made by `confide contracts`; private")
+    file: str = Field(default="contracts.json", min_length=1, description="private file that `confide contracts` "
+                                                                          "writes")
 
 
 class Data(Keys):
@@ -86,12 +88,13 @@ class Belief(LawTable):
         exponent: float | None
 
     law: Literal["uniform", "power", "histogram", "discrete"] = Field(
-        default="uniform", description="of one concern c: 'uniform' between low and high, by default 0 and 1; 'power', "
-        "F(c) = c^exponent; 'histogram' of bins; 'discrete' points")
-    edges: tuple[Weight, ...] | None = Field(default=None, description="of 'histogram': ends of the bins")
-    points: tuple[Weight, ...] | None = Field(default=None, description="of 'discrete'")
+        default="uniform", description="law of one concern c: 'uniform' between low and high, by default 0 and 1; "
+                                       "'power', F(c) = c^exponent; 'histogram' with bins; 'discrete' with points")
+    edges: tuple[Weight, ...] | None = Field(default=None, description="ends of the bins, for law = 'histogram'")
+    points: tuple[Weight, ...] | None = Field(default=None, description="values of the concern, for law = 'discrete'")
     masses: tuple[Annotated[float, Field(ge=0, le=1)], ...] | None = Field(
-        default=None, description="of 'histogram' and 'discrete'; they sum to 1")
+        default=None, description="probabilities of the bins or points, for law = 'histogram' and 'discrete'; they sum "
+                                  "to 1")
 
     NEEDS: ClassVar[Parameters] = {
         "power": ("exponent",), "histogram": ("edges", "masses"), "discrete": ("points", "masses")}
@@ -131,10 +134,10 @@ class Privacy(Keys):
         largest_local_loss: float | None = None
         order: float = 2.0
 
-    psi_floor: float = Field(default=0.25, gt=0, le=2, description="least virtual cost: the larger, the less is bought "
-                             "of those who fear the public alone")
-    approximation: float = Field(default=0.001, gt=0, le=1, description="delta: cost is at most this share above the "
-                                 "least; in return no lie gains")
+    psi_floor: float = Field(default=0.25, gt=0, le=2, description="least virtual cost: a larger one buys less from "
+                                                                   "people who fear the public alone")
+    approximation: float = Field(default=0.001, gt=0, le=1, description="delta: the cost is at most this share above "
+                                                                        "the least cost; in return, no lie gains")
 
 
 class Payment(MoneyTable):
@@ -147,7 +150,7 @@ class Rehearsal(Keys):
     """
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
-    column: str = Field(min_length=1, description="of the records")
+    column: str = Field(min_length=1, description="column of the records")
     id: str | None = Field(default=None, min_length=1, description="column with the ids, or 'row'; default that of "
                            "[people]")
 
@@ -172,7 +175,7 @@ class MeanConfig(Keys):
             raise ValueError("[price] known belongs to [privacy] largest_local_loss")
         if self.price.known is not None and self.price.known > (self.record.high - self.record.low) / 2:
             half = printed((self.record.high - self.record.low) / 2, up=False)
-            raise ValueError(f"[price] known must be at most {half}: the middle of the range is never further off")
+            raise ValueError(f"[price] known must be at most {half}, the largest error of the middle of the range")
         if self.people.id in (self.record.column, self.reports.column):
             raise ValueError(f"the column {self.people.id!r} of ids also holds records or reports")
         return self
@@ -223,7 +226,7 @@ class PlannedMean(ShownPlan, MoneyWords):
         """The change of the campaign file that would help where nothing is bought."""
         if "largest_local_loss" in self.here.why:
             return "raise [privacy] largest_local_loss, lower [price] error, or ask more people"
-        return "raise [price] error; or it is not worth asking"
+        return "raise [price] error, or do without this campaign"
 
     @property
     def coined(self) -> TwoPartMechanism:
@@ -245,10 +248,10 @@ class PlannedMean(ShownPlan, MoneyWords):
             found.append(f"the campaign buys nothing in {1 - here.bought:.1%} of profiles of reports: {here.why}; "
                          f"{self.remedy}")
         if here.payments < it.people / it.minor_units and here.asked > 0:
-            found.append("rounding payments up to whole coins adds much to the payments: choose smaller coins "
-                         "(minor_units)")
+            found.append("the campaign rounds payments up to whole coins, which raises them a lot: choose smaller "
+                         "coins (minor_units)")
         if it.caps.local > 20:
-            found.append(f"a contract may cost {it.caps.local:.3g} nats towards the platform, which hides hardly "
+            found.append(f"a contract may cost {it.caps.local:.3g} nats towards the platform, which protects hardly "
                          "anything: raise psi_floor, or lower [price] error")
         if self.identities is not None:
             found += identity_warnings(self, self.identities)

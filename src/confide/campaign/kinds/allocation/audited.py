@@ -31,16 +31,17 @@ FALSE_ALARM = 1e-9
 """Probability with which one statistical row calls a promise broken that is kept."""
 
 _UNPROMISED = {
-    Concern.INCENTIVES: "without charges there is no promise about lies; the methods that charge prices (charge = "
+    Concern.INCENTIVES: "without charges, there is no promise about lies; the methods that charge prices (charge = "
                         "true) bound the gain from a lie",
-    Concern.PARTICIPATION: "there are no charges and no payments, and nobody is asked for the value of their privacy",
+    Concern.PARTICIPATION: "there are no charges and no payments, and the campaign asks nobody for the value of their "
+                           "privacy",
 }
 
 _WORK = 4_000_000  # values in all runs together, but at least two runs
 _RUNS = 40
 _DECODES = 300  # of one run
-_DECODED = "people with another good on their own device than in the run"
-_GIVEN = "runs in which a good is given more often than there are copies"
+_DECODED = "people with another good by their own device than by the run"
+_GIVEN = "runs that give more copies of a good than there are"
 _CERTIFIED = "runs with a certificate that states too much"
 
 
@@ -62,13 +63,13 @@ def _unmeasured(promise: Guarantee) -> str:
     """
     match promise:
         case Truthfulness():
-            return ("a mean over the noise, and no single run shows anything about it: it follows from the largest "
-                    "move of the prices' law by a lie, and the losses above bound this move")
+            return ("the promise is a mean over the noise, so single runs show nothing about it: it follows from the "
+                    "largest effect of a lie on the law of the prices, which the losses above bound")
         case Accuracy():
-            return ("a bound before the run that follows from the law of the noise, which is tested above; the rows "
-                    "about certificates compare the statements after a run with exact welfare")
+            return ("the bound holds before the run, and follows from the law of the noise, which is tested above; the "
+                    "rows about certificates compare statements after a run with the exact welfare")
         case Participation():
-            return "no run on made-up people prices bundles one by one"
+            return "no run on synthetic people prices single bundles"
     return ""
 
 
@@ -92,14 +93,15 @@ def life(plan: GoodsPlan, seed: int = 0) -> list[Examined]:
     found = [
         Examined(named=_DECODED, sound=lambda: played()[:2], rows=lambda runs: [_decodes(market, runs())],
                  faults={
-                     "each good handed to the next person": lambda: [each.handed_on() for each in played()[:2]]}),
+                     "the run gives each good to the next person": lambda: [
+                         each.handed_on() for each in played()[:2]]}),
         Examined(named=CHECKED, sound=market, rows=lambda it: [_checks(it, played())], faults={
-            "billboards of a campaign with one person less": replace(market, people=market.people + 1)}),
+            "the billboards belong to a campaign with one person less": replace(market, people=market.people + 1)}),
         Examined(named=_GIVEN, sound=played, rows=lambda runs: [_fits(market, runs())],
-                 faults={"everybody's favourite, without a market": favourites})]
+                 faults={"everybody gets their favourite, without a market": favourites})]
     if market.certificate_plan is not None:
         found.append(Examined(named=_CERTIFIED, sound=1.0, rows=lambda factor: [_certifies(market, played(), factor)],
-                              faults={"a certificate of four times the welfare": 4.0}))
+                              faults={"the certificate states four times the welfare": 4.0}))
     return found
 
 
@@ -118,7 +120,7 @@ def _decodes(market: Market, played: Sequence[MadeUpRun]) -> AuditRow:
             wrong += market.decode(each.people.record(place), place, each.board)[column] != given[place]
             tried += 1
     return AuditRow.at_most(_DECODED, 0.0, float(wrong),
-                            f"{tried:,} decodes of {len(played)} runs on made-up people",
+                            f"{tried:,} decoded shares of {len(played)} runs on synthetic people",
                             unit="people", concern=Concern.ACCURACY)
 
 
@@ -155,6 +157,6 @@ def _often(promise: str, allowed: float, seen: int, runs: int) -> AuditRow:
     verdict = Verdict.BROKEN if tail < FALSE_ALARM or (seen and not allowed) else Verdict.KEPT
     share = seen / runs
     return AuditRow(promise, f"probability {allowed:g}", share if math.isfinite(share) else 1.0,
-                    f"{seen} of {runs} runs on made-up people, by an exact binomial tail", verdict,
+                    f"{seen} of {runs} runs on synthetic people, by an exact binomial tail", verdict,
                     false_alarm=FALSE_ALARM if allowed else 0.0,
                     unit="of the runs", concern=Concern.ACCURACY, side="at most")

@@ -58,11 +58,12 @@ class Goods(Keys):
     """`[goods]`: the goods, and the number of copies of each. Exactly one of names, count and table must be given."""
 
     names: tuple[Annotated[str, Field(min_length=1)], ...] | None = Field(
-        default=None, min_length=1, max_length=_MOST_GOODS, description="one for each good")
-    count: int | None = Field(default=None, ge=1, le=_MOST_GOODS, description="how many, with the names 1 to count")
+        default=None, min_length=1, max_length=_MOST_GOODS, description="names of the goods")
+    count: int | None = Field(default=None, ge=1, le=_MOST_GOODS, description=
+        "number of goods, with the names 1 to count")
     supply: Supply | tuple[Supply, ...] | None = Field(
-        default=None, description="copies: one number for each good alike, or one for each")
-    table: str | None = Field(default=None, description="lines of name,supply with that heading, for many goods")
+        default=None, description="number of copies: one number for all goods, or one number for each good")
+    table: str | None = Field(default=None, description="lines of name,supply below this heading, for many goods")
 
     @model_validator(mode="after")
     def _one(self) -> Goods:
@@ -70,7 +71,7 @@ class Goods(Keys):
         if sum(given) != 1:
             raise ValueError("give exactly one of names, count and table")
         if (self.table is None) is (self.supply is None):
-            raise ValueError("supply belongs to names and count; a table has a column of that name")
+            raise ValueError("give supply with names or count, and not with table, which has a column supply")
         return self
 
     def listed(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -86,11 +87,12 @@ class Goods(Keys):
             names = self.names if self.names is not None else tuple(map(str, range(1, (self.count or 0) + 1)))
             supply = (self.supply,) * len(names) if isinstance(self.supply, int) else tuple(self.supply or ())
         if len(supply) != len(names):
-            raise InvalidInput("goods.supply", f"{len(supply)} numbers for {len(names)} goods",
+            raise InvalidInput("goods.supply", f"has {len(supply)} numbers for {len(names)} goods",
                                "must be one number, or one for each good")
         if len(set(names)) < len(names):
             twice = next(name for place, name in enumerate(names) if name in names[:place])
-            raise InvalidInput("goods.names", f"{twice!r} stands twice", "every good needs a name of its own")
+            raise InvalidInput("goods.names", f"{twice!r} is the name of two goods",
+                               "give every good another name")
         padded = next((name for name in names if name != name.strip() or not name.isprintable()), None)
         if padded is not None:
             raise InvalidInput("goods.names", f"{padded!r} has spaces around it or invisible characters")
@@ -108,12 +110,12 @@ def _parsed(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     for number, line in enumerate(lines[1:], 2):
         copies = line[1].strip() if len(line) == 2 else ""
         if not copies.isascii() or not copies.isdecimal() or not 1 <= int(copies[:12]) <= 10**9 or not line[0].strip():
-            raise InvalidInput("goods.table", f"line {number} is no good",
+            raise InvalidInput("goods.table", f"line {number} describes no good",
                                "must be a name, a comma, and a whole number of copies from 1")
         names.append(line[0].strip())
         supply.append(int(copies))
     if not 1 <= len(names) <= _MOST_GOODS:
-        raise InvalidInput("goods.table", f"{len(names)} goods", f"must be 1 to {_MOST_GOODS}")
+        raise InvalidInput("goods.table", f"has {len(names)} goods", f"must be 1 to {_MOST_GOODS}")
     return tuple(names), tuple(supply)
 
 
@@ -123,10 +125,11 @@ class PointsTable(Keys):
     """
 
     scale: Literal["points"]
-    lowest: Finite = Field(default=0.0, description="counts as 0, as an empty cell does")
-    highest: Finite = Field(description="counts as 1")
+    lowest: Finite = Field(default=0.0, description="number that counts as the value 0, like an empty cell")
+    highest: Finite = Field(description="number that counts as the value 1")
     out_of_bounds: Literal["reject", "clip"] = Field(
-        default="reject", description="a number beyond makes the record unusable, or moves to the bound")
+        default="reject", description="rule for a number beyond lowest or highest: reject makes the row unusable, clip "
+                                      "moves the number to the bound")
 
     def rule(self, goods: int, categories: bool) -> Points:
         """The public rule that turns points into values."""
@@ -139,14 +142,15 @@ class RanksTable(Keys):
     scale: Literal["ranks"]
     points: tuple[Annotated[float, Field(ge=0, allow_inf_nan=False)], ...] | None = Field(
         default=None, min_length=1, max_length=_MOST_GOODS,
-        description="of the first place, the second, ...; left out, Borda's: (k - place + 1)/k")
+        description="values of the first place, the second place, and so on; by default Borda's, (k - place + 1)/k for "
+                    "k goods")
 
     def rule(self, goods: int, categories: bool) -> Ranks:
         """The public rule that turns ranks into values."""
         if self.points is not None:
             return Ranks(points=self.points, as_written=categories)
         if categories:
-            raise InvalidInput("values.points", "is missing", "categories need the points of each")
+            raise InvalidInput("values.points", "is missing", "give the points of each category")
         return Ranks.borda(goods)
 
 
@@ -156,11 +160,12 @@ class Data(FileTable):
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, a data set PACKAGE:NAME, or a "
                                                   ".soc, .soi, .toc, .toi or .cat file of PrefLib")
     form: Literal["wide", "long", "preflib"] = Field(
-        default="wide", description="a column for each good; or a line for each person and good; or PrefLib's")
-    good: str = Field(default="good", min_length=1, description="of form 'long': the column that names the good")
-    value: str = Field(default="value", min_length=1, description="of form 'long': the column of values")
+        default="wide", description="wide: a column for each good; long: a line for each person and good; preflib: a "
+                                    "file of PrefLib")
+    good: str = Field(default="good", min_length=1, description="column of the goods' names, for form = 'long'")
+    value: str = Field(default="value", min_length=1, description="column of the values, for form = 'long'")
     unlisted: Literal["reject", "ignore"] = Field(
-        default="reject", description="of forms 'long' and 'preflib': the text for goods that are not listed")
+        default="reject", description="rule for a good that is not in [goods], for form = 'long' and 'preflib'")
 
     @property
     def categories(self) -> bool:
@@ -170,7 +175,8 @@ class Data(FileTable):
     @model_validator(mode="after")
     def _form(self) -> Data:
         if (self.form == "preflib") != self.source.lower().endswith(SUFFIXES):
-            raise ValueError(f"form = 'preflib' belongs to files that end in {', '.join(SUFFIXES)}, and only to them")
+            raise ValueError(f"use form = 'preflib' for files that end in {', '.join(SUFFIXES)}, and for no other "
+                             "files")
         return self
 
 
@@ -246,8 +252,9 @@ class GoodsConfig(Keys):
     @model_validator(mode="after")
     def _names(self) -> GoodsConfig:
         if self.data.form == "wide" and self.people.id in self.columns():
-            raise InvalidInput("people.id", f"{self.people.id!r} is also a good, and both would be the same column of "
-                               "the file", "give the column of ids, or the good, another name")
+            raise InvalidInput("people.id", f"{self.people.id!r} is also the name of a good, so both need the same "
+                                            "column of the file",
+                               "give the column of ids, or the good, another name")
         return self
 
     def at_epsilon(self, epsilon: float) -> Self:
@@ -269,7 +276,7 @@ class GoodsConfig(Keys):
             InvalidInput: the scale does not fit the other tables; the message names the key.
         """
         if self.data.form == "preflib" and isinstance(self.values, PointsTable):
-            raise InvalidInput("values.scale", "'points' are not in a file of orders", "must be 'ranks'")
+            raise InvalidInput("values.scale", "is 'points', but a file of orders has no points", "must be 'ranks'")
         try:
             return self._rule(len(self.goods.listed()[0]))
         except InvalidInput as error:
@@ -306,8 +313,8 @@ class TotalTable(PointsTable):
     """`[values]` with scale = "points" and a largest total."""
 
     total: Positive | None = Field(
-        default=None, description="the most that all goods of one person may be worth together, counted from `lowest`: "
-                                  "it counts as 1; left out, `highest` for each good that one person may get")
+        default=None, description="largest total of one person's values, counted from `lowest`, which counts as the "
+                                  "value 1; by default `highest` times the largest number of goods for one person")
 
 
 # ---- classes
@@ -344,7 +351,7 @@ class _CappedAdditiveTable(_OfClass):
     values.
     """
 
-    cap: int = Field(ge=1, le=_MOST, description="goods that one person wants at most")
+    cap: int = Field(ge=1, le=_MOST, description="largest number of goods that one person wants")
 
     def valuation(self) -> BundleClass:
         return CappedAdditiveValuation(cap=self.cap)
@@ -355,9 +362,10 @@ class _SymmetricConcaveTable(_OfClass):
     the one before. A row states the value that the first good adds, the second good, and so on.
     """
 
-    most: int = Field(ge=1, le=_MOST, description="L, goods that one person wants at most")
+    most: int = Field(ge=1, le=_MOST, description="L, largest number of goods that one person wants")
     columns: tuple[Annotated[str, Field(min_length=1)], ...] | None = Field(
-        default=None, description="of the file, for the first good, the second, and so on; left out, '1' to most")
+        default=None, description="columns of the file for the first good, the second good, and so on; by default '1' "
+                                  "to most")
 
     def valuation(self) -> BundleClass:
         return SymmetricConcave(most=self.most)
@@ -365,8 +373,8 @@ class _SymmetricConcaveTable(_OfClass):
     def cells(self, goods: tuple[str, ...]) -> tuple[str, ...]:
         names = tuple(map(str, range(1, self.most + 1))) if self.columns is None else self.columns
         if len(names) != self.most or len(set(names)) < len(names):
-            raise InvalidInput("bundles.columns", f"are {len(names)} names, {len(set(names))} of them different",
-                               f"must be {self.most} different ones")
+            raise InvalidInput("bundles.columns", f"has {len(names)} names, {len(set(names))} of them different",
+                               f"must have {self.most} different names")
         return names
 
 
@@ -417,11 +425,13 @@ class BundlesConfig(GoodsConfig):
 
     def rule(self) -> Scale:
         if self.counted and isinstance(self.values, RanksTable):
-            raise InvalidInput("values.scale", "an order says nothing of how much a second good adds",
-                               "of the class 'symmetric-concave' it must be 'points'")
+            raise InvalidInput("values.scale",
+                               "is 'ranks', but an order does not state the value that a second good adds",
+                               "must be 'points' for the class 'symmetric-concave'")
         if self.counted and self.data.form != "wide":
-            raise InvalidInput("data.form", f"{self.data.form!r} names goods", "of the class 'symmetric-concave' it "
-                               "must be 'wide': a column for the first good, the second, and so on")
+            raise InvalidInput("data.form", f"{self.data.form!r} is a form with the names of goods",
+                               "must be 'wide' for the class 'symmetric-concave': a column for the first good, the "
+                               "second good, and so on")
         return super().rule()
 
     def _rule(self, goods: int) -> Scale:
@@ -451,4 +461,4 @@ class BundlesConfig(GoodsConfig):
         if self.counted:
             return f"the numbers rise from one good to the next, or add up to more than {total}"
         best = "all goods" if most >= len(self.columns()) else f"the best {most} goods"
-        return f"{best} are together worth more than {total}"
+        return f"the values of {best} add up to more than {total}"

@@ -73,7 +73,7 @@ def result_sections(plan: GoodsPlan, outcome: AnyOutcome) -> list[Section]:
             Table(columns=("good", f"final price{points}", "copies"), note=note, rows=rows),
             Text((_certified(plan, outcome.certificate),)))),
         not_disclosed(plan, "a given participant's values, and their good", Audience.OTHERS, thing="row"),
-        Section(title="How prices rose", folded=True, blocks=tuple(_pictures(plan, board, order[:_DRAWN]))),
+        Section(title="Prices by round", folded=True, blocks=tuple(_pictures(plan, board, order[:_DRAWN]))),
         promised(plan, f"Made by: {plan.words.describe(plan.market)}.", *stated(plan.guarantees), _step(plan)),
     ]
 
@@ -106,10 +106,10 @@ def _price_picture(plan: GoodsPlan, prices: np.ndarray, goods: list[int]) -> lis
 
 def _certified(plan: GoodsPlan, certificate: Any) -> str:
     if not isinstance(certificate, WelfareCertificate):
-        return "No certificate of welfare was measured."
+        return "The run measured no certificate of welfare."
     sure = f"with probability {1 - certificate.failure_probability:g}"
     if certificate.vacuous:
-        return f"At these sizes the certificate says nothing: there is no bound on the welfare {sure}."
+        return f"At these sizes, the certificate says nothing: there is no bound on the welfare {sure}."
     return (f"Certified {sure}: everybody together got at least {percent(certificate.ratio)} of the largest welfare of "
             f"any allocation. Their goods are worth at least {certificate.welfare:,.1f} to them, and no allocation is "
             f"worth more than {certificate.optimum:,.1f}, in units of {plan.most}.")
@@ -121,8 +121,8 @@ def _pictures(plan: GoodsPlan, board: Any, goods: list[int]) -> list[Picture]:
     rows = [(float(r), float(paths[r, good]), plan.names[good]) for good in goods for r in range(len(paths))]
     ends = ", ".join(f"{plan.names[good]} {worth(float(paths[-1, good]))}" for good in goods)
     which = "The prices" if len(goods) == len(plan.names) else f"The {len(goods)} highest prices"
-    return curves(rows, title="Prices by round", x="rounds played", y="price, of the most that can be written",
-                  alt=f"{which} by round, which end at {ends}.")
+    return curves(rows, title="Prices by round", x="rounds played", y="price, as a share of the largest value",
+                  alt=f"{which} by round. The prices end at {ends}.")
 
 
 def _points(plan: GoodsPlan) -> str:
@@ -156,15 +156,15 @@ def explain(plan: GoodsPlan, outcome: AnyOutcome, record: Any, index: int) -> li
                             plan.said)
     if goods:
         one = len(goods) == 1
-        lines.append(f"So {plan.called(goods)} {'is yours. It is' if one else 'are yours. Together they are'} worth "
-                    f"{plan.said(plan.worth_of(record, goods))} to you by your own row, on the scale from 0 to "
-                    f"1{_points(plan)}.")
+        lines.append(f"You get {plan.called(goods)}. By your own row, {'it is' if one else 'they are together'} worth "
+                     f"{plan.said(plan.worth_of(record, goods))} to you, on the scale from 0 to 1{_points(plan)}.")
         if plan.charges:
-            lines.append(f"You owe its final price, {plan.said(float(share['price']))} on that scale, to the operator.")
+            lines.append(f"You owe the final price of your good, {plan.said(float(share['price']))} on that scale, to "
+                         "the operator.")
     else:
-        lines.append("So you get no good.")
-    lines.append("All of this follows from your own row, your place and the public billboard. Nobody can compute it "
-                "from public data alone. The person who hands you the good learns which good it is.")
+        lines.append("You get no good.")
+    lines.append("This page follows from your own row, your place and the public billboard. Nobody can compute it from "
+                 "public data alone. The person who hands you the good learns which good it is.")
     return share_page(f"{who}: {plan.called(goods)}", *lines)
 
 
@@ -177,7 +177,8 @@ def study_sections(plan: GoodsPlan, data: Any, outcome: SimulatedOutcome) -> lis
     best, exact = crowd.best(it.copies, prices)
     given = counts(outcome.shares, it.goods)
     rows = [("this run (simulated noise)", figures["welfare"]), *crowd.baselines(it.copies, seed=0),
-            ("the best allocation (exact optimum)" if exact else "no allocation gives more (by weak duality)", best)]
+            ("the best allocation (exact optimum)" if exact else
+             "upper bound on any allocation (by weak duality)", best)]
     note = "In units of " + plan.most + "." + ("" if exact else " The best allocation may be below the bound.")
     order = np.argsort(-prices, kind="stable")[:_SHOWN]
     return [Section(title="Welfare of this run and of other allocations", study=True, blocks=(
@@ -186,7 +187,7 @@ def study_sections(plan: GoodsPlan, data: Any, outcome: SimulatedOutcome) -> lis
         Table(columns=("good", "copies", "given"), rows=tuple(
             (plan.names[good], it.copies[good], int(given[good])) for good in order.tolist()),
             note=f"The run gives {int(given.sum()):,} copies, {int(figures['over_allocated']):,} of them beyond the "
-                 "supply. Only the run itself hides people's values."),
+                 "supply. Only the run protects people's values; the other allocations do not."),
     ))]
 
 
@@ -197,8 +198,9 @@ _CLEAR = 2.0
 def _selling_section(plan: GoodsPlan) -> Section:
     """The smallest number of participants who gain from lies or second ids, and the size of the gain."""
     second, it = plan.second, plan.market
-    lines = [f"Measured on {second.crowds} made-up crowds of {second.people:,} people each, in runs with simulated "
-            "noise; +- is one standard error, between crowds. Values are on the scale from 0 to 1.",
+    lines = [f"The gains were measured on {second.crowds} simulated populations of {second.people:,} people each, in "
+             "runs with simulated noise. The number after +- is one standard error, between populations. Values are on "
+             "the scale from 0 to 1.",
             *_alone(plan), *_second(plan),
             "A second id changes the published result by no more than the promise of privacy allows for one row."]
     least = min(it.copies)
@@ -207,8 +209,8 @@ def _selling_section(plan: GoodsPlan) -> Section:
     lines.append("The operator must make sure that nobody has two ids.")
     rows = tuple((size, gain) for size in (1, *SIZES) if (gain := group_gain(plan, size)) is not None)
     bound = [Table(columns=("people who misreport together", "each gains at most"), rows=rows,
-                   note="The bound is for people who end satisfied with the truth. It follows from the loss of the "
-                        "prices for a group.")]
+                   note="The bound holds for people who end satisfied if they tell the truth. It follows from the "
+                        "privacy loss of the prices for a group.")]
     return Section(title="Second identities and agreements", blocks=(Text(tuple(lines)), *(bound if rows else ())))
 
 
@@ -219,10 +221,10 @@ def _alone(plan: GoodsPlan) -> list[str]:
     if plan.lone is None:
         return [*free, "The plan did not search for a gain from one person's lie."]
     found = plan.lone
-    return [*free, f"Truth leaves {percent(found.left)} of them with nothing in every run. "
-            + (f"One of them, alone, gains {found.gain:.3f} +- {found.gain_error:.3f} by asking for one good only. The "
-               "promise of truth does not cover them." if found.gain > _CLEAR * found.gain_error else
-               "The plan found no gain for one of them from asking for one good only.")]
+    return [*free, f"With true rows, {percent(found.left)} of the simulated people get nothing in every run. "
+            + (f"One of these people gains {found.gain:.3f} +- {found.gain_error:.3f} alone if they ask for one good "
+               "only. The promise of truth does not cover these people." if found.gain > _CLEAR * found.gain_error else
+               "The plan found no gain for one of these people if they ask for one good only.")]
 
 
 def _second(plan: GoodsPlan) -> list[str]:
@@ -234,10 +236,10 @@ def _second(plan: GoodsPlan) -> list[str]:
     if found.gain > _CLEAR * found.error:
         said = f"A person with 2 ids and the same row for both gains {gain} more than with one id, on average."
     elif plan.charges:
-        said = (f"A second id with the same row gains its owner nothing on average ({gain}), since they pay for a "
-                "second good that they do not need.")
+        said = (f"A second id with the same row gains its owner nothing on average ({gain}), since the owner pays for "
+                "a second good without use.")
     else:
-        said = f"A second id with the same row gains its owner nothing measurable on average ({gain})."
+        said = f"A second id with the same row has no measurable gain for its owner on average ({gain})."
     return [said, f"An owner who can use or pass on all goods of both ids gains {alone}. In {percent(found.both)} of "
                   "cases, both ids get something, and somebody else gets nothing instead."]
 
@@ -246,9 +248,9 @@ def _selling_warnings(plan: GoodsPlan) -> list[str]:
     """The warnings to the operator about lies and second ids, before anybody is asked."""
     said, it, found = list[str](), plan.market, plan.lone
     if plan.charges and found is not None and found.gain > _CLEAR * found.gain_error:
-        said.append("one person alone can gain: in runs on made-up people, a person who always gets nothing with the "
-                    f"truth gains {found.gain:.2f} +- {found.gain_error:.2f} of 1 by asking for one good only. The "
-                    "promise of truth does not cover such people")
+        said.append("one person can gain alone: in runs on synthetic people, a person who gets nothing with a true row "
+                    f"in every run gains {found.gain:.2f} +- {found.gain_error:.2f} of 1 if they ask for one good "
+                    "only. The promise of truth does not cover such people")
     if (scarce := few(min(it.copies), it.people)) is not None:
         said.append(f"{scarce}, can take all copies of the scarcest good")
     return said
@@ -293,8 +295,8 @@ def _overflow(plan: GoodsPlan) -> str:
 def _predicted(plan: GoodsPlan) -> list[tuple[str, str]]:
     made = plan.prediction
     least, most = made.span
-    return [("predicted welfare of made-up people, of the best that is possible",
-             f"{made.share:.0%}; {least:.1%} to {most:.1%} in {made.runs} runs, each of another crowd"),
+    return [("predicted welfare of synthetic people, as a share of the largest welfare",
+             f"{made.share:.0%}; {least:.1%} to {most:.1%} in {made.runs} runs, each on another population"),
             ("  for a hand-out without any reports", f"{made.baseline:.0%}"),
             *((f"  by {name}, which is not private", f"{share:.0%}") for name, share in made.baselines.items())]
 
@@ -309,12 +311,12 @@ def _methods(plan: GoodsPlan) -> list[Section]:
     rows.append(("without any reports", made.baseline, None, None))
     rows += [(f"{name} (not private)", share, None, None) for name, share in made.baselines.items()]
     charging = ", charging prices" if plan.charges else ""
-    return [Section(title="Goods of made-up people", blocks=(Table(
-        columns=("method", "share of the best that is possible", "in the worst run", "in the best run"),
+    return [Section(title="Methods compared on synthetic people", blocks=(Table(
+        columns=("method", "share of the largest welfare", "in the worst run", "in the best run"),
         rows=tuple(rows),
-        note="The figures come from runs with simulated noise on the same crowds of made-up people with public tastes, "
-             f"who report truthfully. Each method has its recommended settings{charging}. Real people may get more or "
-             "less: the figures are no promise."),))]
+        note="The figures come from runs with simulated noise, on the same populations of synthetic people, who report "
+             f"truthfully. Each method has its recommended settings{charging}. Real people may get more or less: the "
+             "figures are no promise."),))]
 
 
 def _right(plan: GoodsPlan, *, somebody: bool = False) -> str:
@@ -332,23 +334,23 @@ def _warnings(plan: GoodsPlan) -> list[str]:
     if it.on_overflow == "flag" and it.failure_probability > 1e-4:
         found.append(f"with probability {it.failure_probability:g}, the run gives more copies of a good than there "
                      "are. Keep a few more copies in stock, or choose a smaller failure_probability. Do not take a "
-                     "good back from somebody who got it: this would disclose something about others that was not "
-                     "charged")
+                     "good back from somebody who got it: this would disclose facts about other people without a "
+                     "charge")
     poor = [one for one in plan.prediction.crowds.values() if one.welfare < 1.1 * one.baseline]
     if poor:
         one = min(poor, key=lambda each: each.welfare - each.baseline)
         found.append(f"the predicted welfare is hardly better than without any reports, or worse: {one.welfare:.0%} "
-                     f"against {one.baseline:.0%} for the same made-up people. Choose a larger epsilon, or offer more "
-                     "copies of each good")
+                     f"against {one.baseline:.0%} for the same synthetic people. Choose a larger epsilon, or offer "
+                     "more copies of each good")
     for name, other in plan.others.items() if plan.charges else ():
         if other.share > plan.prediction.share + _CLEARLY:
-            found.append(f"with prices charged, auction.method = {name!r} has a predicted welfare of "
-                         f"{other.share:.0%}, and the planned method {plan.prediction.share:.0%}")
+            found.append(f"auction.method = {name!r} has a predicted welfare of {other.share:.0%}, and the planned "
+                         f"method {plan.prediction.share:.0%}, both with charged prices")
     found += _selling_warnings(plan)
     if plan.charges:
         found.append("prices are charged, and confide does not collect them: each participant's share states the "
-                     "amount that they owe, on the scale from 0 to 1 and in points. The operator must announce its "
-                     "value in money before the run, and collect it afterwards")
+                     "amount that the participant owes, on the scale from 0 to 1 and in points. The operator must "
+                     "announce the value of a point in money before the run, and collect the money after the run")
     return found
 
 

@@ -147,7 +147,7 @@ def build_bundles(config: BundlesConfig) -> PAlloc:
     highest = (scale.highest - scale.lowest) / scale.total if isinstance(scale, PointsTogether) else None
     found = _made(config, config.auction, valuation=config.valuation, highest=highest)
     if not isinstance(found, PAlloc):
-        raise TypeError("another market was made")
+        raise TypeError("the file describes another market")
     return found
 
 
@@ -248,7 +248,7 @@ class GoodsPlan(ShownPlan):
     def second(self) -> SecondIds:
         """The gain of a participant from a second id."""
         if self.lone is None:
-            raise AttributeError("second ids are not measured")
+            raise AttributeError("the plan measures no second ids")
         return self.lone.second
 
     @cached_property
@@ -274,7 +274,7 @@ class GoodsPlan(ShownPlan):
     @property
     def most(self) -> str:
         """A phrase for the value that counts as 1 on the scale of values."""
-        return "the most that somebody can write"
+        return "the largest value that a row can state"
 
     def goods_of(self, share: Mapping[str, Any]) -> tuple[int, ...]:
         """The goods of one participant's share in ascending order, one entry for each copy."""
@@ -340,8 +340,7 @@ def plan_of(config: MatchingConfig, pages: Any) -> GoodsPlan:
     scale = config.rule()
     if min(supply) >= config.people.count:
         raise Refused(f"there are {min(supply):,} copies of every good, enough for all {config.people.count:,} people",
-                      "hand everybody their favourite good: this needs no common decision, and nobody's values are "
-                      "needed")
+                      "give everybody their favourite good: nobody's values are needed for this")
     found = GoodsPlan(market=build(config), config=config, names=names, scale=scale, pages=pages)
     made = found.prediction
     if not made.worth_it:
@@ -417,26 +416,25 @@ class BundlesPlan(GoodsPlan):
 
     @property
     def most(self) -> str:
-        return "the most that all goods of one person may be worth together"
+        return "the largest total value of one person's goods"
 
     @property
     def asked(self) -> str:
         scale, wanted, columns = self.scale, self.config.wanted, self.config.columns()
         if isinstance(scale, RanksTogether):
-            return (f"{asked_for_order(scale.points, wanted)}; of your goods the best {wanted} count, and their worth "
-                    "adds up")
+            return (f"{asked_for_order(scale.points, wanted)}; your best {wanted} goods count, and their values add up")
         if not isinstance(scale, PointsTogether):
             return asked_for_goods(scale)
-        total = (f"together {scale.total:g} at most, or the row counts as an empty one; a value is the number "
+        total = (f"together at most {scale.total:g}, or the row counts as an empty row; a value is the number "
                  f"{f'less {scale.lowest:g} ' if scale.lowest else ''}divided by {scale.total:g}")
         if self.config.counted:
             return (f"the value to you of any one good, the value that a second one adds, and so on up to {wanted}: "
                     f"numbers from {scale.lowest:g} to {scale.highest:g}, in the columns "
-                    f"{', '.join(columns[:6])}{', ...' * (len(columns) > 6)}, none above the one before, {total}")
+                    f"{', '.join(columns[:6])}{', ...' * (len(columns) > 6)}, no number above the one before, {total}")
         if wanted == 1:
-            return f"{asked_for_goods(scale)}; one good counts, the best"
-        count = "all of them" if wanted >= len(columns) else f"the best {wanted}"
-        return f"{asked_for_goods(scale)}. Of the goods that you get {count} count, and their worth adds up: {total}"
+            return f"{asked_for_goods(scale)}; only your best good counts"
+        count = "all goods that you get" if wanted >= len(columns) else f"the best {wanted} of your goods"
+        return f"{asked_for_goods(scale)}; {count} count, and their values add up, {total}"
 
     def goods_of(self, share: Mapping[str, Any]) -> tuple[int, ...]:
         return tuple(share["bundle"])
@@ -472,7 +470,7 @@ def bundles_plan_of(config: BundlesConfig, pages: Any) -> BundlesPlan:
     if market.plentiful:
         raise Refused(f"there are {min(market.copies):,} copies of every good, enough for all "
                       f"{market.people:,} people",
-                      "hand everybody their favourite goods: nobody's values are needed")
+                      "give everybody their favourite goods: nobody's values are needed for this")
     found = BundlesPlan(market=market, config=config, names=config.goods.listed()[0], scale=config.rule(), pages=pages)
     made = found.prediction
     if not worth_it(judged := _judged(config, made)):

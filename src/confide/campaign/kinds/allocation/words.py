@@ -71,15 +71,16 @@ def fields_of_goods(labels: Sequence[tuple[str, str]], scale: Scale, together: s
     for place, (column, label) in enumerate(labels, 1):
         rule = together if place == len(labels) else ""
         if isinstance(scale, Points):
-            ends = (f"From {scale.lowest:.12g} to {scale.highest:.12g}. If you leave it empty, it is worth nothing to "
-                    "you.")
+            ends = (f"Give a number from {scale.lowest:.12g} to {scale.highest:.12g}. An empty field means that the "
+                    "good is worth nothing to you.")
             clip = scale.out_of_bounds == "clip"
             found.append(Field(
                 column=column, label=label, form="number", required=False, lowest=None if clip else scale.lowest,
                 highest=None if clip else scale.highest,
                 note=" ".join(filter(None, (ends, MOVED if clip else "", rule)))))
         else:
-            note = "Its place: 1 for the best, ties allowed. If you leave it empty, it is worth nothing to you."
+            note = ("Give the place of the good: 1 for the best, ties allowed. An empty field means that the good is "
+                    "worth nothing to you.")
             found.append(Field(column=column, label=label, form="number", required=False, lowest=1.0, whole=True,
                                note=" ".join(filter(None, (note, rule)))))
     return found
@@ -165,8 +166,8 @@ class AuctionWords(MethodWords):
             before = billboard.counts(np.array([step - 1]))[0]
             price = float(billboard.rules.prices(before)[good])
             found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}. It was worth "
-                         f"{said(float(record[good]))} to you at a price of {said(price)}, the largest difference of "
-                         "all goods.")
+                         f"{said(float(record[good]))} to you, and its price was {said(price)}: the largest difference "
+                         "of all goods.")
         if own.latest < 0:
             found.append("No good was worth its price to you." if own.steps else "You bid on nothing.")
         else:
@@ -181,22 +182,23 @@ class AuctionWords(MethodWords):
         name, age = names[good], int(billboard.final_counts[good]) - own.seen
         if clearing is None:
             if own.good < 0:
-                return (f"You were outbid on {name}, and had no bid left: {age:,} bids were counted from yours on, and "
-                        f"at most {billboard.rules.supply[good]:,} are allowed.")
+                return (f"You were outbid on {name}, and had no bid left: {age:,} bids were counted from your bid on, "
+                        f"and the limit is {billboard.rules.supply[good]:,}.")
             ends = f"Nobody outbid you on {name}."
         else:
             cut = int(clearing.cuts[good])
-            ends = (f"Your last bid was on {name}. From this bid to the end, {age:,} bids on it were counted, and the "
-                    f"limit is {cut:,}" if cut >= 0 else
-                    f"Your last bid was on {name}. By the noisy counts, no copy of it could be handed out safely")
+            ends = (f"Your last bid was on {name}. From this bid to the end, {age:,} bids on this good were counted, "
+                    f"and the limit is {cut:,}" if cut >= 0 else
+                    f"Your last bid was on {name}. By the noisy counts, no copy of this good could be handed out "
+                    "safely")
             if age > cut:
-                return f"{ends}. So you get no good."
+                return f"{ends}. You get no good."
             ends += "."
         if billboard.rules.charge and not row[good] >= billboard.prices[good]:
             price = said(float(billboard.prices[good]))
-            return f"{ends} But its final price is {price}, more than it is worth to you."
+            return f"{ends} But the final price of the good is {price}, more than its value to you."
         if billboard.cutoffs is not None and index >= int(billboard.cutoffs[good]):
-            return f"{ends} But there were too many buyers, and the last in the public order get no good."
+            return f"{ends} But there were too many buyers, and the last buyers in the public order get no good."
         return ends
 
 
@@ -224,8 +226,8 @@ class ScalingWords(MethodWords):
         return [
             f"Prices follow from {market.rounds:,} noisy sums of everybody's demand. At the last prices, your device "
             "asks for the good with the largest value above its price to you, or for none.",
-            "If more people ask for a good than there are copies, a public random number of yours, drawn after all "
-            "records are in, decides whether you get it."]
+            "If more people ask for a good than there are copies, your public random number, which is drawn after all "
+            "records have arrived, decides whether you get it."]
 
     def paths(self, market: SinkhornMatch, billboard: ScalingBillboard) -> NDArray[np.float64]:
         return np.asarray(billboard.paths.astype(np.float64) * _UNIT)
@@ -236,16 +238,16 @@ class ScalingWords(MethodWords):
     ) -> list[str]:
         best = market.wanted(record, index, billboard)
         if best < 0:
-            return ["At the last prices, no good is worth its price to you. So you ask for none."]
+            return ["At the last prices, no good is worth its price to you, so you ask for none."]
         found = [f"At the last prices, {names[best]} is the best good for you, with your random tilt added: it is "
                  f"worth {said(float(record[best]))} at a price of {said(float(billboard.prices[best]))}. You ask for "
-                 "it."]
+                 "this good."]
         rate = int(billboard.rates[best])
         if not billboard.public_seed or rate >= PUBLIC_RANGE:
-            return [*found, "Everybody who asks for it gets it."]
+            return [*found, "Everybody who asks for this good gets it."]
         coin = public_number_of(billboard.public_seed, index)
-        found.append(f"Everybody who asks for it gets it with a public number below {rate / PUBLIC_RANGE:.4f}. Yours "
-                     f"is {coin / PUBLIC_RANGE:.4f}.")
+        found.append(f"People who ask for this good get it if their public number is below {rate / PUBLIC_RANGE:.4f}. "
+                     f"Your number is {coin / PUBLIC_RANGE:.4f}.")
         return found
 
 
@@ -260,7 +262,8 @@ class BundleWords(AuctionWords):
     def planned(self, market: PAlloc) -> list[tuple[str, str]]:
         wanted = market.valuation.largest(market.goods)
         fewer = f"; a person can value up to {wanted:,}" if market.largest_bundle < wanted else ""
-        return [("goods that one person may hold", f"{market.largest_bundle:,}{fewer}"), *super().planned(market)]
+        return [("largest number of goods that one person may hold",
+                 f"{market.largest_bundle:,}{fewer}"), *super().planned(market)]
 
     def limit(self, market: PAlloc) -> str:
         return f"up to {market.largest_bundle:,} goods" if market.largest_bundle > 1 else "at most one good"
@@ -288,10 +291,10 @@ class BundleWords(AuctionWords):
         for step, good in zip(own.steps, own.bid_on, strict=True):
             before = billboard.counts(np.array([step - 1]))[0]
             price = float(billboard.rules.prices(before)[good])
-            again = " again, having been outbid on it" if good in tried and not market.valuation.repeats else ""
+            again = " again, after you were outbid on it" if good in tried and not market.valuation.repeats else ""
             tried.add(good)
             found.append(f"In round {(step - 1) // slots + 1:,} you bid on {names[good]}{again}, at a price of "
-                         f"{said(price)}. It added most to your bundle above its price.")
+                         f"{said(price)}. Of all goods, it added most to your bundle above its price.")
         if not own.steps:
             return [*found, "You bid on nothing: no good was worth its price to you."]
         lost = sorted(set(own.bid_on) - set(own.goods))
@@ -310,16 +313,16 @@ def _ends(billboard: AuctionBillboard, names: Sequence[str], own: BundleReplay, 
     for good, seen in sorted(zip(own.goods, own.seen, strict=True)):
         age, clearing = int(billboard.final_counts[good]) - seen, billboard.clearing
         most = int(billboard.rules.supply[good] if clearing is None else clearing.cuts[good])
-        counted = f"{names[good]}: from your bid on, {age:,} bids on it were counted until the end"
+        counted = f"{names[good]}: {age:,} bids on this good were counted from your bid to the end"
         if age > most:
-            found.append(f"{counted}. The limit is {most:,}, so you do not get it."
+            found.append(f"{counted}. The limit is {most:,}, so you do not get the good."
                          if most >= 0 else
-                         f"{names[good]}: by the noisy counts, no copy of it could be handed out safely.")
+                         f"{names[good]}: by the noisy counts, no copy of this good could be handed out safely.")
         elif billboard.cutoffs is not None and index >= int(billboard.cutoffs[good]):
-            found.append(f"{counted}, few enough. But there were too many buyers, and the last in the public order do "
-                         "not get it.")
+            found.append(f"{counted}, few enough. But there were too many buyers, and the last buyers in the public "
+                         "order do not get the good.")
         else:
-            found.append(f"{counted}. The limit is {most:,}, so it is yours.")
+            found.append(f"{counted}. The limit is {most:,}, so you get the good.")
     return found
 
 

@@ -122,7 +122,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
         """
         unknown = sorted(values.keys() - {ANSWER, *self._own(config)})
         if unknown:
-            raise InvalidInput("record", f"{unknown[0]!r} is not asked for",
+            raise InvalidInput("record", f"{unknown[0]!r} is not asked for in this campaign",
                                f"give {', '.join([ANSWER, *self._own(config)])}: give the true answer, not the report")
         if not str(values.get(ANSWER, "")).strip():
             return None, 0.0
@@ -140,7 +140,7 @@ class BitKind(KindSkeleton, DeviceKind, ABC):
     def known(self, config: BitConfig, plan: BitPlan) -> Sequence[Field]:
         """The field for the participant's group of peers; none where there are no groups."""
         group = config.group()
-        return [] if group is None else [field_of(group, note="The operator knows it of everybody who is invited.")]
+        return [] if group is None else [field_of(group, note="The operator knows the group of each invited person.")]
 
     def trials(self, config: Any, plan: Any) -> Iterable[Trial]:
         """No trials, since the mechanisms of confide itself are tested."""

@@ -73,20 +73,20 @@ class BitPages(ABC):
         most, (lowest, largest) = plan.config.payment.most, map(float, plan.market.payment_range())
         for words, amount in (("payment", largest), ("debt", -lowest)):
             if most is not None and amount > most:
-                warnings.append(f"one {words} can come to {plan.at_most(amount)}, more than the {plan.money(most)} of "
-                                "[payment] most: invite more people, or choose a smaller epsilon")
+                warnings.append(f"the largest {words} is {plan.at_most(amount)}, above [payment] most = "
+                                f"{plan.money(most)}: invite more people, or choose a smaller epsilon")
         if plan.collection.coin >= plan.market.margin:
-            warnings.append(f"rounding to whole coins can be worth more than the margin of {plan.market.margin:.3g} by "
-                            "which a truthful report pays more, so the plan does not promise that truth pays best: "
-                            "choose smaller coins (minor_units), or a larger epsilon")
+            warnings.append(f"a truthful report pays only {plan.market.margin:.3g} more than a false one, and rounding "
+                            "to whole coins can change a payment by more. So the plan does not promise that truth pays "
+                            "best: choose smaller coins (minor_units), or a larger epsilon")
         if (said := few(plan.agreements.deciding, plan.market.people, "identities")) is not None:
-            warnings.append(f"{said}, decide the result: anybody who has that many ids, or persuades that many people "
-                            "to give one report, can choose it")
+            warnings.append(f"{said}, decide the result: anybody with that many ids can choose the result, and so can "
+                            "anybody who persuades that many people to give one report")
         return plan_page(
-            plan, rows, "All figures follow from public parameters. Expected amounts of money hold if the beliefs in "
-                        "the campaign file are right and everybody plays the equilibrium. Single payments always stay "
-                        "within their range.", warnings,
-            *self.more(plan), _coalitions(plan),
+            plan, rows, "All figures follow from public parameters. Expected amounts of money are right if the beliefs "
+                        "in the campaign file are right and everybody plays the equilibrium. Single payments always "
+                        "stay within their range.",
+            warnings, *self.more(plan), _coalitions(plan),
             said="Privacy holds for each participant if their own device drew the report at the offered level. Truth, "
                  "participation and accuracy hold if the beliefs in the campaign file are right.")
 
@@ -100,7 +100,7 @@ class BitPages(ABC):
         return [
             answer(Question.REPORT, f"You are asked: {bit.question}",
                    f"Your device changes your answer at random, and then reports {bit.one} or {bit.zero}. If you take "
-                   "no part, it reports nothing.",
+                   "no part, your device reports nothing.",
                    "Decide whether to take part before your device reads your answer. The counts show how many people "
                    "stayed away. People who stay away are paid nothing."),
             answer(Question.SEES, "The operator sees your report, never your answer. The public sees how many people "
@@ -108,11 +108,12 @@ class BitPages(ABC):
                                   "the two reports."),
             answer(Question.HIDES, *self._odds(plan),
                    "If you report on the same question several times, the levels add up: check which questions you "
-                   "have answered before. A device that runs confide submit keeps a book. It asks you before it "
-                   "answers the same words, or a question of the same name, again. A browser keeps no book. Neither of "
-                   "them recognises the same question in other words."),
-            answer(Question.GETS, f"At most {plan.coins(plan.highest)}. The amount depends on whether your report "
-                                  f"agrees with other people's reports.{deposit}", self.paid(plan)),
+                   "have answered before. A device that runs `confide submit` keeps a book of your reports. It asks "
+                   "you before it answers the same words, or a question of the same name, again. A browser keeps no "
+                   "such book. Neither of them recognises the same question in other words."),
+            answer(Question.GETS, f"You get at most {plan.coins(plan.highest)}. The amount depends on whether your "
+                                  f"report agrees with other people's reports.{deposit}",
+                   self.paid(plan)),
             answer(Question.LIES, f"{lies(plan.guarantees)} Your device already makes your report at random. A lie is "
                                   "any other way to make the report.", *self.why(plan)),
             answer(Question.TRUSTED, "You trust nobody with your answer: it does not leave your device. You trust the "
@@ -150,8 +151,8 @@ class BitPages(ABC):
                 *(block for block in found if isinstance(block, Table)), _counts(plan, board), *more)),
             not_disclosed(
                 plan, f"whether a given participant's answer is '{bit.one}' or '{bit.zero}'", Audience.COLLECTOR,
-                "Reports left the people already randomised: counts, payments and everything that is concluded "
-                "from them give nothing further away.", thing="answer"),
+                "The devices randomised the reports before they sent them. So the counts, the payments and all "
+                "conclusions from them disclose nothing more.", thing="answer"),
             promised(plan, *stated(plan.guarantees)),
         ]
 
@@ -176,7 +177,7 @@ class BitPages(ABC):
         report, group = (NONE, 0) if record is None else record
         head = f"{who}: payment {plan.coins(share)}"
         if report == NONE:
-            return share_page(head, "No report arrived under this id. Somebody who takes no part is paid nothing.")
+            return share_page(head, "No report arrived under this id. People who take no part are paid nothing.")
         bit = plan.config.bit
         own, other = (bit.one, bit.zero) if report else (bit.zero, bit.one)
         swapped = plan.coins(int((board.for_zero if report else board.for_one)[group]))
@@ -187,8 +188,8 @@ class BitPages(ABC):
         return share_page(
             head, f"The report was {own}. " + (
                 f"It is compared with {peers:,} other reports; {int(board.ones[group]) - (report == 1):,} of them say "
-                f"{bit.one}." if peers else "There is no other report that it could be compared with."),
-            f"Each of them who reported {own} is paid {plan.coins(share)}, and each who reported {other} is paid "
+                f"{bit.one}." if peers else "There is no other report for a comparison."),
+            f"Each person who reported {own} is paid {plan.coins(share)}, and each person who reported {other} is paid "
             f"{swapped}. Both amounts follow from the public counts alone.{due}", *self.why(plan))
 
     def study_sections(self, plan: BitPlan, data: Played, outcome: SimulatedOutcome) -> list[Section]:
@@ -202,11 +203,11 @@ class BitPages(ABC):
             rows.append((name, float(inside.mean()) if inside.size else None, int(board.ones[k]) / n if n else None))
         paid = outcome.shares["payment"].to_numpy() / plan.collection.minor_units
         expected = plan.guarantees.of(Budget)[0].expected
-        return [Section(title="Beside the true answers", study=True, blocks=(
+        return [Section(title="Comparison with the true answers", study=True, blocks=(
             Table(columns=("peers", f"true share of {bit.one}", f"reported share of {bit.one}"), rows=tuple(rows)),
-            Text((f"Payments would have come to {plan.money(float(paid.sum()))} in all; the equilibrium predicts "
+            Text((f"The run would have paid {plan.money(float(paid.sum()))} in all, and the equilibrium predicts "
                   f"{plan.money(expected)}. The prediction uses the beliefs in the campaign file, and these people may "
-                  "have others.",)),
+                  "have other beliefs.",)),
         ))]
 
 
@@ -215,9 +216,9 @@ def _counts(plan: BitPlan, board: BitBillboard) -> Table:
     rows = tuple((name, int(one), int(zero), plan.coins(int(pay1)), plan.coins(int(pay0)))
                  for name, one, zero, pay1, pay0 in zip(names, board.ones, board.zeros, board.for_one,
                                                         board.for_zero, strict=True))
-    return Table(columns=("peers", f"report {bit.one}", f"report {bit.zero}", f"each {bit.one} is paid",
-                          f"each {bit.zero} is paid"), rows=rows,
-                 note=f"{plan.market.people - board.present:,} of {plan.market.people:,} invited took no part.")
+    return Table(columns=("peers", f"report {bit.one}", f"report {bit.zero}", f"payment for {bit.one}",
+                          f"payment for {bit.zero}"), rows=rows,
+                 note=f"{plan.market.people - board.present:,} of {plan.market.people:,} invited people took no part.")
 
 
 def equilibria_table(plan: BitPlan, *more: Block) -> Section:
@@ -225,10 +226,10 @@ def equilibria_table(plan: BitPlan, *more: Block) -> Section:
     rows = tuple((each.name, each.payment, each.utility, "yes" if each.strict else "no",
                   "yes" if each.informative else "no") for each in symmetric_equilibria(plan.market))
     return Section(title="Reports that everybody could agree on", blocks=(
-        Table(columns=("everybody plays", f"payment ({plan.collection.currency})", "less the cost of privacy", "strict",
-                       "says anything"), rows=rows,
-              note="These are the symmetric equilibria. Equilibria that say nothing usually pay more. A market cannot "
-                   "prevent people from agreeing to give the same report."), *more))
+        Table(columns=("everybody plays", f"payment ({plan.collection.currency})",
+                       "payment less the cost of privacy", "strict", "reports say something"), rows=rows,
+              note="These are the symmetric equilibria. Equilibria with reports that say nothing usually pay more. A "
+                   "market cannot prevent people from agreeing to give the same report."), *more))
 
 
 def _coalitions(plan: BitPlan) -> Section:
@@ -247,41 +248,42 @@ def _coalitions(plan: BitPlan) -> Section:
                  number(known.done(size)))]
 
     rows = [*row("ids with which one person is paid more than with one id", second, lambda found: found.chosen),
-            *row("people who agree on reports and each earn more than by the truth", group,
+            *row("people who each earn more by an agreement on their reports than by the truth", group,
                  lambda found: found.drawn if found.drawn > paid else found.each),
-            *row("the same, if all give one report for any answer", fixed, lambda found: found.each),
-            *row("identities that decide the result", many, lambda found: found.each)]
+            *row("people who each earn more if all of them give one fixed report", fixed, lambda found: found.each),
+            *row("ids that decide the result", many, lambda found: found.each)]
     share = isinstance(it, PairMarket)
-    result = ("estimate moves by at most" if share else "probability of a wrong answer, if they report the untrue "
+    result = ("largest move of the estimate" if share else "probability of a wrong answer, if they report the untrue "
                                                         "answer")
     stated = (f"the stated error of the estimate is {number(it.half_width(SHARE_FAILURE))}" if share else
-              f"without any agreement the answer is wrong with probability {number(it.error_probability())}")
+              f"without any agreement, the result is wrong with probability {number(it.error_probability())}")
     more = [f"A truthful report earns {plan.money(paid)} on average"
-            + (f". Less the cost of its privacy, that is {plan.money(truth)}." if hasattr(it, "cost")
+            + (f", and {plan.money(truth)} after the cost of its privacy." if hasattr(it, "cost")
                else ", before the cost of its privacy.")]
     if second is None:
-        more.append("In the cases computed here, no number of ids pays one person more than one id does.")
+        more.append("In the computed cases, no number of ids pays one person more than one id.")
     else:
         all_of_them = second * known.of(second).chosen
         more.append(f"A person with {second} ids gains {plan.money(all_of_them - one)} more than with one id: "
                     f"{plan.money(all_of_them)} instead of {plan.money(one)} on average. This is the largest gain in "
-                    "the cases computed here: all ids take part, and give the report that pays more by their owner's "
+                    "the computed cases: all ids take part, and give the report that pays more by their owner's "
                     "answer, without the device's noise. Both amounts leave out the value of the owner's privacy.")
     if group is None:
         more.append("No group gains if its members agree on one report.")
     else:
         more.append(f"{group} people who agree {_gains(plan, group, paid, truth)}.")
     if many is None or many > among:
-        more.append("No number of identities decides the result, in the sense of the note above." if many is None else
-                    f"{many:,} identities ({percent(many / it.people, 2)} of the invited) decide the result.")
+        more.append("No number of ids decides the result, in the sense of the note above." if many is None else
+                    f"{many:,} ids ({percent(many / it.people, 2)} of the invited) decide the result.")
     more.append("The promise that truth pays covers one person with one id. The operator must make sure that nobody "
                 "has two ids.")
     return Section(title="Second identities and agreements", blocks=(
-        Table(columns=("people or ids with one report", "how many", "of the invited", "each is paid, on average",
-                       "all of them", result), rows=tuple(rows),
-              note=f"Amounts are exact, if everybody else plays the equilibrium; {stated}. A result is decided "
-                   + ("where it moves by its stated error." if share else "where it is wrong in half of all cases.")
-                   + (" Payments are those within the smallest group of peers." if peers is not None else "")),
+        Table(columns=("people or ids with one report", "how many", "of the invited", "average payment of each",
+                       "payment of all", result), rows=tuple(rows),
+              note=f"Amounts are exact, if everybody else plays the equilibrium; {stated}. Ids decide the result "
+                   + ("if they move the estimate by its stated error." if share else
+                      "if the result is wrong in half of all cases.")
+                   + (" All payments are for people of the smallest group of peers." if peers is not None else "")),
         Text(tuple(more))))
 
 
@@ -289,11 +291,11 @@ def _gains(plan: BitPlan, size: int, paid: float, truth: float) -> str:
     """A clause on the best joint reports of a group of this size, and on the gain of each member."""
     found = plan.agreements.of(size)
     if found.drawn > paid:
-        return ("can all hand in one report that the device of one of them draws. Each gains "
-                f"{number(found.drawn - paid)} {plan.collection.currency} more than by the truth on average, and only "
-                "one of them spends privacy")
-    return (f"can all hand in the report that pays more, for any answer. Each gains {number(found.each - truth)} "
-            f"{plan.collection.currency} more than by the truth")
+        return ("can all hand in one report that the device of one member draws. On average, each member gains "
+                f"{number(found.drawn - paid)} {plan.collection.currency} more than by the truth, and only one member "
+                "spends privacy")
+    return ("can all hand in the report that pays more, for any answer. Each member gains "
+            f"{number(found.each - truth)} {plan.collection.currency} more than by the truth")
 
 
 _COVERED = 0.95
@@ -312,11 +314,11 @@ def guessed(plan: BitPlan, billboard: BitBillboard, answer: str) -> list[Block]:
     found = it.estimate(ones, zeros)
     said = answer % {"state": bit.one if found.state else bit.zero}
     return [Text((
-        f"{said}; that is wrong with a probability of {percent(found.wrong)}, if the beliefs are right.",
-        f"This probability is given these reports, if everybody played the equilibrium. The beliefs: the prior of "
-        f"{bit.one} is {percent(it.signal_model.prior_one)}, and an answer equals the state with a probability of "
-        f"{percent(it.signal_model.signal_accuracy)}. Beforehand the error to be expected was "
-        f"{percent(it.error_probability())}.")),
+        f"{said}. This is wrong with a probability of {percent(found.wrong)}, if the beliefs are right.",
+        "This probability holds for these reports, if everybody played the equilibrium. By the beliefs, the prior "
+        f"probability of {bit.one} is {percent(it.signal_model.prior_one)}, and an answer equals the state with a "
+        f"probability of {percent(it.signal_model.signal_accuracy)}. Before the run, the expected probability of a "
+        f"wrong result was {percent(it.error_probability())}.")),
         *_beside_expected(plan, ones, zeros)]
 
 
@@ -347,7 +349,7 @@ def _beside_expected(plan: BitPlan, ones: int, zeros: int) -> list[Picture]:
         rows.append((f"expected if it is {state}", "share", float(chance), low, high))
     share = ones / people
     rows.append(("came in", "share", share, share, share))
-    words = "; ".join(f"if the answer is {state}, {row[3]:.1%} to {row[4]:.1%} would be expected"
+    words = "; ".join(f"if the answer is {state}, the expected range is {row[3]:.1%} to {row[4]:.1%}"
                       for state, row in zip(chances, rows, strict=False))
     return intervals(
         rows, title=f"Share of {bit.one} among the reports", axis=f"share of {bit.one}",

@@ -44,10 +44,11 @@ class Data(Keys):
 class Bit(Keys):
     """`[bit]`: the question, and the form of reports."""
 
-    question: str = Field(min_length=1, description="as people read it")
-    column: str = Field(default="report", min_length=1, description="of the reports")
-    one: str = Field(default="yes", min_length=1, description="the report 1")
-    zero: str = Field(default="no", min_length=1, description="the report 0; an empty cell takes no part")
+    question: str = Field(min_length=1, description="question to participants, as people read it")
+    column: str = Field(default="report", min_length=1, description="column of the reports")
+    one: str = Field(default="yes", min_length=1, description="word for the report 1")
+    zero: str = Field(default="no", min_length=1, description=
+        "word for the report 0; an empty cell means that the person takes no part")
 
     def role(self) -> Category:
         """The column's public role; rank 1 is the report 1."""
@@ -60,11 +61,11 @@ class Rehearsal(Keys):
     """
 
     source: str = Field(min_length=1, description="a file, or a data set PACKAGE:NAME")
-    column: str = Field(min_length=1, description="of the true answers")
-    id: str | None = Field(default=None, min_length=1, description="column with the ids, or 'row'; default that of "
-                           "[people]")
-    above: float | None = Field(default=None, allow_inf_nan=False, description="the bit is whether a number is above "
-                                "it; otherwise the column holds the words of [bit]")
+    column: str = Field(min_length=1, description="column of the true answers")
+    id: str | None = Field(default=None, min_length=1, description=
+        "column with the ids, or 'row'; by default that of [people]")
+    above: float | None = Field(default=None, allow_inf_nan=False, description=
+        "threshold: a number above it is the bit 1; without it, the column holds the words of [bit]")
 
     def role(self, bit: Bit) -> Above | Category:
         """The rule that turns a cell of the file into a bit."""
@@ -82,7 +83,7 @@ class Costs(LawTable):
     """
 
     law: Literal["linear", "power", "exponential"] = Field(
-        default="linear", description="how cost grows with the level")
+        default="linear", description="growth of the cost with the level")
     if TYPE_CHECKING:  # keys of the costs that are read here
         rate: float
         exponent: float | None
@@ -101,8 +102,8 @@ class Costs(LawTable):
 class Payment(CurrencyTable):
     """`[payment]`: the currency of the payments."""
 
-    most: Positive | None = Field(default=None, description="largest single payment, or debt, that is wanted; a "
-                                  "plan that could come to more is warned of")
+    most: Positive | None = Field(default=None, description=
+        "largest single payment or debt that you want; a plan with a larger one has a warning")
 
 
 class BitConfig(Keys):
@@ -214,8 +215,9 @@ def worth_asking(plan: BitPlan, config: BitConfig, replan: Callable[[Any], BitPl
     """
     accuracy = plan.guarantees.of(Accuracy)[0]
     if accuracy.vacuous:
-        raise Refused(f"nobody would learn anything: {accuracy.measure} would be {accuracy.bound:.4g}, and is "
-                      f"{accuracy.baseline:.4g} without asking anybody", more_reports(config, replan))
+        raise Refused(f"the reports would teach nothing: {accuracy.measure} would be {accuracy.bound:.4g}, and is "
+                      f"{accuracy.baseline:.4g} without any reports",
+                      more_reports(config, replan))
     return plan
 
 
@@ -223,4 +225,4 @@ def more_reports(config: Any, replan: Callable[[Any], BitPlan]) -> list[str | Re
     """Changes of the number of people or of epsilon that make reports useful; each was tried on the whole plan."""
     found = [*nearest(config, replan, "people.count", config.people.count),
              *nearest(config, replan, "privacy.epsilon", config.privacy.epsilon)]
-    return [*found] or ["no [people] count, and no [privacy] epsilon, was found that does alone"]
+    return [*found] or ["no [people] count and no [privacy] epsilon is enough alone"]

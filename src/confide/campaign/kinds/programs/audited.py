@@ -31,9 +31,10 @@ _DECODES = 40  # of one run
 _UNPROMISED = {
     Concern.INCENTIVES: "without charged prices, there is no promise about lies; alpha charges prices, in the modes "
                         "audited, truthful and tight",
-    Concern.PARTICIPATION: "there are no charges and no payments, and nobody is asked for the value of their privacy",
+    Concern.PARTICIPATION: "there are no charges and no payments, and the campaign asks nobody for the value of their "
+                           "privacy",
 }
-_DECODED = "people with another part on their own device than in the run"
+_DECODED = "people with another part by their own device than by the run"
 
 
 def sharing(plan: SharingPlan, seed: int = 0) -> Audited:
@@ -52,8 +53,8 @@ def _unmeasured(promise: Guarantee) -> str:
     """The reason why a promise has no row of measurements."""
     match promise:
         case Accuracy():
-            return ("a bound before the run that depends on the regret of the prices; the rows about certificates "
-                    "compare the statements after a run with exact values")
+            return ("the bound holds before the run, and depends on the regret of the prices; the rows about "
+                    "certificates compare statements after a run with exact values")
         case Participation():
             return "the audit does not compare the value of each part at the charged prices with the promise"
         case Truthfulness():
@@ -78,9 +79,9 @@ def life(plan: SharingPlan, seed: int = 0) -> list[Examined]:
     return [
         Examined(named=_DECODED, sound=played, rows=lambda runs: [_decodes(it, runs())],
                  faults={
-                     "each part handed to the next person": lambda: [each.handed_on() for each in played()]}),
+                     "the run gives each part to the next person": lambda: [each.handed_on() for each in played()]}),
         Examined(named=CHECKED, sound=played, rows=lambda runs: [_checks(it, runs())], faults={
-            "prices that do not follow from the release": lambda: [_moved(each) for each in played()]})]
+            "the prices do not follow from the release": lambda: [_moved(each) for each in played()]})]
 
 
 def _play(it: Dude, seed: int) -> MadeUpRun:
@@ -106,7 +107,7 @@ def _decodes(it: Dude, played: Sequence[MadeUpRun]) -> AuditRow:
             wrong += dict(it.decode(there.record(each.people[place]), place, each.board)) != share
             tried += 1
     return AuditRow.at_most(_DECODED, 0.0, float(wrong),
-                            f"{tried:,} decodes of {len(played)} runs on made-up people",
+                            f"{tried:,} decoded shares of {len(played)} runs on synthetic people",
                             unit="people", concern=Concern.ACCURACY)
 
 

@@ -48,10 +48,11 @@ class People(PeopleTable):
 class ValuesTable(Keys):
     """`[values]`: the public scale of values, the same for all participants."""
 
-    lowest: Finite = Field(default=0.0, description="counts as 0, as an empty cell does")
-    highest: Finite = Field(description="counts as 1")
+    lowest: Finite = Field(default=0.0, description="number that counts as the value 0, like an empty cell")
+    highest: Finite = Field(description="number that counts as the value 1")
     out_of_bounds: Literal["reject", "clip"] = Field(
-        default="reject", description="a number beyond makes the row unusable, or moves to the bound")
+        default="reject", description="rule for a number beyond lowest or highest: reject makes the row unusable, clip "
+                                      "moves the number to the bound")
 
     def points(self) -> Points:
         """The public scale.
@@ -70,11 +71,12 @@ class Data(DataTable):
     """`[data]`: the path of the file of submissions, and its layout."""
 
     form: Literal["wide", "long"] | None = Field(
-        default=None, description="a row for each person; or, of bundles, a line for each person and bundle. It "
-                                  "follows from the family")
-    bundle: str = Field(default="bundle", min_length=1, description="of form 'long': the column of bundles, a+b")
+        default=None, description="wide: a row for each person; long, for bundles: a line for each person and bundle. "
+                                  "By default the form of the family")
+    bundle: str = Field(default="bundle", min_length=1, description=
+        "column of the bundles, written a+b, for form = 'long'")
     value: str = Field(default="value", min_length=1, description=
-        "of form 'long', and of knapsacks: the column of values")
+        "column of the values, for form = 'long' and for knapsacks")
 
 
 @keys_of(Dude, "epsilon delta neighbours")
@@ -102,18 +104,19 @@ class SolutionTable(Keys):
 
     mode: ModeName | None = Field(
         default=None, description="average (PrivDude): everybody's average; round (RoundDude) and audited "
-        "(TightenAndAudit): whole parts within supply; truthful (TrueDude): averages at prices; tight (TightDude): "
-        "whole parts at prices. By default audited where everybody may have nothing, else average")
+                                  "(TightenAndAudit): whole parts within supply; truthful (TrueDude): averages at "
+                                  "prices; tight (TightDude): whole parts at prices. By default audited if everybody "
+                                  "can get nothing, and average otherwise")
     alpha: float | None = Field(
-        default=None, gt=0, description="of truthful, tight, audited: a participant who gains more than this from "
-                                        "another choice at the charged prices gets it; with it, audited charges "
-                                        "prices. In the file's own unit: points of [values], or of flows the unit of "
-                                        "the arcs' costs. By default a hundredth of highest less lowest, or of the "
-                                        "dearest arc; of audited none")
-    most_excess: Share = Field(default=0.05, description="of averages: the share of supply that the certificate may "
-                               "claim as excess; beyond it the plan is refused")
-    most_unused: Share = Field(default=0.3, description="of whole parts: the largest share of supply in reserve; "
-                               "beyond it the plan is refused")
+        default=None, gt=0, description="for truthful, tight and audited: a participant who gains more than alpha from "
+                                        "another choice at the charged prices gets that choice. The mode audited "
+                                        "charges prices only with alpha. The unit is points of [values], or for flows "
+                                        "the unit of the arcs' costs. By default a hundredth of highest less lowest, "
+                                        "or of the largest cost of an arc; for audited none")
+    most_excess: Share = Field(default=0.05, description=
+        "for averages: largest excess in the certificate, as a share of supply; a plan with more is refused")
+    most_unused: Share = Field(default=0.3, description="for whole parts: largest reserve, as a share of supply; a "
+                                                        "plan with more is refused")
 
     def options(self, mode: ModeName) -> dict[str, Any]:
         """The settings of the mechanism in the file.
@@ -128,7 +131,8 @@ class SolutionTable(Keys):
         for name in given:
             if name not in _OWN[mode]:
                 others = [f"{each!r}" for each, own in _OWN.items() if name in own]
-                raise InvalidInput(f"solution.{name}", f"is no key of mode = {mode!r}", f"of {', '.join(others)}")
+                raise InvalidInput(f"solution.{name}", f"does not belong to mode = {mode!r}",
+                                   f"it belongs to mode = {', '.join(others)}")
         return given
 
 
@@ -155,13 +159,13 @@ class ProgramConfig(Keys):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.program.asks_values and self.values is None:
-            raise InvalidInput("values", "is missing", "a table with highest, and perhaps lowest")
+            raise InvalidInput("values", "is missing", "add the table with highest, and lowest if it is not 0")
         if not self.program.asks_values and self.values is not None:
-            raise InvalidInput("values", f"is no table of a {self.program.family}",
-                               "its costs are public, and stand in [program]")
+            raise InvalidInput("values", f"does not belong to the family {self.program.family}",
+                               "remove the table: the costs of this family are public, and stand in [program]")
         wanted = "long" if self.program.family == "xor-bundles" else "wide"
         if self.data.form not in (None, wanted):
-            raise InvalidInput("data.form", f"{self.data.form!r} is none of {self.program.family}",
+            raise InvalidInput("data.form", f"{self.data.form!r} does not fit the family {self.program.family}",
                                f"must be {wanted!r}")
         names = self.coding.names
         if self.people.id in names:

@@ -82,21 +82,23 @@ def _number(field: str, line: int, text: str) -> float:
 
 
 class _Goods(_Family):
-    goods: Names | None = Field(default=None, description="names, one for each good")
+    goods: Names | None = Field(default=None, description="names of the goods")
     supply: Positive | tuple[Positive, ...] | None = Field(
-        default=None, description="copies: one number for each good alike, or one for each")
-    table: str | None = Field(default=None, description="in place of both: lines of name,supply with that heading")
+        default=None, description="number of copies: one number for all goods, or one number for each good")
+    table: str | None = Field(default=None, description="in place of goods and supply: lines of name,supply below this "
+                                                        "heading")
 
     def listed(self) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """The names of the goods, and the number of copies of each good."""
         if (self.table is None) is (self.goods is None) or (self.goods is None) is not (self.supply is None):
-            raise InvalidInput("goods", "are not given once", "give goods and supply, or a table of name,supply")
+            raise InvalidInput("goods", "must be given in exactly one way",
+                               "give goods and supply, or a table of name,supply")
         if self.table is not None:
             lines = table_lines("table", self.table, ("name", "supply"))
             names = tuple(line[0] for _, line in lines)
             supply = tuple(_number("table", number, line[1]) for number, line in lines)
             if min(supply) <= 0:
-                raise InvalidInput("table", "holds a supply that is not above 0")
+                raise InvalidInput("table", "has a supply that is not above 0")
         else:
             names, supply = self.goods or (), _for_each("supply", self.supply, len(self.goods or ()))
         return named("goods", names, without="+"), supply
@@ -106,7 +108,7 @@ def _for_each(field: str, given: Any, count: int) -> tuple[float, ...]:
     """A tuple of `count` numbers, from one number for all or from a number for each."""
     found = (float(given),) * count if isinstance(given, int | float) else tuple(map(float, given))
     if len(found) != count:
-        raise InvalidInput(field, f"{len(found)} numbers for {count} names", "must be one number, or one for each")
+        raise InvalidInput(field, f"has {len(found)} numbers for {count} names", "must be one number, or one for each")
     return found
 
 
@@ -128,7 +130,7 @@ class UnitDemandTable(_Goods):
         names, supply = self.listed()
         scale = _points(points)
         return Coding(
-            program=UnitDemand(people, supply), rows=names, thing="good", what="goods, one for each person at most",
+            program=UnitDemand(people, supply), rows=names, thing="good", what="goods, at most one for each person",
             asked=f"for each good {_scale(scale)}", described=lambda some: names[some[0]], points=scale,
             unit=scale.unit, columns=_valued(names, scale))
 
@@ -146,7 +148,8 @@ class CappedAdditiveTable(_Goods):
         scale = _points(points)
         return Coding(
             program=CappedAdditive(people, supply, cap=self.cap), rows=names, thing="goods",
-            what=f"goods, {self.cap} for each person at most", asked=f"for each good {_scale(scale)}; values add up",
+            what=f"goods, at most {self.cap} for each person",
+            asked=f"for each good {_scale(scale)}; the values add up",
             described=lambda some: ", ".join(names[good] for good in some), points=scale, unit=scale.unit,
             columns=_valued(names, scale))
 
@@ -169,7 +172,7 @@ class XorBundlesTable(_Goods):
                     value=Number.of_values(data.value, scale))
         return Coding(
             program=XorBundles(people, supply, size=self.size, bids=self.bids), rows=names, thing="bundle",
-            what=f"goods, one bundle of up to {self.size} for each person at most",
+            what=f"goods, at most one bundle of up to {self.size} for each person",
             asked=f"up to {self.bids} bundles of up to {self.size} goods, written a+b, and for each {_scale(scale)}",
             described=lambda some: "+".join(names[good] for good in some), bids=bids, limit=bids.limit, points=scale,
             unit=scale.unit)
@@ -182,12 +185,13 @@ class KnapsackTable(_Family):
     """Table of `family = "knapsack"`: each participant has one item, with a value and a weight for each resource."""
 
     family: Literal["knapsack"]
-    resources: Names = Field(description="names; each is a column of weights, which an item takes of the resource")
-    supply: Positive | tuple[Positive, ...] = Field(description="of each resource, in its own unit")
+    resources: Names = Field(description="names of the resources; each is a column with the weights of items for this "
+                                         "resource")
+    supply: Positive | tuple[Positive, ...] = Field(description="supply of each resource, in its own unit")
     largest_weight: Positive | tuple[Positive, ...] = Field(
         default=1.0, description="largest weight of an item for a resource, in the resource's unit")
     least_weight: Positive | tuple[Positive, ...] = Field(
-        description="least weight of an item for a resource, if it takes any")
+        description="least weight of an item for a resource, if the item needs the resource at all")
     most_weight: Positive | None = Field(
         default=None, description="largest sum of an item's weights, each in units of its largest weight")
 
@@ -199,7 +203,7 @@ class KnapsackTable(_Family):
             raise InvalidInput("data.value", f"{data.value!r} is also a resource")
         for name, one, most in zip(names, least, largest, strict=True):
             if one > most:
-                raise InvalidInput("least_weight", f"{one:g} of {name} is above its largest_weight",
+                raise InvalidInput("least_weight", f"{one:g} of {name} is above the largest_weight of this resource",
                                    f"at most {printed(most, up=False)}")
         each = tuple(one / most for one, most in zip(least, largest, strict=True))
         program = Knapsack(people, tuple(one / most for one, most in zip(supply, largest, strict=True)),
@@ -215,7 +219,7 @@ class KnapsackTable(_Family):
         limit = "the weight of an item must be 0 or at least " + ", ".join(
             f"{one:g} of {name}" for name, one in zip(names, least, strict=True))
         if self.most_weight is not None:
-            limit += f", and at most {self.most_weight:g} times the largest weights in all"
+            limit += f", and the weights together at most {self.most_weight:g}, each in units of its largest weight"
         takes = tuple(Number(name=name, lowest=0.0, highest=most, unit=most, empty=0.0)
                       for name, most in zip(names, largest, strict=True))
         return Coding(
@@ -231,8 +235,8 @@ class SharedResourcesTable(_Family):
     """
 
     family: Literal["shared-resources"]
-    projects: str = Field(description="lines of name,needs with that heading; needs are resources, written a+b")
-    resources: str = Field(description="lines of name,cost with that heading; of a unit, in points of [values]")
+    projects: str = Field(description="lines of name,needs below this heading; needs are resources, written a+b")
+    resources: str = Field(description="lines of name,cost below this heading; cost of one unit, in points of [values]")
 
     def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
         scale = _points(points)
@@ -253,7 +257,7 @@ class SharedResourcesTable(_Family):
         rows = tuple(f"{resources[one]} for {project}" for project, some in zip(projects, needs, strict=True)
                      for one in some)
         return Coding(
-            program=program, rows=rows, thing="project", what="projects, one for each person at most",
+            program=program, rows=rows, thing="project", what="projects, at most one for each person",
             asked=f"for each project {_scale(scale)}", described=lambda some: projects[some[0]], points=scale,
             unit=scale.unit, columns=_valued(projects, scale))
 
@@ -269,8 +273,8 @@ class FlowTable(_Family):
 
     family: Literal["flow"]
     asks_values: ClassVar[bool] = False
-    arcs: str = Field(description="lines of tail,head,capacity,cost with that heading; nodes by their names")
-    both_ways: bool = Field(default=False, description="whether every line stands for the arc back as well")
+    arcs: str = Field(description="lines of tail,head,capacity,cost below this heading, with the nodes' names")
+    both_ways: bool = Field(default=False, description="whether every line also stands for the arc back")
     escape: Positive = Field(description="the cost of not using the network, in the unit of the arcs' costs")
     if TYPE_CHECKING:
         hops: int
@@ -299,8 +303,8 @@ class FlowTable(_Family):
 
         return Coding(
             program=program, rows=tuple(f"{tail}->{head}" for tail, head, *_ in found), thing="path",
-            what=f"arcs of a network, a path of up to {self.hops} for each person",
-            asked="where you start and where you want to go, nodes by their names", described=reported, unit=unit,
+            what=f"arcs of a network, a path of up to {self.hops} arcs for each person",
+            asked="the names of the nodes where you start and where you want to go", described=reported, unit=unit,
             judge=judged,
             worth="units of cost", limit="source and sink must be two different nodes",
             columns=(Choice(name="source", names=nodes), Choice(name="sink", names=nodes)))
@@ -316,13 +320,14 @@ class ElectricityTable(_Family):
     """
 
     family: Literal["electricity"]
-    intervals: Names = Field(description="names, such as days")
-    slots: Names = Field(description="names, such as hours; every interval has them all")
+    intervals: Names = Field(description="names of the intervals, such as days")
+    slots: Names = Field(description="names of the slots, such as hours; every interval has all slots")
     supply: Positive | tuple[Positive, ...] = Field(
-        description="how many may use each slot: one number, or one for each slot of each interval in turn")
+        description="number of people who may use each slot: one number for all, or one for each slot of each interval "
+                    "in turn")
     shortfall: Positive | None = Field(
-        default=None, description="people say how many slots of an interval they need; one that is missed costs this, "
-                                  "in points of [values]")
+        default=None, description="cost of a missed slot, in points of [values], if people state how many slots of an "
+                                  "interval they need")
     tau: Positive | None = Field(default=None, description=
         "with hard needs: largest value of a unit of power, in units of the highest value")
     if TYPE_CHECKING:
@@ -338,7 +343,7 @@ class ElectricityTable(_Family):
             people, _for_each("supply", self.supply, len(rows)), most=self.most, intervals=len(intervals),
             slots=len(slots), shortfall=shortfall, hard=self.hard, tau=self.tau)
         if program.asks_needs and "needs" in slots:
-            raise InvalidInput("slots", "one is called 'needs', like the column of needs", "another name")
+            raise InvalidInput("slots", "'needs' is also the name of the column of needs", "give the slot another name")
         wanted = tuple(Number(name=f"{each}.needs", lowest=0.0, highest=float(len(slots)), empty=0.0)
                        for each in intervals) if program.asks_needs else ()
 
@@ -348,7 +353,7 @@ class ElectricityTable(_Family):
 
         needed = (f"; and how many slots of each interval you need, at most {self.most} in all" if wanted else "")
         return Coding(
-            program=program, rows=rows, thing="slots", what=f"slots of power, {self.most} for each person at most",
+            program=program, rows=rows, thing="slots", what=f"slots of power, at most {self.most} for each person",
             asked=f"for each slot of each interval {_scale(scale)}{needed}", points=scale, unit=scale.unit,
             described=lambda some: ", ".join(rows[slot] for slot in some), judge=judged,
             limit=f"needs must be whole numbers, together at most {self.most}",
@@ -365,24 +370,26 @@ class AggregativeGameTable(_Family):
     """
 
     family: Literal["aggregative-game"]
-    actions: Names | None = Field(default=None, description="names, where contributions are not public")
+    actions: Names | None = Field(default=None, description="names of the actions, if contributions are not public")
     rows: Names = Field(description="names of the sums of contributions")
-    target: tuple[Finite, ...] = Field(min_length=1, description="of each row")
+    target: tuple[Finite, ...] = Field(min_length=1, description="target of each row")
     contributions: str | None = Field(
-        default=None, description="public ones: lines of action and a number for each row, with the heading "
-                                  "action,ROW,...; else each person has columns action.row")
-    largest: Positive = Field(description="gamma: no contribution is above it, nor below its negative")
-    largest_sum: Positive | None = Field(default=None, description="of the absolute contributions of an action")
+        default=None, description="public contributions: lines with an action and a number for each row, below the "
+                                  "heading action,ROW,...; without them, each person has columns action.row")
+    largest: Positive = Field(description="gamma: largest absolute contribution")
+    largest_sum: Positive | None = Field(default=None, description=
+        "largest sum of the absolute contributions of an action")
     tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
-        default=0.0, description="allowed actions have a utility at the target within this of the best, in points of "
-                                 "[values]")
+        default=0.0, description="largest difference between the best utility at the target and that of an allowed "
+                                 "action, in points of [values]")
     if TYPE_CHECKING:
         signed: bool
 
     def coding(self, people: int, points: Points | None, data: Columns) -> Coding:
         scale, rows = _points(points), named("rows", self.rows, without=".")
         if len(self.target) != len(rows):
-            raise InvalidInput("target", f"{len(self.target)} numbers for {len(rows)} rows", "must be one for each")
+            raise InvalidInput("target", f"has {len(self.target)} numbers for {len(rows)} rows",
+                               "must have one number for each row")
         actions, public = self._actions(rows)
         program = AggregativeGame(people, self.target, actions=len(actions), largest=self.largest,
                                   largest_sum=self.largest_sum, signed=self.signed)
@@ -414,7 +421,8 @@ class AggregativeGameTable(_Family):
     def _actions(self, rows: tuple[str, ...]) -> tuple[tuple[str, ...], _Cells | None]:
         """The names of the A actions, and their public contributions to the k constraints, shape (A, k)."""
         if (self.actions is None) is (self.contributions is None):
-            raise InvalidInput("actions", "are not given once", "give actions, or a table of public contributions")
+            raise InvalidInput("actions", "must be given in exactly one way",
+                               "give actions, or a table of public contributions")
         if self.contributions is None:
             return named("actions", self.actions or (), without="."), None
         lines = table_lines("contributions", self.contributions, ("action", *rows))

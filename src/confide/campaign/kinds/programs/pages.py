@@ -78,7 +78,7 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
     order = sorted(dearest)  # as the file has them
     found = outcome.certificate
     bounded = not plan.whole and not (isinstance(found, PathCertificate) and _empty(board, found))
-    note = (f"Prices are averages over the main rounds, in {names.worth} for a unit of the row. "
+    note = (f"Prices are averages over the main rounds, in {names.worth} for one unit of the row. "
             + ("They are charged. " if plan.charges else "Nobody pays them. ")
             + ("The averages' load is above the supply of a row by at most the last column, "
                f"{sure(plan.mechanism.failure_probability)} of all rows together. " if bounded else "")
@@ -94,7 +94,7 @@ def result_sections(plan: SharingPlan, outcome: AnyOutcome) -> list[Section]:
             Text((_finding(plan, prices),)), *_price_picture(plan, prices, order), whole, *_bought(plan, board))),
         Section(title="Proven statements about this run", blocks=(Text(tuple(_claimed(plan, outcome))),)),
         not_disclosed(plan, "a given participant's record, and their share", Audience.OTHERS),
-        Section(title="How prices rose", folded=True, blocks=tuple(_pictures(plan, board, dearest[:_DRAWN]))),
+        Section(title="Prices by round", folded=True, blocks=tuple(_pictures(plan, board, dearest[:_DRAWN]))),
         promised(plan, f"Made by {described(plan.mode, plan.mechanism)}.",
                  *stated(plan.guarantees, lambda each: sentence(names, each)), step(plan)),
     ]
@@ -137,23 +137,25 @@ def _claimed(plan: SharingPlan, outcome: AnyOutcome) -> list[str]:
             "Accepted: the audit found the load of all parts within supply in every row. No row is above its supply, "
             f"{sure(plan.mechanism.failure_probability)}." if board.accepted else
             "Not accepted: the audit could not show that the load of all parts is within supply. Nobody gets anything. "
-            "Another try is another campaign, with its own budget.")
+            "A further try is another campaign, with its own budget.")
     elif isinstance(board, FlagBillboard):
         up = [names.rows[j] for j in np.flatnonzero(board.raised < plan.mechanism.program.people).tolist()]
         shown = ", ".join(up[:_SHOWN]) + (", ..." if len(up) > _SHOWN else "")
         said_all.append(f"Flags rose for {len(up):,} rows{': ' + shown if up else ''}. Later participants with a part "
                         f"in one of these rows get nothing.{_unserved(plan, board)}")
     elif plan.whole:
-        said_all.append(f"No row is above its supply, {sure(plan.mechanism.failure_probability)}, thanks to the "
-                        "reserve.")
+        said_all.append(f"No row is above its supply, {sure(plan.mechanism.failure_probability)}. The reserve ensures "
+                        "this.")
     if not isinstance(found, PathCertificate):
         return [*said_all, "There is no certificate."]
     over = found.excess * names.load_units
     averages = "The averages that parts were drawn from" if plan.whole else "The averages"
     certain = sure(found.failure_probability)
     if _empty(board, found):
-        said_all.append(says_nothing(f"the bound on the amount by which {averages[:1].lower()}{averages[1:]} "
-                                     f"{'miss' if plan.mechanism.program.two_sided else 'have above supply'}"))
+        said_all.append(says_nothing(
+            "the bound on the "
+            f"{'distance from the targets' if plan.mechanism.program.two_sided else 'excess over supply'} of "
+            f"{averages[:1].lower()}{averages[1:]}"))
     elif plan.mechanism.program.two_sided:
         said_all.append(f"{averages} miss no target by more than {number(float(over.max()))}, {certain}.")
     else:
@@ -178,13 +180,13 @@ def _worth_claims(plan: SharingPlan, board: PathBillboard, found: PathCertificat
     if not most > 0.0:
         return []
     if not min(found.gap, found.sharp_gap) < most:
-        return [says_nothing("the bound on the value that the averages miss")]
+        return [says_nothing("the bound on the value below the optimum")]
     bounds = [f"The averages are worth at most {said(names, gap)} {names.worth} less than the optimum, "
               f"{sure(found.failure_probability)}." for gap in (found.gap, found.sharp_gap) if gap < most]
     if len(bounds) == 1:
         return bounds
-    return [bounds[0], f"The bound {said(names, found.sharp_gap)} {names.worth} holds in place of this one, but not "
-                       "together with it: decide before the run which of them you quote."]
+    return [bounds[0], f"The bound {said(names, found.sharp_gap)} {names.worth} holds in place of the first bound, but "
+                       "not together with it: decide before the run which bound you quote."]
 
 
 def _unserved(plan: SharingPlan, board: FlagBillboard) -> str:
@@ -220,7 +222,7 @@ def _bought(plan: SharingPlan, board: PathBillboard) -> list[Block]:
         names.setdefault(resource, row.split(" for ")[0])
     return [Table(columns=("resource", "units to buy", "cost of all"), rows=tuple(
         (names[r], float(units[r]), float(units[r] * program.costs[r] * plan.coding.unit)) for r in sorted(names)),
-        note="The mean over the main rounds; it follows from the public prices.")]
+        note="The table shows means over the main rounds. They follow from the public prices.")]
 
 
 # ---- one person
@@ -243,7 +245,7 @@ def explain(plan: SharingPlan, outcome: AnyOutcome, record: Any, index: int) -> 
         return share_page(f"{who}: nothing", "No usable record arrived under this id. It counts as an empty slot.")
     mine, board = plan.mechanism.program.one(record), _board(outcome)
     lines = _story(plan, board, mine, index, share)
-    lines.append("All of this follows from your own record, your place and the public billboard. Nobody can compute it "
+    lines.append("This page follows from your own record, your place and the public billboard. Nobody can compute it "
                  "from public data alone. The provider of your part learns this part.")
     return share_page(f"{who}: {called}", _choices(plan, board, mine), *lines)
 
@@ -256,7 +258,7 @@ def _called(plan: SharingPlan, share: dict[str, Any]) -> str:
     rounds = plan.mechanism.rounds
     parts = [f"{times / rounds:.1%} {name}" for times, name in sorted(some, key=lambda one: -one[0])
              if name != "nothing"]
-    more = f"; and {len(parts) - 3} more" if len(parts) > 3 else ""
+    more = f"; and {len(parts) - 3} more choices" if len(parts) > 3 else ""
     return "; ".join(parts[:3]) + more if parts else "nothing"
 
 
@@ -286,12 +288,13 @@ def _choices(plan: SharingPlan, board: PathBillboard, mine: Any) -> Table:
     worth = program.values(some, actions) / PRICE_UNIT
     costs = program.paid(some, actions, board.charged_prices) / (PRICE_UNIT * program.scale)
     order = np.argsort(-times, kind="stable")[:_CHOICES].tolist()
-    more = f" The {_CHOICES} most frequent of {len(times)}." if len(times) > _CHOICES else ""
+    more = f" The table shows the {_CHOICES} most frequent of {len(times)} choices." if len(times) > _CHOICES else ""
     return Table(
-        columns=("your best choice", "main rounds with it", "worth to you", "at average prices", "value less price"),
+        columns=("your best choice", "main rounds with it", "value to you", "price at average prices",
+                 "value less price"),
         rows=tuple((names.called(actions[a]), int(times[a]), float(worth[a] * names.unit),
                     float(costs[a] * names.unit), float((worth[a] - costs[a]) * names.unit)) for a in order),
-        note=f"Values and prices in {names.worth}, of {board.rounds:,} main rounds.{more}"
+        note=f"Values and prices are in {names.worth}, over {board.rounds:,} main rounds.{more}"
              + (" The values subtract your unmet needs." if program.constants.least_value < 0 else ""))
 
 
@@ -304,14 +307,14 @@ def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share
         best, got = program.respond(mine, prices), _action(plan, share["action"])
         left = (int(program.values(mine, best)[0]) * program.scale - int(program.paid(mine, best, prices)[0]))
         worth = said(names, int(program.values(mine, best)[0]) / PRICE_UNIT)
-        lines.append(f"The public draw names main round {round_ + 1:,} of {board.rounds:,}. At its prices your best "
-                     f"choice is {names.called(best[0])}: it is worth {worth} {names.worth} to you, "
+        lines.append(f"The public draw names main round {round_ + 1:,} of {board.rounds:,}. At the prices of this "
+                     f"round, your best choice is {names.called(best[0])}: it is worth {worth} {names.worth} to you, "
                      f"{said(names, plan.mechanism.natural(left))} above its price.")
         if isinstance(board, AuditedBillboard) and not board.accepted:
-            lines.append("The audit did not accept the run: nobody gets anything.")
+            lines.append("The audit did not accept the run, so nobody gets anything.")
         elif not np.array_equal(best[0], got):
             lines.append(_otherwise(board, names.called(got)))
-        lines.append(f"So you get {names.called(got)}.")
+        lines.append(f"You get {names.called(got)}.")
         if names.called(got) == "nothing":
             lines += _missed(plan, mine, prices, "in that round")
     else:
@@ -320,8 +323,8 @@ def _story(plan: SharingPlan, board: PathBillboard, mine: Any, index: int, share
             lines += _missed(plan, mine, board.charged_prices, "on average")
         replayed = tally_of(mine, program, board.main_prices)[1]
         if plan.charges and share["actions"] != replayed.reshape(-1).tolist():
-            lines.append("At the average prices, something else gives you clearly more than your average: you get that "
-                         "in its place.")
+            lines.append("At the average prices, another choice gives you clearly more than your average: you get that "
+                         "choice in place of the average.")
     if "price" in share:
         lines.append(f"You owe {said(names, float(share['price']))} {names.worth} to the operator.")
     return lines
@@ -344,10 +347,11 @@ def _missed(plan: SharingPlan, mine: Any, prices: NDArray[np.int64], when: str) 
 def _otherwise(board: PathBillboard, got: str) -> str:
     """The reason why a participant does not get the part that was drawn for them."""
     if isinstance(board, FlagBillboard):
-        return "It uses a row with a flag that had risen before your place, so you get nothing."
+        return "This choice uses a row with a flag that had risen before your place, so you get nothing."
     if got == "nothing":
         return "Your average is not worth its price to you: you get nothing, and owe nothing."
-    return "At the average prices, something else gives you clearly more than your average: you get that instead."
+    return ("At the average prices, another choice gives you clearly more than your average: you get that choice "
+            "instead.")
 
 
 _MOST_CELLS = 4_000_000  # people x rows, up to which the optimum is found
@@ -372,10 +376,10 @@ def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> l
     loads = Table(
         columns=("row", "target" if program.two_sided else "supply", "load", "excess"),
         rows=tuple((names.rows[j], float(names.supplies[j]), float(load[j]), float(excess[j])) for j in order),
-        note=f"All rows together are above by {float(excess.sum()):.5g}. Loads follow from everybody's records: they "
-             "are never published.")
+        note=f"The excess of all rows together is {float(excess.sum()):.5g}. Loads follow from everybody's records, so "
+             "they are never published.")
     if program.constants.most_value == 0.0 and program.constants.least_value == 0.0:
-        return [Section(title="How near the target is", study=True, blocks=(loads,))]
+        return [Section(title="Distance from the target", study=True, blocks=(loads,))]
     rows = [(f"this run ({plan.mode}, simulated noise)", float(found["value"])), *_thumbs(program, records)]
     best, note = _best(program, records)
     if best is not None:
@@ -383,8 +387,8 @@ def study_sections(plan: SharingPlan, data: Any, outcome: SimulatedOutcome) -> l
     shown = tuple((name, value * names.unit, value / best if best else None) for name, value in rows)
     return [Section(title="Value of this run and of other allocations", study=True, blocks=(
         Table(columns=("allocation", f"value, in {names.worth}", "share of the optimum"), rows=shown,
-              note="Averages may be above the optimum where they are above supply. Only the run itself hides anybody's "
-                   "record." + ("" if best is not None else f" {note}")),
+              note="Averages can have a larger value than the optimum if they are above supply. Only the run protects "
+                   "people's records; the other allocations do not." + ("" if best is not None else f" {note}")),
         loads, *_paid(plan, found)))]
 
 
@@ -399,7 +403,7 @@ def _paid(plan: SharingPlan, found: dict[str, Any]) -> tuple[Text, ...]:
 def _best(program: Program, records: Any) -> tuple[float | None, str]:
     """The optimal value with its name, or None with the reason why the optimum is not shown."""
     if program.people * program.rows > _MOST_CELLS:
-        return None, "The optimum is not looked for at this size."
+        return None, "The optimum is not computed at this size."
     try:
         from confide.programs.exact_optimum import exact  # with HiGHS, for studies alone
 
@@ -414,4 +418,5 @@ def _thumbs(program: Program, records: Any) -> list[tuple[str, float]]:
         return []
     return [("everybody's best remaining choice, in a random order (serial dictatorship)",
              in_order(program, records, seed=0) / PRICE_UNIT),
-            ("a lottery: everybody's favourite, by lot, while it fits", lottery(program, records, seed=0) / PRICE_UNIT)]
+            ("everybody's favourite in a random order, if it still fits (lottery)",
+             lottery(program, records, seed=0) / PRICE_UNIT)]

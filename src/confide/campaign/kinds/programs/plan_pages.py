@@ -37,10 +37,10 @@ __all__ = ["described", "offer", "said", "sections", "sentence", "step", "sure"]
 
 _WHAT: dict[ModeName, str] = {
     "average": "each participant gets the average of their best choices at the prices of all main rounds",
-    "round": "each participant gets their best choice in one round that public randomness draws; flags keep each row "
-             "within supply",
-    "truthful": "each participant gets the average of their best choices, at prices; participants who prefer something "
-                "else at the average prices get it",
+    "round": "each participant gets their best choice in one round that public randomness draws, and flags keep each "
+             "row within supply",
+    "truthful": "each participant gets the average of their best choices, at prices; participants who prefer another "
+                "choice at the average prices get that choice",
     "tight": "each participant gets their best choice in one round that public randomness draws, at the average "
              "prices; a reserve that is known before the run keeps each row within supply",
     "audited": "each participant gets their best choice in one round that public randomness draws, at prices for a "
@@ -65,15 +65,15 @@ def described(mode: ModeName, mechanism: Dude) -> str:
 
 def _settings(mechanism: Dude, coding: Coding) -> list[tuple[str, str]]:
     """Rows of the plan's table on the mechanism's settings, as pairs of a name and an amount."""
-    rows = [("rounds of prices, and rounds before them", f"{mechanism.rounds:,}; {mechanism.burn_in:,}"),
-            ("step of prices", mechanism.descent.rule), ("law of the noise", mechanism.law)]
+    rows = [("main rounds; earlier rounds, which do not count", f"{mechanism.rounds:,}; {mechanism.burn_in:,}"),
+            ("rule for the step of prices", mechanism.descent.rule), ("law of the noise", mechanism.law)]
     if isinstance(mechanism, TightenAndAudit):
         rows += [("share of the squared budget for the audit", f"{mechanism.audit_share:.0%}"),
                  ("noise of the audit, standard deviation", _range(mechanism.audit_noise_std * coding.load_units, 4))]
     if isinstance(mechanism, RoundDude):
         rows += [("share of epsilon for the flags", f"{mechanism.flag_share:.0%}"),
                  ("people between two queries of the flags", f"{mechanism.flags.batch:,}"),
-                 ("within supply for sure", "yes, at a part of delta" if mechanism.truncate else
+                 ("each row within supply for certain", "yes, for a part of delta" if mechanism.truncate else
                   f"no, only with probability {1 - mechanism.failure_probability:g}")]
     alpha = getattr(mechanism, "alpha", None)
     if alpha is not None:
@@ -91,24 +91,26 @@ def _shared_out(mode: ModeName, mechanism: Dude, coding: Coding) -> list[str]:
     after: dict[ModeName, str] = {
         "average": "You get the average of your best choices over all main rounds: each of them for its share of the "
                    "rounds.",
-        "truthful": "You get the average of your best choices over all main rounds, and pay its price at the average "
-                    "prices. If something else gives you clearly more at these prices, you get that instead.",
-        "round": "Public randomness, drawn after all records are in, names one round for you: you get your best choice "
-                 "of that round, whole. The order of ids is the order of service. If you come late, when a row is "
-                 "nearly full, you may get nothing.",
-        "tight": "Public randomness, drawn after all records are in, names one round for you: you get your best choice "
-                 "of that round, whole, at the average prices.",
-        "audited": "Public randomness, drawn after all records are in, names one round for you: you get your best "
-                   "choice of that round, whole. Then the run measures the load of all choices, with noise. If the "
-                   "load does not fit, nobody gets anything, and the result says so.",
+        "truthful": "You get the average of your best choices over all main rounds, and pay the price of this average "
+                    "at the average prices. If another choice gives you clearly more at these prices, you get that "
+                    "choice instead.",
+        "round": "Public randomness, drawn after all records have arrived, names one round for you: you get your best "
+                 "choice of that round, whole. People are served in the order of ids. If a row is nearly full at your "
+                 "place, you may get nothing.",
+        "tight": "Public randomness, drawn after all records have arrived, names one round for you: you get your best "
+                 "choice of that round, whole, at the average prices.",
+        "audited": "Public randomness, drawn after all records have arrived, names one round for you: you get your "
+                   "best choice of that round, whole. Then the run measures the load of all choices, with noise. If "
+                   "the load does not fit, nobody gets anything, and the result says so.",
     }
     instead = list[str]()
     if mode in ("tight", "audited") and getattr(mechanism, "alpha", None) is not None:
-        instead.append("If something else gives you clearly more at the average prices than the average of your best "
-                       "choices, you get that, whichever round was drawn for you.")
+        instead.append("If another choice gives you clearly more at the average prices than the average of your best "
+                       "choices, you get that choice, for any round that was drawn for you.")
         if getattr(mechanism, "payments", "") == "scaled":
-            instead.append("You pay the same share of its value to you as your average would cost of the average's "
-                           "value. If your average is not worth its price to you, you get nothing and owe nothing.")
+            instead.append("You pay a share of the value of your part to you: the price of your average divided by the "
+                           "value of your average. If your average is not worth its price to you, you get nothing and "
+                           "owe nothing.")
     return [first, after[mode], *instead]
 
 
@@ -162,7 +164,8 @@ def _expected(plan: SharingPlan) -> list[tuple[str, str]]:
         return [("share of each supply in reserve", f"{float(kept.min()):.1%} to {float(kept.max()):.1%}"),
                 ("rows above their supply", f"none, {sure(0.0 if _certain(plan) else failure)}")]
     if not out.limits:
-        return [("rows above their supply", "none is possible: each row holds enough for everybody together")]
+        return [("rows above their supply", "none is possible: the supply of each row is enough for everybody "
+                                            "together")]
     limit = "the supplies" if not plan.mechanism.program.two_sided else "the largest sum of contributions"
     return [("expected excess of all rows together, for the averages", f"{out.expected_excess:.4g}"),
             (f"excess in the certificate, {sure(failure)}, as a share of {limit}", f"{out.excess_share:.2%}")]
@@ -186,12 +189,12 @@ def _modes(plan: SharingPlan) -> Section:
                 if found.gain < found.program.constants.most_value else "no promise")
         rows.append((f"{mode}{mine}", room, "yes" if found.certain else "except for noise", lies))
     return Section(title="Modes at these sizes", blocks=(Table(
-        columns=("mode", "share of the supplies", "within supply", "gain from a lie, at most"),
+        columns=("mode", "share of the supplies", "within supply", "largest gain from a lie"),
         rows=tuple(rows),
         note="The planned mode has the settings of the file, and the others have their usual settings"
              + (", with the file's alpha if they charge prices" if plan.config.solution.alpha is not None else "")
-             + ". If every row must be within supply, audited and round need a smaller reserve than tight. Average and "
-               "truthful hand out fractions. Audited charges prices only with an alpha."),))
+             + ". To keep every row within supply, the modes audited and round need a smaller reserve than tight. The "
+               "modes average and truthful give fractions. The mode audited charges prices only with an alpha."),))
 
 
 def _right(plan: SharingPlan, *, somebody: bool = False) -> str:
@@ -217,12 +220,12 @@ def _warnings(plan: SharingPlan) -> list[str]:
         found.append("if the audit does not accept the run, nobody gets anything and the budget is spent: the settings "
                      "make this rare, but this is no promise")
     if plan.mode == "truthful":
-        found.append("participants who prefer something else at the average prices get it, even beyond supply: the "
-                     "certificate bounds their number")
+        found.append("participants who prefer another choice at the average prices get that choice, even beyond "
+                     "supply: the certificate bounds their number")
     if plan.charges:
         found += _selling_warnings(plan)
         found.append("prices are charged, and confide does not collect them: each participant's share states the "
-                     "amount that they owe, and the operator must collect it")
+                     "amount that the participant owes, and the operator must collect this amount")
     return found
 
 
@@ -277,12 +280,12 @@ def offer(plan: SharingPlan) -> list[Section]:
             f"{as_sentence(names.what)} These rows limit them: {shown}{more}. {it.program.people:,} people are "
             "invited.",)),)),
         answer(Question.REPORT, as_sentence(names.asked),
-               "If you take no part, or your record cannot be used, you get nothing.",
+               "If you take no part, or if your record cannot be used, you get nothing.",
                "Your place is the rank of your id. Hand in your record before the run. There is only one run."),
-        Section(title="How it is shared", blocks=(Text(tuple(_shared_out(plan.mode, it, names))),)),
+        Section(title="Rule for the shares", blocks=(Text(tuple(_shared_out(plan.mode, it, names))),)),
         answer(Question.SEES, "The operator sees your record. The public sees the prices and the noisy sums behind "
                               "them. Your own device finds your part from these numbers and your record. The provider "
-                              "of your part learns that it is yours."),
+                              "of your part learns that the part is yours."),
         answer(Question.HIDES, f"Everything that all others get and see together is at most e^{it.epsilon:g} times as "
                                f"likely with your record as {other}, except with probability {it.delta:g}. "
                                f"{_right(plan)}"),
@@ -302,9 +305,9 @@ def _truth(plan: SharingPlan) -> tuple[list[str], list[str]]:
     names = plan.coding
     gain = lies(plan.guarantees, "At this epsilon, the campaign makes no promise about the gain from a lie.",
                 sentence=lambda each: sentence(names, each))
-    return (["You pay the price of your part. The operator collects it.", as_sentence(_taking_part(plan))],
-            [gain, "You must use the amounts that your record states. The promise covers lies about your choices and "
-                   "their values."])
+    return (["You pay the price of your part. The operator collects the price.", as_sentence(_taking_part(plan))],
+            [gain, "You must use the amounts that your record states. The promise covers only lies about your choices "
+                   "and their values."])
 
 
 def _taking_part(plan: SharingPlan) -> str:
@@ -343,7 +346,7 @@ def _selling_section(plan: SharingPlan) -> Section:
         rows = [(size, f"{said(names, gain(size))} {names.worth}" if gain(size) < most else "no promise")
                 for size in (1, *SIZES)]
         least = fewest(lambda size: gain(size) >= most, people)
-        lines.append("The bound below says something for groups of any size." if least is None else
+        lines.append("The bound below is useful for groups of any size." if least is None else
                      f"For groups of {least:,} or more people who agree ({percent(least / people, 2)} of the invited), "
                      "the campaign makes no promise about the gain of each member.")
     else:
@@ -355,8 +358,8 @@ def _selling_section(plan: SharingPlan) -> Section:
               f"{decide}." if many <= people else "Not even all people together can use up a row.",
               "The operator must make sure that nobody has two ids."]
     bound = Table(columns=("people who misreport together", "each gains at most"), rows=tuple(rows),
-                  note="The bound is on average over the noise. It follows from the total variation of the prices, "
-                       "which adds up over a group.")
+                  note="The bound is on average over the noise. It follows from the total variation of the prices: the "
+                       "variations of all members add up.")
     return Section(title="Second identities and agreements",
                    blocks=(Text(tuple(lines)), *((bound,) if rows else ())))
 
@@ -365,10 +368,11 @@ def _second(plan: SharingPlan) -> str:
     """Sentences on the gain of a person with two ids."""
     found, names = plan.another, plan.coding
     if found is None:
-        return "There was no run on made-up people at this size, so the part of a second id is not stated."
+        return "There was no run on synthetic people at this size, so this page does not state the part of a second id."
     part = f"{said(names, found[0])} +- {said(names, found[1])} {names.worth}"
-    which = (f"on average over all people of {CROWDS} made-up crowds of {plan.mechanism.program.people:,} (+- is one "
-             "standard error, between crowds). A second part is worth more or less than that, by its owner's record")
+    which = (f"on average over all people of {CROWDS} simulated populations of {plan.mechanism.program.people:,} (the "
+             "number after +- is one standard error, between populations). The value of a second part depends on its "
+             "owner's record")
     if plan.charges:
         return (f"A second id with the same record gets a part of its own. The part of an id is worth {part} more than "
                 f"its price, {which}. Owners who can use both parts gain the value less the price of the second part. "
@@ -381,5 +385,5 @@ def _second(plan: SharingPlan) -> str:
 def _selling_warnings(plan: SharingPlan) -> list[str]:
     """The warnings to the operator about lies and second ids, before anybody is asked."""
     filling = few(_fewest_to_fill(plan), plan.mechanism.program.people)
-    return [] if filling is None else [f"{filling}, can use up a row: they decide "
+    return [] if filling is None else [f"{filling}, can use up a row, and so decide "
             + ("its price" if plan.charges else "the parts of others")]

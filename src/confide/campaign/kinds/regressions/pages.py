@@ -67,16 +67,16 @@ def sections(plan: PlannedRegression) -> list[Section]:
         ("people invited (fixed and public)", number(s.people)),
         ("coefficients", number(s.features)),
         ("privacy of one record, towards everybody else together", str(f.loss)),
-        ("  of which the release", _release_loss(m)),
-        ("  of which the payments", f"epsilon = {m.payment.epsilon:g}"),
+        ("  privacy loss of the release", _release_loss(m)),
+        ("  privacy loss of the payments", f"epsilon = {m.payment.epsilon:g}"),
         ("release estimator", m.release.describe()),
         ("typical error of a prediction", spread(m.release.prediction_error(s))),
-        ("  of the middle of the range as a prediction, at most", spread(knowing_nothing(s))),
+        ("  largest error of the middle of the range as a prediction", spread(knowing_nothing(s))),
         ("proved bound on the squared error of the coefficients (scaled)", number(f.accuracy.bound)
          if f.accuracy.bound < s.parameter_bound**2 else "no useful bound; read the intervals of the result"),
-        ("expected total, at most", plan.at_most(f.expected_total)),
-        ("  typical, if everybody is truthful", plan.money(s.people * made_up.payment)),
-        ("a typical payment; the range of 9 in 10 payments",
+        ("largest expected total", plan.at_most(f.expected_total)),
+        ("  typical total, if everybody tells the truth", plan.money(s.people * made_up.payment)),
+        ("typical payment; range of 9 in 10 payments",
          f"{plan.money(made_up.payment)}; {plan.money(made_up.low)} to {plan.money(made_up.high)}"),
         ("range of every payment", _range(plan, f.lowest, f.highest, "to")
          + (f" (except with probability {f.range_failure_probability:g})" if f.range_failure_probability else "")),
@@ -84,10 +84,10 @@ def sections(plan: PlannedRegression) -> list[Section]:
         *((("gain from a lie", f"no promise: {_why_empty(plan)}"),) if _truth_of(plan).vacuous else (
             (f"largest gain from a lie about {response.column} alone, on average over everybody else",
              plan.at_most(f.gain)),
-            (f"truth radius: larger moves of the prediction lose for sure (it lies within +-{s.parameter_bound:g}, "
-             "scaled)",
+            ("truth radius: lies that move the prediction by more lose for sure (predictions lie within "
+             f"+-{s.parameter_bound:g}, scaled)",
              number(f.truth_radius)),
-            ("  people who have some answer that loses for sure", f"{made_up.any_ruled_out:.0%}"),
+            ("  people with at least one answer that loses for sure", f"{made_up.any_ruled_out:.0%}"),
         )),
         ("largest error of the peers' estimate, on average over everybody else and the noise (scaled)",
          number(f.peer_error)),
@@ -99,38 +99,39 @@ def sections(plan: PlannedRegression) -> list[Section]:
          f"{m.behaviour.misreports:.3%} of the invited: {int(m.behaviour.misreports * s.people):,} people"),
     ]
     if not math.isnan(plan.regression.lie_bias):
-        rows.append(("shift of the coefficients if all these lies go one way (scaled)",
+        rows.append(("shift of the coefficients if all these lies have the same direction (scaled)",
                      number(plan.regression.lie_bias)))
     warnings: tuple[str, ...] = plan.regression.warnings
     if made_up.any_ruled_out < FEW:
         warnings += ("hardly any answer can move a prediction by the truth radius, so the promise only limits the gain "
                      "from a lie: invite more people, or pay more (a smaller truth_radius)",)
     if f.loss.to_dict().get("delta", 0.0) >= 1.0 / s.people:
-        warnings += (f"a delta of at least 1/{s.people:,} allows that somebody's record is published outright: "
-                     "choose it far smaller",)
+        warnings += (f"a delta of at least 1/{s.people:,} allows the release of a person's whole record: choose it far "
+                     "smaller",)
     warnings += _identity_warnings(plan)
     compared = Table(
         columns=("release estimator", f"typical error of a prediction ({unit})"),
         rows=tuple((name, math.sqrt(error) * response.scale)
                    for name, error in sorted(plan.regression.compared.items(), key=lambda item: item[1])),
-        note="Predicted for a population with the public second moments.",
+        note="The errors are predicted for a population with the public second moments.",
     )
     return plan_page(
         plan, rows, "All figures follow from public parameters. Privacy holds for every data set. Truth and accuracy "
                     "hold if the model in the campaign file is right. Typical figures are no promise.", warnings,
-        Section(title="Precision to expect", blocks=(_precision(plan), compared, plan.regression.plot())),
+        Section(title="Expected precision", blocks=(_precision(plan), compared, plan.regression.plot())),
         Section(title="Cost of a lie", blocks=(Table(
-            columns=(f"a lie of ({unit})", f"typical loss ({m.payment.currency})", "people who lose for sure"),
+            columns=(f"size of the lie ({unit})", f"typical loss ({m.payment.currency})", "people who lose for sure"),
             rows=tuple((lie.size, f"{lie.cost:.4f}", f"{lie.ruled_out:.0%}") for lie in made_up.lies),
-            note="The loss is the expected payment that a participant gives up with an answer that far above or below "
-                 "the truth. It is the median over made-up participants with features anywhere between their public "
-                 "bounds, if their peers predict the truth. Small lies cost little, since the payment is quadratic in "
-                 "the lie.",
+            note="The loss is the expected payment that a participant loses with an answer above or below the truth by "
+                 "the size of the lie. It is the median over synthetic participants with features anywhere between "
+                 "their public bounds, if their peers predict the truth. Small lies cost little, since the payment is "
+                 "quadratic in the lie.",
         ),)),
         _identities(plan, plan.money(made_up.payment)),
-        said="Privacy holds for every data set, and so does a range of payments without a probability of failure. All "
+        said="Privacy holds for every data set, and so does a range of payments without a failure probability. All "
              "other promises are about people who follow the model. No audit can show that the model is right. "
-             f"{_about(response)}", says=lambda each: _says(plan, each))
+             f"{_about(response)}",
+        says=lambda each: _says(plan, each))
 
 
 def _about(response: Numeric) -> str:
@@ -160,14 +161,14 @@ def _precision(plan: PlannedRegression) -> Table:
         columns=("coefficient", "typical error", "unit"),
         rows=tuple(zip(design.natural_names(), map(float, sizes), design.natural_units(response), strict=True)),
         note="A typical error is about one standard error of privacy noise, sampling and shrinkage together, if the "
-             "error is spread evenly over all directions. Coefficients of features that vary little have larger "
-             "errors, others smaller ones.",
+             "error is spread evenly over all directions. The errors are larger for features that vary little, and "
+             "smaller for other features.",
     )
 
 
 def _release_loss(m: PrivateTruthfulRegression) -> str:
     if isinstance(m.release, Averaged):
-        return "nothing more (the release is a mean of the payment estimates)"
+        return "no further loss (the release is a mean of the payment estimates)"
     delta = getattr(m.release, "delta", 0.0)
     return f"epsilon = {m.release.epsilon:g}" + (f", delta = {delta:g}" if delta else "")
 
@@ -189,20 +190,22 @@ def offer(plan: PlannedRegression) -> list[Section]:
                               "published coefficients, two noisy estimates for the payments, and a random split of the "
                               "participants into two groups. Only you and the payer see your payment."),
         answer(Question.HIDES, f"Everything that others see{but} is at most {likelier(epsilon)} times as likely with "
-                               "your record as with another record, or with an empty one. "
+                               "your record as with another record or an empty record. "
                                + guess_in_words(m, plan.guarantees.privacy, Audience.OTHERS)),
         answer(Question.GETS, "The other group's estimate predicts the answer of people like you. Your payment is "
-                              "larger if your own answer agrees better with that prediction.",
+                              "larger if your own answer agrees better with this prediction.",
                Table(columns=("your payment", "amount"), rows=(
-                   ("typically", plan.money(made_up.payment)),
-                   ("nine times in ten", f"{plan.money(made_up.low)} to {plan.money(made_up.high)}"),
-                   (f"always{_unless(f.range_failure_probability)}", _range(plan, f.lowest, f.highest, "to"))),
-                     note="The first two rows are for made-up people who give true answers."), deposit),
+                   ("typical amount", plan.money(made_up.payment)),
+                   ("range of 9 in 10 payments", f"{plan.money(made_up.low)} to {plan.money(made_up.high)}"),
+                   (f"range of every payment{_unless(f.range_failure_probability)}",
+                    _range(plan, f.lowest, f.highest, "to"))),
+                     note="The first two rows are for synthetic people who give true answers."), deposit),
         answer(Question.LIES, *_lied(plan, made_up, unit)),
-        answer(Question.TRUSTED, "The operator, with your record; nobody else."),
+        answer(Question.TRUSTED, "You trust the operator with your record, and nobody else."),
         answer(Question.WITHDRAWING, *withdrawing(
             "If you stay away, or withdraw before the settlement, an empty record takes your place. The odds above "
-            "also limit this change in everything that others see.", deposit=f.deposit_coins > 0)),
+            "also limit the effect of this change on everything that others see.",
+            deposit=f.deposit_coins > 0)),
     ]
 
 
@@ -215,7 +218,7 @@ def _lied(plan: PlannedRegression, made_up: StandIns, unit: str) -> list[str | T
             f"privacy costs you at most {plan.at_least(f.privacy_cost)}")
     return [in_full(_truth_of(plan), lambda _: said),
             Table(columns=(f"answer above or below the truth by ({unit})",
-                           f"your typical loss, on average ({m.payment.currency})"),
+                           f"your typical loss ({m.payment.currency})"),
                   rows=tuple((number(lie.size), f"about {lie.cost:.3g}") for lie in made_up.lies))]
 
 
@@ -264,34 +267,34 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
     center = ", ".join(f"{k} {number(v) if isinstance(v, int | float) else v}" for k, v in design.reference().items())
     note = (
         "The error of a value is noise, sampling and bias together. Noise covers the privacy noise with probability "
-        f"{LEVEL:.0%} ({'exact law' if exact else 'first order'}; target: the same estimate without noise, before it "
-        f"is moved into the public bound). Sampling covers the participants' own residuals with {LEVEL:.0%} (normal, "
-        "with the public variance of the model). Bias is the largest shrinkage that the public bound on the "
-        f"coefficients allows. All three together hold with {2 * LEVEL - 1:.0%}. The errors are about the people with "
-        "usable records. They cover everybody only if usability does not depend on the answer. The intercept is the "
-        f"prediction at: {center}."
+        f"{LEVEL:.0%} ({'exact law' if exact else 'first order'}; the target is the same estimate without noise, "
+        "before the move into the public bound). Sampling covers the participants' own residuals with probability "
+        f"{LEVEL:.0%} (normal law, with the public variance of the model). Bias is the largest shrinkage that the "
+        "public bound on the coefficients allows. All three bounds hold together with probability "
+        f"{2 * LEVEL - 1:.0%}. The errors are about the people with usable records. The errors cover everybody only if "
+        f"usability does not depend on the answer. The intercept is the prediction for {center}."
     )
     loss, (_, _, own) = f.loss, m.release.privacy()
     formula = (
         f"Privacy: {loss} when one participant's record is replaced, for every data set, whether or not the model is "
-        f"right. It is the sum of the payment estimates' epsilon {m.payment.epsilon:g} (each record is in one of the "
-        f"two groups) and the release's: {_release_loss(m)}. The promise is made towards the public, and towards all "
-        "other participants together, who also see their own payments (joint differential privacy, by the billboard "
-        f"lemma). Payment estimates carry {RIDGE_FORMULA}. The release: {own}."
+        f"right. The loss is the sum of the payment estimates' epsilon {m.payment.epsilon:g} (each record is in one of "
+        f"the two groups) and the loss of the release: {_release_loss(m)}. The promise is made towards the public, and "
+        "towards all other participants together, who also see their own payments (joint differential privacy, by the "
+        f"billboard lemma). Payment estimates have {RIDGE_FORMULA}. The release: {own}."
     )
     if lost:
-        note += f" The interval is the public bound, and says nothing, for: {', '.join(lost)}."
+        note += f" For these coefficients the interval is the public bound, and says nothing: {', '.join(lost)}."
     pictures = [picture for unit, group in bars.items() for picture in intervals(
         group, title="Released coefficients with their intervals", axis=unit,
         alt=f"Released coefficients in {unit}, each with two intervals: privacy noise alone, and noise, sampling and "
             "the largest bias together.")]
-    finding = (f"The coefficient that is furthest from 0, in units of its error, is that of {max(clear)[1]}."
+    finding = (f"In units of its error, the coefficient furthest from 0 is {max(clear)[1]}."
                if clear else
                says_nothing("the error of every coefficient", "the public bound on the coefficients"))
     return [
         Section(title="What was found", found=True, blocks=(
             Text((finding,)), *pictures,
-            Table(columns=("coefficient", "value", "noise", "sampling", "bias at most", "unit"), rows=tuple(rows),
+            Table(columns=("coefficient", "value", "noise", "sampling", "largest bias", "unit"), rows=tuple(rows),
                   note=note))),
         not_disclosed(plan, f"a given participant's {response.column}", Audience.OTHERS),
         promised(
@@ -303,7 +306,8 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
 
 def _truth(plan: PlannedRegression) -> str:
     promise = _truth_of(plan)
-    return f"Truth: there is no promise ({_why_empty(plan)})." if promise.vacuous else f"Truth. {in_full(promise)}"
+    return (f"Truth: the campaign makes no promise ({_why_empty(plan)})." if promise.vacuous
+            else f"Truth. {in_full(promise)}")
 
 
 def _due(plan: PlannedRegression, coins: int) -> str:
@@ -332,10 +336,10 @@ def explain(
     head = f"{who}: payment {paid}"
     if record is None:
         return share_page(
-            head, "No usable record arrived under this id. An empty record took its place, and is paid nothing.")
+            head, "No usable record arrived under this id. An empty record took its place, which is paid nothing.")
     X, y, null = m.setting.record_map.clip(Batch(np.array([index]), np.array([record[0]]), np.array([record[1]])))
     if null[0]:
-        return share_page(head, "The record was unusable and counts as empty.")
+        return share_page(head, "The record was unusable, and counts as an empty record.")
     law = m.posterior
     own = float(law(X, y)[0]) + 0.0
     said = float(X[0] @ billboard.peers[1 - group])
@@ -377,20 +381,22 @@ def explain(
         Section(title=head, private=True, blocks=(Text((
             *(typed if stored is None else ()),
             _due(plan, share["payment"]),
-            "The payment follows from this record and the public billboard alone. It needs nobody else's record, and "
-            f"nobody else learns it. You are in group {group} of the public split, and the estimate of group "
-            f"{1 - group} pays you.",
+            "The payment follows only from this record and the public billboard. Nobody else's record is needed for "
+            f"it, and nobody else learns the payment. You are in group {group} of the public split, and the estimate "
+            f"of group {1 - group} pays you.",
             f"Your answer gives q = {own:.6g}: by the public model, this is the expected answer of people like you. "
-            f"The other group's estimate is p = {said:.6g}{cut}; this includes privacy noise of about +-{spread:.2g}. "
+            f"The other group's estimate is p = {said:.6g}{cut}, and includes privacy noise of about +-{spread:.2g}. "
             f"The payment is {formula} with a = {rule.a:.6g}, b = {rule.b:.6g}, rounded to the smallest coin.",
         )),)),
-        Section(title="Payment of each answer" if empty else "Why truth pays", private=True, blocks=(
+        Section(title="Payment of each answer" if empty else "Reasons why truth pays", private=True, blocks=(
             Text((
                 "On average over everybody else, p is the prediction from the true answer, up to an error of e = "
                 f"{f.peer_error:.3g}. Each other answer then loses b times the squared move of q. {why}",
             )),
-            Table(columns=(f"answer ({unit})", "q", f"expected payment ({m.payment.currency})", "against the truth"),
-                  rows=tuple(rows), note="Expected payments for p at its expectation; the truth is the row with 0."),
+            Table(columns=(f"answer ({unit})", "q", f"expected payment ({m.payment.currency})",
+                           "difference from the truth"),
+                  rows=tuple(rows), note="The payments are expected ones, for p at its expectation. The row of the "
+                                         "true answer has the difference 0."),
             *picture,
         )),
     ]
@@ -403,21 +409,21 @@ def _identities(plan: PlannedRegression, money: str) -> Section:
     rows = [
         ("ids with which one person earns more than with one id", "2"),
         ("  payment of a second id with a copy of the record, on average", money),
-        (f"  predictions move by at most ({unit})", number(moved_by(1, people, residual, leverage))),
-        ("equal identities that can move predictions by their typical error",
+        (f"  largest move of predictions by this second id ({unit})", number(moved_by(1, people, residual, leverage))),
+        ("number of equal ids that can move predictions by their typical error",
          "none can" if many is None else f"{many:,} ({percent(many / people, 2)} of the invited)"),
-        (f"  the typical error ({unit})", number(error)),
+        (f"  typical error of a prediction ({unit})", number(error)),
     ]
     return Section(title="Second identities and agreements", blocks=(
         Table(columns=("what", "figure"), rows=tuple(rows),
               note="The figures are closed sums for least squares without noise; a ridge makes the moves smaller. A "
-                   "move is the root mean square over all people. It comes from records with features as far from the "
-                   "middle as an average person's, and with an answer that is wrong by the whole range."),
+                   "move is the root mean square over all people. The moves come from records with features as far "
+                   "from the middle as an average person's, and with an answer that is wrong by the whole range."),
         Text((f"A person with 2 ids gains {money} more than with one id, on average and before the cost of privacy. "
               "The second id hands in a copy of the first id's record.",
-              "The promise that truth pays covers one person alone. The gain of a group is not stated: two people in "
-              "different groups of the split can each be paid more if they shift their answers alike. The operator "
-              "must make sure that nobody has two ids, and check the features.",))))
+              "The promise that truth pays covers one person alone. It does not cover groups: two people in different "
+              "groups of the split can both be paid more if they shift their answers in the same direction. The "
+              "operator must make sure that nobody has two ids, and check the features.",))))
 
 
 def _identity_warnings(plan: PlannedRegression) -> tuple[str, ...]:
@@ -449,18 +455,18 @@ def study_sections(plan: PlannedRegression, data: Iterable[Batch], outcome: Simu
             for source, v in (("released (simulated noise)", a), ("least squares, no privacy", b)))
     coins = pc.sum(outcome.shares["payment"]).as_py() / m.payment.minor_units
     paid = outcome.shares["payment"].to_numpy() / m.payment.minor_units
-    money = tuple((f"{q:.0%} of payments are at most", float(np.quantile(paid, q))) for q in (0.0, 0.1, 0.5, 0.9, 1.0))
+    money = tuple((f"{q:.0%} quantile of the payments", float(np.quantile(paid, q))) for q in (0.0, 0.1, 0.5, 0.9, 1.0))
     return [
-        Section(title="Beside least squares without privacy", study=True, blocks=(
+        Section(title="Comparison with least squares without privacy", study=True, blocks=(
             Table(columns=("coefficient", "released", "least squares", "difference", "unit"), rows=rows),
             Table(columns=("fit on these records", "R squared"), rows=tuple(fits.items())),
             *(picture for unit, group in bars.items() for picture in intervals(
                 group, title="With and without privacy", axis=unit,
-                alt=f"Released coefficients in {unit} beside the least-squares coefficients of the same records.")),
+                alt=f"Released coefficients in {unit}, next to the least-squares coefficients of the same records.")),
         )),
         Section(title="Payments that the run would have made", study=True, blocks=(
-            Text((f"Payments would have come to {coins:,.2f} {m.payment.currency} in all; the public promise is at "
-                  f"most {plan.at_most(plan.figures.expected_total)} on average.",)),
+            Text((f"The run would have paid {coins:,.2f} {m.payment.currency} in all. The public promise is at most "
+                  f"{plan.at_most(plan.figures.expected_total)} on average.",)),
             Table(columns=("payments", m.payment.currency), rows=money),
         )),
     ]

@@ -53,12 +53,14 @@ class Data(DataTable):
 class NumericColumn(Keys):
     """A column of numbers with public bounds."""
 
-    column: str = Field(min_length=1, description="its name in the file of records")
-    lower: float = Field(allow_inf_nan=False, description="public bound, in the column's unit")
-    upper: float = Field(allow_inf_nan=False, description="public bound, above lower")
-    center: float | None = Field(default=None, allow_inf_nan=False, description="scaled to 0; default the midpoint")
-    out_of_bounds: Bounds = Field(default="reject", description="a value outside makes the record unusable, or moves")
-    unit: str = Field(default="", description="shown beside the coefficients")
+    column: str = Field(min_length=1, description="name of the column in the file of records")
+    lower: float = Field(allow_inf_nan=False, description="public lower bound, in the column's unit")
+    upper: float = Field(allow_inf_nan=False, description="public upper bound, above lower")
+    center: float | None = Field(default=None, allow_inf_nan=False, description=
+        "number that is scaled to 0; by default the midpoint")
+    out_of_bounds: Bounds = Field(default="reject", description=
+        "rule for a value outside of the bounds: reject makes the record unusable, clip moves the value to the bound")
+    unit: str = Field(default="", description="unit of the column, shown with the coefficients")
 
     def role(self) -> Numeric:
         """The column's public role."""
@@ -68,8 +70,9 @@ class NumericColumn(Keys):
 class CategoryColumn(Keys):
     """A column with one of a few public levels; the first level is the reference."""
 
-    column: str = Field(min_length=1, description="its name in the file of records")
-    levels: tuple[str | int | bool, ...] = Field(min_length=2, description="the first is the reference")
+    column: str = Field(min_length=1, description="name of the column in the file of records")
+    levels: tuple[str | int | bool, ...] = Field(min_length=2, description=
+        "public levels; the first level is the reference")
 
     def role(self) -> Category:
         """The column's public role."""
@@ -96,20 +99,20 @@ class Model(Keys):
         spectrum_tolerance: float
 
     prior: Literal["ball", "sphere", "gaussian"] = Field(
-        default="ball", description="law of the coefficients: uniform in the ball of that radius, on its surface, or "
-        "Gaussian cut to it, with prior_std"
+        default="ball", description="law of the coefficients: uniform in the ball with radius parameter_bound, uniform "
+                                    "on its surface (sphere), or Gaussian with prior_std and cut to the ball"
     )
     noise: Literal["uniform", "truncated gaussian"] = Field(
-        default="uniform", description="law of the residuals within noise_bound; 'truncated gaussian' with "
-        "noise_std")
-    smallest_eigenvalue: Positive = Field(description="mu: lower bound on the spectrum of E[x x'], public knowledge")
+        default="uniform", description="law of the residuals within noise_bound; 'truncated gaussian' needs noise_std")
+    smallest_eigenvalue: Positive = Field(description="mu: lower bound on the eigenvalues of E[x x'], from public "
+                                                      "knowledge")
 
     @model_validator(mode="after")
     def _deviation(self) -> Model:
         if (self.noise == "truncated gaussian") != (self.noise_std is not None):
-            raise ValueError("noise_std belongs to noise = 'truncated gaussian', and only to it")
+            raise ValueError("give noise_std if noise = 'truncated gaussian', and only then")
         if (self.prior == "gaussian") != (self.prior_std is not None):
-            raise ValueError("prior_std belongs to prior = 'gaussian', and only to it")
+            raise ValueError("give prior_std if prior = 'gaussian', and only then")
         return self
 
     def coefficients(self, dimension: int) -> Prior:
@@ -134,9 +137,9 @@ class PrivacyTable(Keys):
         epsilon_release: float
         epsilon_payment: float
 
-    delta: float = Field(default=0.0, ge=0, lt=1, description="above 0 admits the release 'adassp'")
+    delta: float = Field(default=0.0, ge=0, lt=1, description="delta; a delta above 0 admits the release 'adassp'")
     release: Literal["auto", "ridge", "averaged", "sufficient statistics", "adassp"] = Field(
-        default="auto", description="estimator of the coefficients; 'auto' takes the least predicted error"
+        default="auto", description="estimator of the coefficients; 'auto' chooses the least predicted error"
     )
 
 
@@ -148,10 +151,12 @@ class PaymentTable(MoneyTable):
         clip: float | None
         ridge: float | None
 
-    truth_radius: Positive | None = Field(default=None, description="rho: lies that move the prediction further lose")
+    truth_radius: Positive | None = Field(default=None, description=
+        "rho: lies that move the prediction by more than this lose")
     budget: Positive | None = Field(default=None, description="bound on the expected total")
     rule: Literal["centred", "source"] = Field(
-        default="centred", description="payment of a prediction: 'source' is the printed one")
+        default="centred", description="rule for the payment of a prediction; 'source' is the rule as the source "
+                                       "prints it")
 
     @model_validator(mode="after")
     def _one(self) -> PaymentTable:
@@ -165,11 +170,13 @@ class Costs(Keys):
     who do not answer truthfully.
     """
 
-    law: Literal["pareto", "exponential"] = Field(default="pareto", description="law of c")
-    exponent: float = Field(default=4.0, gt=1, description="of 'pareto': P[c > t] = (t/scale)^-exponent")
-    scale: Positive = Field(default=1.0, description="least cost of 'pareto', mean of 'exponential'; in the currency")
+    law: Literal["pareto", "exponential"] = Field(default="pareto", description="law of the cost coefficient c")
+    exponent: float = Field(default=4.0, gt=1, description="exponent of law = 'pareto': P[c > t] = (t/scale)^-exponent")
+    scale: Positive = Field(default=1.0, description="least c of law = 'pareto', or mean of c of law = 'exponential', "
+                                                     "in the currency")
     misreports: Share = Field(default=0.001, description="alpha: tolerated share of lies and absences")
-    failure_probability: Share = Field(default=1e-6, description="beta: probability that there are more")
+    failure_probability: Share = Field(default=1e-6, description=
+        "beta: probability of more lies and absences than misreports")
 
     def build(self) -> ParetoCosts | ExponentialCosts:
         """The law of the cost coefficients."""
@@ -194,22 +201,23 @@ class RegressionConfig(Keys):
         """The public coding of the features, including a constant."""
         for k, feature in enumerate(self.features, 1):
             if feature.column == self.response.column:
-                raise InvalidInput(f"features[{k}].column", f"{feature.column!r} is the response",
-                                   "an answer cannot be predicted from itself")
+                raise InvalidInput(f"features[{k}].column", f"{feature.column!r} is also the response",
+                                   "remove it from the features: an answer cannot be predicted from itself")
         design = Design(features=tuple(_role(f"features[{k}]", column) for k, column in enumerate(self.features, 1)))
         possible = largest_smallest_eigenvalue(design)
         if self.model.smallest_eigenvalue > possible:
             raise InvalidInput("model.smallest_eigenvalue",
-                               f"{self.model.smallest_eigenvalue:g} is more than any population has with these columns",
-                               f"must be at most {printed(possible, up=False, digits=3)}, and for most populations "
-                               "far below")
+                               f"{self.model.smallest_eigenvalue:g} is above the smallest eigenvalue of any population "
+                               "with these columns",
+                               f"must be at most {printed(possible, up=False, digits=3)}; it is far smaller for most "
+                               "populations")
         return design
 
     def response_role(self) -> Numeric:
         """The public coding of the response."""
         role = _role("response", self.response)
         if not isinstance(role, Numeric):
-            raise InvalidInput("response", "is no number")
+            raise InvalidInput("response", "is no column of numbers")
         return role
 
 
@@ -245,7 +253,7 @@ def _role(place: str, column: NumericColumn | CategoryColumn) -> Numeric | Categ
 
 
 if set(RELEASES) != set(PrivacyTable.model_fields["release"].annotation.__args__):  # type: ignore[union-attr]
-    raise TypeError("the campaign file and the planner know different release estimators")
+    raise TypeError("the campaign file and the planner have different release estimators")
 
 
 _KEYS = {
@@ -256,8 +264,8 @@ _KEYS = {
     "epsilon_release": "privacy.epsilon_release", "epsilon_payment": "privacy.epsilon_payment"}
 """Mapping from the planner's name of a setting to its key in the campaign file."""
 
-_NOTES = {"model.smallest_eigenvalue": ", for other features that really have it",
-          "costs.misreports": ", if at most so many people lie or stay away"}
+_NOTES = {"model.smallest_eigenvalue": ", for other features that really have this smallest eigenvalue",
+          "costs.misreports": ", if no larger share of people lies or stays away"}
 """Mapping from a key of the file to the condition on the people or features under which a recommended value of the key
 may be used.
 """
@@ -368,4 +376,4 @@ def _would_do(config: RegressionConfig) -> list[str | Remedy]:
         *nearest(config, _planned, "people.count", config.people.count),
         *nearest(config, _planned, "privacy.epsilon_release", config.privacy.epsilon_release),
         *nearest(config, _planned, "privacy.epsilon_payment", config.privacy.epsilon_payment)]
-    return [*found] or ["no other [people] count and no other epsilon was found that does alone"]
+    return [*found] or ["no other [people] count and no other epsilon is enough alone"]

@@ -20,14 +20,15 @@ from confide.release.workload import Workload
 
 __all__ = ["Method", "QueriesConfig"]
 
-Seed = Annotated[int, Field(ge=0, le=2**62, description="of public randomness, which protects nobody")]
+Seed = Annotated[int, Field(ge=0, le=2**62, description="seed of public randomness, which protects nobody")]
 
 
 class Data(FileTable):
     """`[data]`: the path of the custodian's table, and its number of records."""
 
     source: str = Field(min_length=1, description="a .parquet, .csv or .arrow file, or a data set PACKAGE:NAME")
-    records: int = Field(ge=1, le=10**9, description="n, fixed and public; a missing record is the null one")
+    records: int = Field(ge=1, le=10**9, description="n, number of records, fixed and public; a missing record counts "
+                                                     "as the null record")
     id: str = Field(default="row", min_length=1,
                     description="column with the ids 1 to records, or 'row': the file's i-th row is record i")
 
@@ -35,16 +36,20 @@ class Data(FileTable):
 class BinnedColumn(Keys):
     """A column of numbers with public bounds; a release states only the bin of a number."""
 
-    column: str = Field(min_length=1, description="its name in the table")
-    lower: float | None = Field(default=None, allow_inf_nan=False, description="public bound, with bins")
-    upper: float | None = Field(default=None, allow_inf_nan=False, description="public bound, with bins")
-    bins: int | None = Field(default=None, ge=1, le=1 << 16, description="of equal width, from lower to upper")
+    column: str = Field(min_length=1, description="name of the column in the table")
+    lower: float | None = Field(default=None, allow_inf_nan=False, description=
+        "public bound; give lower, upper and bins together")
+    upper: float | None = Field(default=None, allow_inf_nan=False, description=
+        "public bound; give lower, upper and bins together")
+    bins: int | None = Field(default=None, ge=1, le=1 << 16, description=
+        "number of bins of equal width, from lower to upper")
     edges: tuple[float, ...] | None = Field(default=None, min_length=2, max_length=(1 << 16) + 1, description=(
-        "of bins of any widths, ascending; instead of lower, upper and bins"))
+        "ends of the bins, ascending, for bins of any widths; in place of lower, upper and bins"))
     whole: bool = Field(default=False, description="values are whole numbers")
     out_of_bounds: Literal["reject", "clip"] = Field(
-        default="reject", description="a value outside makes the record the null one, or moves to the bound")
-    unit: str = Field(default="", description="shown beside the bounds")
+        default="reject", description="rule for a value outside of the bounds: reject makes the record the null "
+                                      "record, clip moves the value to the bound")
+    unit: str = Field(default="", description="unit of the column, shown with the bounds")
 
     def check_whole(self, place: str) -> None:
         """Check that a column of whole numbers has no more bins than possible values.
@@ -63,13 +68,13 @@ class BinnedColumn(Keys):
         numbers = math.floor(upper) - math.ceil(lower) + 1
         if numbers < 1:
             raise InvalidInput(f"{place}.lower" if edges is None else f"{place}.edges",
-                               f"no whole number lies in [{lower:.12g}, {upper:.12g}], and the column is whole",
-                               "must hold a whole number at least, or whole = false")
+                               f"there is no whole number in [{lower:.12g}, {upper:.12g}], and whole = true",
+                               "choose bounds with a whole number between them, or whole = false")
         if bins > numbers:
             raise InvalidInput(
                 f"{place}.{'bins' if edges is None else 'edges'}",
-                f"makes {bins:,} bins, and {numbers:,} whole numbers lie in [{lower:.12g}, {upper:.12g}]: the other "
-                "bins stay empty, and cost time",
+                f"makes {bins:,} bins for {numbers:,} whole numbers in [{lower:.12g}, {upper:.12g}]: the other bins "
+                "stay empty, and cost time",
                 f"must make at most {numbers:,} bins")
 
     def roles(self) -> tuple[Binned, ...]:
@@ -80,10 +85,10 @@ class BinnedColumn(Keys):
 class LevelsColumn(Keys):
     """A column with one of a few public levels."""
 
-    column: str = Field(min_length=1, description="its name in the table")
-    levels: tuple[str | int | bool, ...] = Field(min_length=2, description="all that a record may hold")
+    column: str = Field(min_length=1, description="name of the column in the table")
+    levels: tuple[str | int | bool, ...] = Field(min_length=2, description="all values that a record may hold")
     bins: int | None = Field(default=None, ge=1, le=1 << 16, description=
-        "spread over so many attributes; default one for each level")
+        "number of attributes for the levels; by default one for each level")
 
     def roles(self) -> tuple[Levels, ...]:
         """The column's public role."""
@@ -93,10 +98,10 @@ class LevelsColumn(Keys):
 class BitColumn(Keys):
     """A column of true or false, 1 or 0, or two named texts; or several such columns."""
 
-    column: str | tuple[str, ...] = Field(description="its name, or a list of names", min_length=1)
+    column: str | tuple[str, ...] = Field(description="name of the column, or a list of names", min_length=1)
     bit: Literal[True]
-    true: str | int | None = Field(default=None, description="the text that sets it; default true and 1")
-    false: str | int | None = Field(default=None, description="the text that does not; named with the other, or not")
+    true: str | int | None = Field(default=None, description="text for true; by default true and 1")
+    false: str | int | None = Field(default=None, description="text for false; give both texts or none")
 
     def roles(self) -> tuple[Bit, ...]:
         """The columns' public roles."""
@@ -109,9 +114,9 @@ class RandomQueries(Keys):
     """`[workload]` with form = "random": `count` different conjunctions, drawn with a public seed."""
 
     form: Literal["random"]
-    count: int = Field(ge=1, le=MOST_QUERIES, description="k, how many")
-    width: int = Field(default=3, ge=1, le=8, description="columns that each asks for together")
-    signed: bool = Field(default=True, description="half of the literals ask that the value is another one")
+    count: int = Field(ge=1, le=MOST_QUERIES, description="k, number of queries")
+    width: int = Field(default=3, ge=1, le=8, description="number of columns in each query")
+    signed: bool = Field(default=True, description="whether half of the literals ask for another value")
     seed: Seed = 0
 
     def build(self, schema: Schema) -> Workload:
@@ -126,17 +131,18 @@ class ParityQueries(Keys):
     """
 
     form: Literal["parities"]
-    width: int = Field(default=2, ge=1, le=8, description="columns that each asks for together; of all, at most")
+    width: int = Field(default=2, ge=1, le=8, description=
+        "number of columns in each query; without count, the largest number")
     count: int | None = Field(default=None, ge=1, le=MOST_QUERIES,
-                              description="so many at random; left out, all of up to `width` columns")
-    seed: Seed | None = Field(default=None, description="of random ones; default 0")
+                              description="number of random queries; by default all queries of up to `width` columns")
+    seed: Seed | None = Field(default=None, description="seed of random queries; by default 0")
 
     def build(self, schema: Schema) -> Workload:
         """The queries."""
         if self.count is not None:
             return Workload.random(schema, self.count, width=self.width, seed=self.seed or 0, kind="parities")
         if self.seed is not None:
-            raise InvalidInput("workload.seed", "draws nothing", "belongs to a count of random parities")
+            raise InvalidInput("workload.seed", "has no effect without a count", "add count, or remove seed")
         return Workload.complete(schema, width=self.width, kind="parities")
 
 
@@ -144,8 +150,8 @@ class CompleteQueries(Keys):
     """`[workload]` with form = "complete": all combinations of values of every set of `width` columns."""
 
     form: Literal["complete"]
-    width: int = Field(default=2, ge=1, le=8, description="columns that each asks for together")
-    smaller: bool = Field(default=False, description="those of fewer columns, too")
+    width: int = Field(default=2, ge=1, le=8, description="number of columns in each query")
+    smaller: bool = Field(default=False, description="whether queries of fewer columns are added")
 
     def build(self, schema: Schema) -> Workload:
         """The queries."""
@@ -158,8 +164,8 @@ class ListedQueries(Keys):
     form: Literal["listed"]
     queries: tuple[tuple[str, ...], ...] = Field(
         min_length=1, max_length=MOST_QUERIES,
-        description="literals that hold together; negated 'sex != male', 'age not in [20, 25)', 'not smoker'; "
-                    "several values 'job in {none, part time}'")
+        description="queries, each a list of literals that hold together; negated literals are 'sex != male', 'age not "
+                    "in [20, 25)' and 'not smoker'; several values are 'job in {none, part time}'")
 
     def build(self, schema: Schema) -> Workload:
         """The queries."""
@@ -167,7 +173,7 @@ class ListedQueries(Keys):
         for number, query in enumerate(self.queries, 1):
             where = f"workload.queries[{number}]"
             if not query:
-                raise InvalidInput(where, "has no literal", "must ask for at least one")
+                raise InvalidInput(where, "has no literal", "must have at least one literal")
             for literal in (each for each in query if each not in known):
                 try:
                     Workload.conjunctions([[literal]], attributes=schema)
@@ -181,7 +187,7 @@ class PrivacyTable(Keys):
     """`[privacy]`: the total privacy loss of the release."""
 
     epsilon: Positive = Field(description="in nats")
-    delta: float = Field(default=0.0, ge=0, lt=1, description="0 leaves pure mechanisms alone")
+    delta: float = Field(default=0.0, ge=0, lt=1, description="delta; with 0, only pure mechanisms are possible")
 
     @property
     def spendable(self) -> float:
@@ -206,10 +212,11 @@ class MarginalFitTable(Keys):
 
     name: Literal["marginal-fit"]
     tables: int | None = Field(default=None, ge=0, le=10_000,
-                               description="T, number of sets of columns with measured tables; if it is left out, the "
-                                           "run chooses it")
+                               description="T, number of sets of columns with measured tables; by default the run "
+                                           "chooses it")
     population: int | None = Field(default=None, ge=1000, le=2_000_000,
-                                   description="N, weighted rows of the fit; default 100,000, half beyond 60 columns")
+                                   description="N, number of weighted rows of the fit; by default 100,000, and half "
+                                               "for more than 60 columns")
     seed: Seed = 0
 
 
@@ -223,8 +230,9 @@ class DualQueryTable(Keys):
     """
 
     name: Literal["dual-query"]
-    samples: int | None = Field(default=None, ge=1, le=10**7, description="s, draws a round; default by size")
-    one_hot: bool = Field(default=True, description="each record has exactly one value of a column")
+    samples: int | None = Field(default=None, ge=1, le=10**7, description=
+        "s, draws in each round; by default a value for the campaign's size")
+    one_hot: bool = Field(default=True, description="whether each record has exactly one value of a column")
     seed: Seed = 0
 
 
@@ -233,7 +241,8 @@ class ReweightedTable(Keys):
     """`[method]` with name = "reweighted": DualQuery's records with weights fitted to a few noisy answers."""
 
     name: Literal["reweighted"]
-    samples: int | None = Field(default=None, ge=1, le=10**7, description="s, draws a round; default by size")
+    samples: int | None = Field(default=None, ge=1, le=10**7, description=
+        "s, draws in each round; by default a value for the campaign's size")
     seed: Seed = 0
 
 
@@ -242,7 +251,8 @@ class MWEMTable(Keys):
 
     name: Literal["mwem"]
     rounds: int | None = Field(default=None, ge=1, le=10_000, description=(
-        "T, queries that are named and measured; left out, it follows from n, the budget and the queries"))
+        "T, number of queries that the run selects and measures; by default it follows from n, the budget and the "
+        "queries"))
 
 
 class PlainTable(Keys):
@@ -260,7 +270,8 @@ class RowsTable(Keys):
     """`[rows]`: synthetic rows that are published together with the answers."""
 
     count: int = Field(default=0, ge=0, le=MOST_ROWS, description=(
-        "0 for none; dual-query and reweighted publish the records that they have, for any larger number"))
+        "number of synthetic rows, 0 for none; for any number above 0, dual-query and reweighted publish all of their "
+        "records"))
 
 
 class QueriesConfig(Keys):
@@ -278,7 +289,8 @@ class QueriesConfig(Keys):
         names = [name for column in self.columns
                  for name in ((column.column,) if isinstance(column.column, str) else column.column)]
         if self.data.id in names:
-            raise ValueError(f"data.id {self.data.id!r} is also a column: an id is nobody's attribute")
+            raise ValueError(f"data.id = {self.data.id!r} is also one of the columns: an id is no attribute, so remove "
+                             "it from the columns")
         return self
 
     def check_new(self) -> None:
@@ -318,7 +330,7 @@ class QueriesConfig(Keys):
             place = error.field if error.field.startswith("workload") else f"workload.{error.field}"
             raise InvalidInput(place, error.problem, error.limit) from None
         if len(found) > MOST_QUERIES:
-            raise InvalidInput("workload", f"{len(found):,} queries are too many",
-                               f"a campaign publishes at most {MOST_QUERIES:,}; ask for a random sample of them")
+            raise InvalidInput("workload", f"makes {len(found):,} queries",
+                               f"must make at most {MOST_QUERIES:,}: ask for a random sample of the queries")
         return found
 

@@ -20,24 +20,19 @@ def described(plan: QueriesPlan) -> str:
     it = plan.mechanism
     match it:
         case DualQuery():
-            return (f"DualQuery: {it.rounds:,} rounds of {it.samples:,} draws at step size {it.eta:.4g}, one synthetic "
-                    "record a round")
+            return (f"DualQuery: {it.rounds:,} rounds of {it.samples:,} draws at step size {it.eta:.4g}, with one "
+                    "synthetic record from each round")
         case Reweighted():
             game = it.dual_query
-            return (f"DualQuery ({game.rounds:,} rounds of {game.samples:,} draws at step size {game.eta:.4g}), its "
-                    f"records reweighted on {it.count:,} answers with Gaussian noise")
-        case MarginalFit() if not it.split.tables:
-            twice = f", and measured again with {it.split.again:.4g}" if it.split.again else ""
-            which = "the table of its one column" if len(it.schema.sizes) == 1 else "tables of single columns"
-            return (f"MarginalFit: {which}, with Gaussian noise of standard deviation {it.split.one_way:.4g} records "
-                    f"on every cell{twice}; a population of {it.population:,} made-up rows is fitted")
+            return (f"DualQuery ({game.rounds:,} rounds of {game.samples:,} draws at step size {game.eta:.4g}), with "
+                    f"weights of its records that are fitted to {it.count:,} answers with Gaussian noise")
         case MarginalFit():
             about = "about " if it.tables is None else ""
             decided = " (the noisy one-way tables decide the number of sets)" if about else ""
             return (f"MarginalFit: tables of every column, and of {about}{it.split.tables:,} sets of "
                     f"{' or '.join(map(str, it.widths))} columns, with Gaussian noise of standard deviation "
                     f"{it.split.one_way:.4g} and {about}{it.split.sigma:.4g} records on every cell{decided}; a "
-                    f"population of {it.population:,} made-up rows is fitted to them")
+                    f"population of {it.population:,} synthetic rows is fitted to these tables")
         case MWEM():
             return f"MWEM: a histogram that is fitted to {it.rounds:,} noisy answers, chosen by its errors"
         case NoisyAnswers(law="laplace"):
@@ -45,7 +40,8 @@ def described(plan: QueriesPlan) -> str:
         case NoisyAnswers():
             return f"Gaussian noise of standard deviation {it.noise_std:.4g} records on every answer"
         case IndependentMarginals():
-            return f"Gaussian noise of standard deviation {it.noise_std:.4g} records on every attribute, multiplied"
+            return (f"Gaussian noise of standard deviation {it.noise_std:.4g} records on every attribute; answers are "
+                    "products of attributes")
     return wire_name(it)
 
 
@@ -64,4 +60,4 @@ def compared_with(plan: QueriesPlan) -> str:
     """A phrase for the true answers that released answers are compared with; it does not depend on the number of usable
     records.
     """
-    return f"its share of the {plan.records:,} records as the run read them"
+    return f"the true share of the {plan.records:,} records as the run read them"

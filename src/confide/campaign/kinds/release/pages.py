@@ -34,7 +34,7 @@ def explain(plan: QueriesPlan, *_: Any) -> list[Section]:
     """The explanation for one person, with the same words whether their record is in the table or not."""
     epsilon, delta = plan.loss.epsilon, float(getattr(plan.loss, "delta", 0.0))
     but = f" (except with probability {delta:g})" if delta else ""
-    return [Section(title="Nothing is handed to single people", blocks=(Text((
+    return [Section(title="No shares for single people", blocks=(Text((
         "This campaign publishes answers about a table that a custodian holds. Nobody has a share or a payment, and "
         "nobody learns whether their record is in the table. This page is the same for every id.",
         f"The promise protects everybody in the table: the published release is at most {likelier(epsilon)} times as "
@@ -69,13 +69,13 @@ def study_sections(plan: QueriesPlan, data: Codes, outcome: SimulatedOutcome) ->
     rows += [(each.method, each.average_error, each.maximum_error, each.privacy) for each in found.rows
              if privacy.delta or each.method in _PURE]
     predicted = plan.prediction
-    return [Section(title="True errors, beside other methods", study=True, blocks=(
+    return [Section(title="True errors of this and other methods", study=True, blocks=(
         Table(columns=("method", "average error", "largest error", "privacy"), rows=tuple(rows),
-              note="Non-private: errors against the true answers of this table, under simulated noise, as fractions "
-                   "of the records."),
-        *(Text((f"{method} is left out: {why}.",)) for method, why in found.left_out.items()),
-        Text((f"Predicted from public facts: {predicted.average:.2g} on average, {predicted.largest:.2g} at worst "
-              f"({predicted.basis}).",
+              note="This table is not private. Errors are differences from the true answers, under simulated noise, as "
+                   "fractions of the records."),
+        *(Text((f"The table leaves out {method}: {why}.",)) for method, why in found.left_out.items()),
+        Text((f"The error predicted from public facts is {predicted.average:.2g} on average, and "
+              f"{predicted.largest:.2g} for the worst answer ({predicted.basis}).",
               "Do not choose a method or a setting from these figures: the choice would disclose private data. Choose "
               "by the plan, or by a study on public data.")),
     ))]
@@ -103,19 +103,19 @@ def sections(plan: QueriesPlan) -> list[Section]:
     accuracy = plan.accuracy
     rows: list[tuple[str, str]] = [
         ("records (fixed and public)", number(plan.records)),
-        ("columns, and the attributes that they make", f"{len(schema.columns):,}, {schema.attributes:,}"),
+        ("columns, and their attributes", f"{len(schema.columns):,}, {schema.attributes:,}"),
         ("queries", number(k)),
         ("method", plan.method + (" (recommended)" if plan.advice is not None else "")),
         ("description of the method", described(plan)),
         ("privacy of one record, towards the public", str(plan.loss)),
-        ("predicted error of an answer, on average", _figure(plan.prediction.average)),
-        ("  of the worst answer", _figure(plan.prediction.largest)),
+        ("average predicted error of an answer", _figure(plan.prediction.average)),
+        ("  predicted error of the worst answer", _figure(plan.prediction.largest)),
         ("  basis of the prediction", plan.prediction.basis),
         ("promised error of the worst answer", "none" if accuracy is None else
          f"no useful bound at these sizes ({accuracy.bound:.2g})" if accuracy.vacuous else
          f"{accuracy.bound:.4g}, except with probability {accuracy.failure_probability:g}"),
-        ("synthetic rows that are published", number(plan.rows) if plan.rows else "none"),
-        ("lines of the published table of answers", number(k)),
+        ("published synthetic rows", number(plan.rows) if plan.rows else "none"),
+        ("lines in the published table of answers", number(k)),
         ("a missing or unusable record counts as", null_record(schema)),
     ]
     reasons = () if plan.advice is None else plan.advice.reasons
@@ -124,30 +124,31 @@ def sections(plan: QueriesPlan) -> list[Section]:
                     "record in a hundred. Privacy holds for every table. Predicted errors are no "
                     "promise.", _warnings(plan),
         *((Text(reasons),) if reasons else ()), _spend_section(plan), _error_section(plan),
-        said="Privacy holds for every table, when one record is replaced by any other.")
+        said="Privacy holds for every table, if one record is replaced by any other record.")
 
 
 def _spend_section(plan: QueriesPlan) -> Section:
     delta = plan.config.privacy.delta
     promised = plan.loss.epsilon_at(delta)
     epsilons = Table(
-        columns=("how the losses are added up", f"epsilon at delta = {delta:g}", "promised"),
+        columns=("rule that adds up the losses", f"epsilon at delta = {delta:g}", "promised"),
         rows=tuple((_NAMES.get(name, name), value, "yes" if math.isclose(value, promised, rel_tol=_ROUNDING) else "")
                    for name, value in sorted(plan.epsilons.items(), key=lambda each: each[1])),
-        note="Each row is a valid bound for the same run. State the calculator together with an epsilon.")
+        note="Each row is a valid bound for the same run. State the rule together with an epsilon.")
     spends = Table(columns=("part of the run", "rho", "share"),
                    rows=tuple((name, rho, f"{share:.1%}") for name, rho, share in plan.spends),
-                   note="The costs are in concentrated differential privacy, so that they add up. The ledger is "
-                        "charged with all of them before the run.")
+                   note="The costs are in concentrated differential privacy, so they add up. The ledger is charged "
+                        "with all of them before the run.")
     share = plan.config.data.accept_unusable
     order = Text((
-        "A run has four steps. 1: it opens the table and looks at its columns and their types, which are public. 2: it "
-        f"reads the rows once; if more than {percent(MOST_UNUSABLE if share is None else share)} of them are unusable, "
-        "or as many records have no row, the run stops unless the custodian decides to go on. 3: it charges the "
-        "ledger. 4: it reads all rows again; from the charge on, an unusable row counts as the null record and stops "
-        "nothing. Only the custodian learns why a run stopped, or that a table is missing or damaged. A charge stays, "
-        "nothing is published, and the custodian can repeat the run under the same charge. A published result "
-        "therefore shows one more fact than its numbers: the custodian did not stop at step 2.",))
+        "A run has four steps. 1: the run opens the table and looks at the columns and their types, which are public. "
+        f"2: it reads the rows once. If more than {percent(MOST_UNUSABLE if share is None else share)} of the rows are "
+        "unusable, or if more than this share of the records have no row, the run stops unless the custodian decides "
+        "to go on. 3: it charges the ledger. 4: it reads all rows again. After the charge, an unusable row counts as "
+        "the null record and stops nothing. Only the custodian learns the reason why a run stopped, or that a table is "
+        "missing or damaged. If a run stops after the charge, the charge stays, nothing is published, and the "
+        "custodian can repeat the run under the same charge. A published result therefore shows one more fact than its "
+        "numbers: the custodian did not stop at step 2.",))
     return Section(title="Cost in privacy", blocks=(epsilons, spends, order))
 
 
@@ -158,16 +159,18 @@ def _error_section(plan: QueriesPlan) -> Section:
         mark = f"{each.method} (planned)" if each.method == plan.method else each.method
         rows.append((mark, None, None, f"cannot run: {each.refused}") if each.mechanism is None else
                     (mark, _known(each.average), _known(each.largest), each.basis))
-    rows += [("all zeros", None, None, "no privacy is spent; the worst answer is off by the largest true answer"),
-             ("uniform", None, None, "no privacy is spent; the error depends on the data")]
-    methods = Table(columns=("method", "predicted error, average", "of the worst answer", "which rests on"),
-                    rows=tuple(rows), note="At the same epsilon and delta. Errors are fractions of the records.")
+    rows += [("all zeros", None, None, "costs no privacy; the largest error is the largest true answer"),
+             ("uniform", None, None, "costs no privacy; the error depends on the data")]
+    methods = Table(columns=("method", "average predicted error", "error of the worst answer",
+                             "basis of the prediction"),
+                    rows=tuple(rows), note="All methods have the same epsilon and delta. Errors are fractions of the "
+                                           "records.")
     others = tuple((epsilon, each.method if each.mechanism is not None else f"cannot run: {each.refused}",
                     _known(each.average), _known(each.largest)) for epsilon, each in plan.alternatives)
-    steps = Table(columns=("epsilon", "method", "predicted error, average", "of the worst answer"),
-                  rows=others, note=f"With delta = {plan.config.privacy.delta:g}; the method as the file would choose "
-                                    "it there.")
-    return Section(title="Errors to expect", blocks=(methods, *_error_pictures(plan), steps))
+    steps = Table(columns=("epsilon", "method", "average predicted error", "error of the worst answer"),
+                  rows=others, note=f"All rows have delta = {plan.config.privacy.delta:g}. The method is the choice of "
+                                    "the file at that epsilon.")
+    return Section(title="Expected errors", blocks=(methods, *_error_pictures(plan), steps))
 
 
 def _error_pictures(plan: QueriesPlan) -> list[Picture]:
@@ -197,15 +200,15 @@ def _warnings(plan: QueriesPlan) -> list[str]:
         found.append(f"a delta of at least 1/{plan.records:,} allows the release of a person's whole record: choose it "
                      "far smaller")
     if privacy.epsilon > PROMISES_LITTLE:
-        found.append(f"epsilon = {privacy.epsilon:g} promises little: choose it below 5, unless the records are no "
-                     "secret")
+        found.append(f"epsilon = {privacy.epsilon:g} promises little: choose an epsilon below 5, unless the records "
+                     "are no secret")
     if plan.prediction.average >= _DOUBTFUL:
         found.append("the predicted errors are so large that the answers say little: spend more, ask fewer queries, or "
                      "use more records")
     own = isinstance(plan.mechanism, DualQuery | Reweighted)
     if own and plan.config.rows.count not in (0, plan.rows):
-        found.append(f"this method makes {plan.rows:,} records of its own, and more rows would only repeat them: "
-                     f"{plan.rows:,} rows are published instead of {plan.config.rows.count:,}")
+        found.append(f"this method makes {plan.rows:,} synthetic records, and more rows would only repeat them: the "
+                     f"campaign publishes {plan.rows:,} rows instead of {plan.config.rows.count:,}")
     return found
 
 
@@ -218,10 +221,10 @@ def offer(plan: QueriesPlan) -> list[Section]:
     but = f", except with probability {delta:g}," if delta else ""
     asked = ", ".join(column.column for column in plan.schema.columns[:12])
     more = f" and {len(plan.schema.columns) - 12:,} others" if len(plan.schema.columns) > 12 else ""
-    also = f", and {plan.rows:,} made-up rows that answer like the table" if plan.rows else ""
+    also = f", and {plan.rows:,} synthetic rows with similar answers" if plan.rows else ""
     return [
-        answer(Question.REPORT, f"You report nothing. A custodian holds a table of {plan.records:,} records, and yours "
-                                "may be one of them."),
+        answer(Question.REPORT, f"You report nothing. A custodian holds a table of {plan.records:,} records, and your "
+                                "record may be one of them."),
         Section(title="Published results", blocks=(Text((
             f"The custodian publishes answers to {len(plan.workload):,} questions of the kind 'which share of the "
             f"records has ...', about {asked}{more}{also}. Noise changes every answer. No published row is a person's "
@@ -232,9 +235,9 @@ def offer(plan: QueriesPlan) -> list[Section]:
                                "record as with any other record. "
                                + guess_in_words(plan.mechanism, plan.guarantees.privacy, Audience.PUBLIC),
                "The promise does not hide facts about people in general. If the answers show that most people like you "
-               "have a property, they show it with or without your record."),
+               "have a property, they show this with or without your record."),
         answer(Question.GETS, "You are paid nothing. You can read the public result, like everybody else."),
-        answer(Question.LIES, "You report nothing, so there is nothing to lie about."),
+        answer(Question.LIES, "You report nothing, so you cannot lie."),
         answer(Question.TRUSTED, "You trust the custodian with the table, and nobody else."),
         answer(Question.WITHDRAWING, CUSTODIANS_WITHDRAWAL),
     ]

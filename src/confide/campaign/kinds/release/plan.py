@@ -61,11 +61,11 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
     method, privacy = config.method, config.privacy
     n, epsilon, delta = config.data.records, privacy.spendable, privacy.delta
     if config.rows.count and method.name in _ROWLESS:
-        raise InvalidInput("rows.count", f"the method {method.name!r} gives answers alone, and no rows",
+        raise InvalidInput("rows.count", f"is above 0, but the method {method.name!r} makes no rows",
                            'must be 0, or choose the method "marginal-fit", "dual-query" or "mwem"')
     if delta == 0 and method.name in ("marginal-fit", "reweighted", "gaussian", "product"):
-        raise Refused(f"privacy.delta: is 0, and the method {method.name!r} adds Gaussian noise",
-                      'make it positive, far below 1/records, or choose the method "laplace", "mwem" or "dual-query"')
+        raise Refused(f"privacy.delta: is 0, but the method {method.name!r} adds Gaussian noise, which needs a delta",
+                      'choose a delta above 0 and far below 1/records, or the method "laplace", "mwem" or "dual-query"')
     options = method.model_dump(exclude={"name"}, exclude_none=True)
     match method:
         case MarginalFitTable():
@@ -81,7 +81,7 @@ def build(config: QueriesConfig, schema: Schema, workload: Workload) -> Mechanis
                                                    schema=schema, **options))
         case PlainTable():
             return _placed(lambda: _plain(method.name, n, schema, workload, epsilon, delta))
-    raise InvalidInput("method.name", f"{method.name!r} is no method of its own")
+    raise InvalidInput("method.name", f"{method.name!r} is not the name of a single method")
 
 
 def _plain(name: str, n: int, schema: Schema, workload: Workload, epsilon: float, delta: float) -> Mechanism:
@@ -91,8 +91,8 @@ def _plain(name: str, n: int, schema: Schema, workload: Workload, epsilon: float
     if name == "gaussian":
         return NoisyAnswers.for_budget(records=n, epsilon=epsilon, delta=delta, workload=workload, schema=schema)
     if delta:
-        raise Refused(f"privacy.delta: {delta:g} is spent for nothing by the method 'laplace'",
-                      'make it 0, or choose the method "gaussian"')
+        raise Refused(f"privacy.delta: is {delta:g}, but the method 'laplace' needs no delta",
+                      'choose delta = 0, or the method "gaussian"')
     return NoisyAnswers(records=n, workload=workload, schema=schema, epsilon=epsilon, delta=0.0, law="laplace")
 
 
@@ -347,9 +347,9 @@ def _hopeless(plan: QueriesPlan, replan: Callable[[QueriesConfig], QueriesPlan])
     whose = "the best method's answers" if plan.advice is not None else f"the answers of the method {plan.method!r}"
     return Refused(f"privacy.epsilon: at {plan.config.privacy.epsilon:g}, {whose} to {len(plan.workload):,} queries "
                    f"about {plan.records:,} records would have an error of {HOPELESS:g} or more on average "
-                   f"({plan.prediction.basis}): answering 1/2 to everything is as good, and costs nothing",
+                   f"({plan.prediction.basis}): the answer 1/2 to everything is as good, and costs no privacy",
                    _would_do(plan.config, plan.schema, plan.workload, replan)
-                   or "no change of [privacy] epsilon, [data] records or method alone was found that helps")
+                   or "no change of only [privacy] epsilon, [data] records or the method helps")
 
 
 def _would_do(
@@ -363,7 +363,7 @@ def _would_do(
     privacy, records = config.privacy, config.data.records
     found: list[str | Remedy] = [
         *nearest(config, replan, "privacy.epsilon", privacy.epsilon),
-        *nearest(config, replan, "data.records", records, more=", if the table has so many")]
+        *nearest(config, replan, "data.records", records, more=", if the table has that many records")]
     if privacy.delta == 0:
         found += [keyed(each, {"delta": "privacy.delta"}) for each in tried(
             "{delta}", lambda delta: replan(changed(config, {"privacy.delta": delta})), up=False, digits=1,

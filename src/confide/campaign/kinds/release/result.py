@@ -75,15 +75,15 @@ def result_sections(plan: QueriesPlan, outcome: AnyOutcome) -> list[Section]:
     crossed = list(cross_tables(cells)) if columns else []
     parts = [_finding(plan, cells, columns, found, held)]
     if columns:
-        parts.append(Section(title="Each column by itself", blocks=(column_table(columns, _covers(plan)),)))
+        parts.append(Section(title="Single columns", blocks=(column_table(columns, _covers(plan)),)))
     if crossed:
         more = len(crossed) - _CROSSED
-        parts.append(Section(title="Two columns together", blocks=joined(
+        parts.append(Section(title="Pairs of columns", blocks=joined(
             "Each cell is the share of all records that have both values" + (
-                ", with its error where one is proved." if isinstance(plan.mechanism, NoisyAnswers | MarginalFit) else
+                ", with its error if an error is proved." if isinstance(plan.mechanism, NoisyAnswers | MarginalFit) else
                 "."),
             *crossed[:_CROSSED],
-            f"The release gives {more:,} more such tables: use `confide answer`." if more > 0 else "")))
+            f"The release determines {more:,} more such tables: use `confide answer`." if more > 0 else "")))
     return [*parts, _exactness(plan, outcome, found, held), _not_disclosed(plan, cells), _answers(plan, found, held),
             _promises(plan)]
 
@@ -99,7 +99,7 @@ def _finding(
         said = plan.workload.some(np.array([first])).words(plan.schema)[0]
         share = Measured(float(found[first]), _known(float(held.each[first])), share=True)
         return Section(title="What was found", found=True, blocks=(Text((
-            f"The largest of {len(found):,} answers is the one to '{said}': {share} of the {plan.records:,} "
+            f"Of {len(found):,} answers, the answer to '{said}' is the largest: {share} of the {plan.records:,} "
             "records.",)),))
     named = [(cells.words(literal), cell) for literal, cell in (column.most for column in columns[:_NAMED])]
     unproved = "" if all(cell.error is not None for _, cell in named) else ", without a proven error"
@@ -133,34 +133,36 @@ def _covers(plan: QueriesPlan) -> str:
     """A sentence on the coverage of the errors in the tables of columns."""
     match plan.mechanism:
         case NoisyAnswers():
-            return (f"The error of a share covers its own noise with {LEVEL:.0%}. Among many shares, some have larger "
-                    "errors.")
+            return (f"The error of a share covers the noise of this share with probability {LEVEL:.0%}. Among many "
+                    "shares, some have larger errors.")
         case MarginalFit():
-            return f"The errors of a table cover the noise and the fit of all of its shares at once, with {LEVEL:.0%}."
-    return "These shares are read off the released population. No error of a single share is proved."
+            return ("The errors of a table cover the noise and the fit of all of its shares at once, with probability "
+                    f"{LEVEL:.0%}.")
+    return "These shares follow from the released population. No error of a single share is proved."
 
 
 def _exactness(plan: QueriesPlan, outcome: AnyOutcome, found: np.ndarray, held: Bars) -> Section:
     """A section on the bound that holds for all answers together, the records that shares refer to, and warnings."""
     some = math.isfinite(held.together) and held.together < BASELINE_ERROR
-    bound = (f"Every answer is within {percent_at_most(held.together)} of {compared_with(plan)}: "
-             f"this covers {held.together_covers}." if some else
-             says_nothing("the bound of the error of all answers at once", "any possible error" if held.together >= 1
-                          else "the error of answering one half to everything") if held.single else
-             "There is no useful bound for all answers at these sizes: the method's accuracy is known from measured "
-             "runs on other data, not proved.")
+    bound = (f"Every answer is within {percent_at_most(held.together)} of {compared_with(plan)}. This bound covers "
+             f"{held.together_covers}." if some else
+             says_nothing("the bound on the error of all answers at once", "any possible error" if held.together >= 1
+                          else "the error of the answer one half to everything") if held.single else
+             "There is no useful bound for all answers at these sizes: the accuracy of the method is not proved, but "
+             "known from measured runs on other data.")
     said = [bound,
-            "Shares are of the records as the run read them: each missing or unusable record counts as the null record "
-            f"({null_record(plan.schema)}). No error covers the effect of this replacement.",
+            "Shares refer to the records as the run read them: each missing or unusable record counts as the null "
+            f"record ({null_record(plan.schema)}). No error covers the effect of this replacement.",
             "Answers are about these records alone, and not about other people.",
             *_cut_notes(plan, found, uncut_answers(outcome, plan.workload)), *_fit_notes(plan, outcome)]
     if isinstance(plan.mechanism, DualQuery):
         said.append(f"Answers are multiples of 1/{plan.mechanism.rounds:,}, since the release has "
                     f"{plan.mechanism.rounds:,} records.")
     if plan.rows:
-        said.append(f"Synthetic rows: rows.parquet holds {plan.rows:,}. Their answers to the queries are close to "
-                    "those of the table of answers, as far as their number allows. No row belongs to a person.")
-    return Section(title="How exact it is", blocks=(Text(tuple(said)),))
+        said.append(f"The file rows.parquet holds {plan.rows:,} synthetic rows. The answers of these rows to the "
+                    "queries are close to the table of answers, as far as the number of rows allows. No row belongs to "
+                    "a person.")
+    return Section(title="Accuracy of the answers", blocks=(Text(tuple(said)),))
 
 
 def _not_disclosed(plan: QueriesPlan, cells: Cells) -> Section:
@@ -180,10 +182,11 @@ def _answers(plan: QueriesPlan, found: np.ndarray, held: Bars) -> Section:
     shown = range(min(_SHOWN, len(found)))
     largest = np.argsort(-found, kind="stable")[:_DRAWN]
     words = plan.workload.words(plan.schema, len(shown))
-    note = (f"The first {len(shown):,} of {len(found):,} answers; answers.csv has them all, with all digits. "
+    note = (f"The table shows the first {len(shown):,} of {len(found):,} answers. The file answers.csv has all "
+            "answers, with all digits. "
             if len(found) > _SHOWN else "The file answers.csv has all digits. ")
     if held.covers and known.any():
-        note += f"{int(known.sum()):,} of {len(found):,} have an error. It covers {held.covers}. "
+        note += f"{int(known.sum()):,} of {len(found):,} answers have an error, which covers {held.covers}. "
     if not known.all():
         note += (f"{'Answers without an error' if known.any() else 'Single answers'} have no proven error "
                  f"bound{' except the one for all answers' if held.together < BASELINE_ERROR else ''}. ")
@@ -199,8 +202,9 @@ def _promises(plan: QueriesPlan) -> Section:
     """
     losses = stated(each for each in plan.guarantees.privacy if each.loss == plan.loss or isinstance(each.loss, ZCDP))
     return promised(plan, f"Made by: {described(plan)}.", *losses,
-                    "The promise covers each of the records, when it is replaced by any other one, towards everybody "
-                    "who sees the published result, whatever else they know. The number of records is public.")
+                    "The promise covers the replacement of any record by any other record. It holds towards everybody "
+                    "who sees the published result, for any other knowledge that they have. The number of records is "
+                    "public.")
 
 
 def _known(value: float) -> float | None:
@@ -213,8 +217,8 @@ def _largest_picture(words: list[str], found: np.ndarray, held: Bars, largest: n
     rows = [(_shortened(words[k], k + 1), "answer", float(value), max(0.0, float(value - reach)),
              min(1.0, float(value + reach))) for k, (value, reach) in enumerate(zip(values, reaches, strict=True))]
     some = int(np.isfinite(held.each[largest]).sum())
-    covers = (f"errors cover {held.covers}" if some == len(rows) else f"{some} of them have an error" if some else
-              "no single one has a proven error")
+    covers = (f"errors cover {held.covers}" if some == len(rows) else
+              f"{some} of these answers have an error" if some else "no single answer has a proven error")
     low, high = percent(float(values.min())), percent(float(values.max()))
     title = "The answer" if len(rows) == 1 else f"The {len(rows)} largest answers"
     return intervals(rows, title=title, axis="share of the records",
@@ -236,12 +240,12 @@ def _cut_notes(plan: QueriesPlan, found: np.ndarray, uncut: np.ndarray | None) -
     shown, whole = math.fsum(found.tolist()), math.fsum(uncut.tolist())
     bar, noise = None, ""
     if isinstance(plan.mechanism, NoisyAnswers):
-        bar, noise = sum_bar(plan.mechanism, 1 - LEVEL), f" (the noise of that sum, with {LEVEL:.0%})"
+        bar, noise = sum_bar(plan.mechanism, 1 - LEVEL), f" (the noise of this sum, with probability {LEVEL:.0%})"
     side = "high" if shown >= whole else "low"
     return [f"Noise moved answers out of [0, 1]: {', and '.join(cut)}. Sums of shown answers are therefore too {side}: "
-            f"all {len(found):,} add up to {number(shown)} as they are shown, and to {Measured(whole, bar)} "
-            f"uncut{noise}. For sums, use the uncut answers: the column `uncut` of the table of answers has them, and "
-            "`confide answer` uses them."]
+            f"all {len(found):,} shown answers add up to {number(shown)}, and the uncut answers to "
+            f"{Measured(whole, bar)}{noise}. For sums, use the uncut answers: they stand in the column `uncut` of the "
+            "table of answers, and `confide answer` uses them."]
 
 
 def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
@@ -249,20 +253,21 @@ def _fit_notes(plan: QueriesPlan, outcome: AnyOutcome) -> list[str]:
     found, certificate = [], outcome.certificate
     match certificate:
         case ReweightedCertificate() if certificate.overfitted:
-            found.append(f"Warning: the weights are {certificate.shift:.2f} from even ones (total variation): a few "
-                         "records got large weights to fit few measurements, and answers that were not measured may be "
-                         "worse.")
+            found.append(f"Warning: the weights differ by {certificate.shift:.2f} from even weights (total variation). "
+                         "A few records got large weights to fit few measurements, so answers without a measurement "
+                         "may be worse.")
         case ReweightedCertificate() if not certificate.fitted:
-            found.append("Warning: no weights were found that fit the measurements, so the weights are even.")
+            found.append("Warning: the run found no weights that fit the measurements, so the weights are even.")
         case MWEMCertificate():
-            found.append(f"Each measured answer is within {certificate.measured:.4g} of {compared_with(plan)}: this "
-                         f"covers all of them at once, with {1 - certificate.failure_probability:.0%}.")
+            found.append(f"Each measured answer is within {certificate.measured:.4g} of {compared_with(plan)}. This "
+                         "bound covers all measured answers at once, with probability "
+                         f"{1 - certificate.failure_probability:.0%}.")
     board: Any = outcome.billboard
     if isinstance(board, FittedMarginals):
-        found.append(f"The fit: the population misses the noisy tables by {board.misfit:.4f} (mean L1 distance), and "
+        found.append(f"The mean L1 distance of the fitted population from the noisy tables is {board.misfit:.4f}, and "
                      f"{board.diversity:.0%} of its rows count.")
         found.extend(f"Warning: {doubt}." for doubt in board.warnings)
     fell = getattr(getattr(board, "rounds", None), "fell_back", None)
     if fell is not None and int(np.asarray(fell).sum()):
-        found.append(f"Warning: in {int(np.asarray(fell).sum()):,} rounds the optimiser did not help.")
+        found.append(f"Warning: the optimiser did not help in {int(np.asarray(fell).sum()):,} rounds.")
     return found

@@ -83,8 +83,8 @@ def marked(config: SearchConfig, path: Path) -> str | None:
     mine = [name for name in (header[0] if header else []) if name.startswith(list_mark(config))]
     if len(mine) != 1:
         raise InvalidInput(
-            "oracle.waiting", f"{path} is there, and is no list that this search wrote: it is not replaced",
-            "give the list a name of its own; answers that stand in another campaign's list belong in oracle.source")
+            "oracle.waiting", f"{path} exists, and is no list that this search wrote: the run does not replace it",
+            "give the list another name; add the answers of another campaign's list to oracle.source")
     return mine[0]
 
 
@@ -117,19 +117,19 @@ def check_places(config: SearchConfig, folder: Path) -> None:
     for key, path in (("oracle.waiting", waiting), ("oracle.journal", journal)):
         for name, table in tables.items():
             if _same(path, table):
-                raise InvalidInput(key, f"is the file of {name}", "give it one of its own")
+                raise InvalidInput(key, f"is the file of {name}", "give it another name")
         check_unpublished(key, path)
         check_unpublished(key, path.resolve())
     inner, outer = waiting.resolve(), journal.resolve()
     if inner == outer or outer in inner.parents:
-        raise InvalidInput("oracle.waiting", "lies in the journal, which is destroyed at the end",
-                           "give it a place of its own")
+        raise InvalidInput("oracle.waiting", "lies in the journal, which the run destroys at the end",
+                           "choose another folder")
     if not waiting.parent.is_dir():
-        raise InvalidInput("oracle.waiting", f"there is no folder {waiting.parent}", "make it first")
+        raise InvalidInput("oracle.waiting", f"the folder {waiting.parent} does not exist", "make the folder first")
     if not os.access(waiting.parent, os.W_OK | os.X_OK):
         raise InvalidInput("oracle.waiting", f"the folder {waiting.parent} cannot be written to")
     if os.path.lexists(journal) and not journal.is_dir():
-        raise InvalidInput("oracle.journal", f"{journal} is there, and is no folder", "choose another name")
+        raise InvalidInput("oracle.journal", f"{journal} exists, and is no folder", "choose another name")
     marked(config, waiting)
 
 
@@ -155,7 +155,7 @@ def _rows(path: Path, most: int | None = None) -> list[list[str]]:
     return found
 
 
-_NO_ID, _STRANGE, _NO_STATUS = "has no id", "the id is nobody's", "the answer is none of true, false, yes, no, 1 and 0"
+_NO_ID, _STRANGE, _NO_STATUS = "has no id", "nobody has this id", "the answer must be true, false, yes, no, 1 or 0"
 _FILES = (".csv", ".parquet", ".arrow", ".feather")
 _AHEAD = 4096
 _NONE = int(np.iinfo(np.int64).min)
@@ -310,16 +310,18 @@ def _vertices(config: SearchConfig, folder: Path) -> Any:
     batches = [batch.column(0) for batch in table.batches([graph.id])]
     column = pa.chunked_array(batches) if batches else pa.chunked_array([], pa.large_string())
     if len(column) != graph.people:
-        raise InvalidInput("graph.people", f"is {graph.people:,}", f"the list of ids has {len(column):,}")
+        raise InvalidInput("graph.people", f"is {graph.people:,}",
+                           f"must be {len(column):,}, the number of ids in the list")
     texts = config.texts
     try:
         names = strings(graph.id, column) if texts else integers(graph.id, column, _NONE)
         if not texts and bool((names == _NONE).any()):
-            raise InvalidInput("vertices", "an id is no whole number", "the seeds' ids are, and so must all be")
+            raise InvalidInput("vertices", "an id is no whole number",
+                               "the seeds' ids are whole numbers, so all ids must be whole numbers")
         as_ids("vertices", names, kind="text" if texts else "integer")
     except InvalidInput as error:
         raise InvalidInput("graph.vertices", error.problem, error.limit) from None
     seeds = pc.is_in(strings("seeds", pa.array(list(config.search.seeds))), value_set=strings("ids", pa.array(names)))
     if not pc.all(seeds).as_py():
-        raise InvalidInput("search.seeds", "somebody is not on the list of ids")
+        raise InvalidInput("search.seeds", "has a person who is not on the list of ids")
     return names

@@ -33,9 +33,9 @@ __all__ = ["explain", "offer", "release_of", "result_sections", "result_tables",
 _SHOWN = 30  # lines on a page; the table has all
 
 _ENDED = {
-    "all components": "it had searched as often as the plan allows, and found a component each time",
-    "nothing found": "the last search for another component gave up: there may be more members, or none",
-    "budget": "the ledger had no room for another search",
+    "all components": "the search made all planned searches, and each of them found a component",
+    "nothing found": "the last search for another component gave up, so there may be further members",
+    "budget": "the ledger had no budget for another search",
 }
 
 
@@ -46,7 +46,7 @@ def release_of(outcome: AnyOutcome) -> PublicRelease:
         InvalidInput: the outcome is not the outcome of a search.
     """
     if not isinstance(outcome.billboard, PublicRelease):
-        raise InvalidInput("outcome", f"{type(outcome.billboard).__name__} is no list of a search")
+        raise InvalidInput("outcome", f"{type(outcome.billboard).__name__} is not the list of a search")
     return outcome.billboard
 
 
@@ -73,24 +73,25 @@ def result_sections(plan: PlannedSearch, outcome: AnyOutcome) -> list[Section]:
     more = len(board.order) - len(shown)
     table = Table(
         columns=("place", "id", "component", "how"), rows=shown,
-        note=(f"The first {len(shown)}; found.csv has {more:,} more. " if more > 0 else "")
-        + '"searched for": the first member of a component that a paid search found; "contact": found through contacts '
-          "within its component.")
+        note=(f"The table shows the first {len(shown)} people. The file found.csv has {more:,} more. "
+              if more > 0 else "")
+        + '"searched for" is the first member of a component, which a paid search found. "contact" is a member who was '
+          "found through contacts within the component.")
     parts = ", ".join(f"{place + 1:,}" for place in board.joined[:_SHOWN].tolist())
     return [
         Section(title="What was found", found=True, blocks=joined(
             f"The search found {_counted(len(board.order), board.components, parts)}", table,
-            f"How it ended: {_ENDED.get(board.ended, board.ended)}. {board.calls:,} of at most {it.calls:,} paid "
-            "searches were made.")),
+            f"End of the search: {_ENDED.get(board.ended, board.ended)}. The run made {board.calls:,} of at most "
+            f"{it.calls:,} paid searches.")),
         not_disclosed(plan, "the contacts of a given person who is not on the list", Audience.PUBLIC,
-                      "The page does show the people on the list, and that they are members."),
+                      "This page shows the ids of the people on the list, and that they are members."),
         promised(
             plan, *stated(plan.guarantees),
-            f"The probability of this list changes by at most {likelier(board.epsilon_spent)} when one protected "
-            "person's contacts are changed, because of the number of searches in this run. This is no promise before "
-            "the run, and says nothing about any delta.",
-            f"The promise is made towards everybody who sees the list. {_BASIS} It does not cover the duration and the "
-            "examinations of the search, and neither is published."),
+            "If one protected person's contacts change, the probability of this list changes by a factor of at most "
+            f"{likelier(board.epsilon_spent)}, because of the number of searches in this run. This is no promise "
+            "before the run, and says nothing about any delta.",
+            f"The promise is made towards everybody who sees the list. {_BASIS} The promise does not cover the "
+            "duration and the examinations of the search, which are not published."),
     ]
 
 
@@ -99,7 +100,7 @@ def _counted(members: int, components: int, parts: str) -> str:
     people = "1 member" if members == 1 else f"{members:,} members"
     if components == 1:
         return f"{people} in 1 component."
-    more = " and further ones" if components > _SHOWN else ""
+    more = " and further places" if components > _SHOWN else ""
     return f"{people} in {components:,} components, which begin at the places {parts}{more}."
 
 
@@ -107,30 +108,30 @@ def explain(plan: PlannedSearch, *_: Any) -> list[Section]:
     """The page of one person. Every person reads the same words, whether they were found or not."""
     delta = float(getattr(plan.loss, "delta", 0.0))
     but = f" (except with probability {delta:g})" if delta else ""
-    return [Section(title="Nobody has a share", blocks=(Text((
+    return [Section(title="No shares for single people", blocks=(Text((
         "This campaign publishes a list of people who were found to be members of a group. Nobody has a share or a "
         "payment, and nobody learns from this page whether they were examined. This page is the same for every id.",
-        "If your id is on the list, everybody can see that you are a member. If it is not, the list is at most "
-        f"{likelier(plan.loss.epsilon)} times as likely with your contacts as with any others{but}. "
+        "If your id is on the list, everybody can see that you are a member. If your id is not on the list, the list "
+        f"is at most {likelier(plan.loss.epsilon)} times as likely with your contacts as with any other contacts{but}. "
         f"{guess_in_words(plan.mechanism, plan.guarantees.privacy, Audience.PUBLIC)}",
         "You can read the list and check its promises (confide verify PACK --key FINGERPRINT).",
     )),))]
 
 
 _NAMES = {
-    "basic": "plain sum, at delta = 0 already", "calls: advanced": "advanced composition of whole searches",
-    "calls: zcdp plain": "concentrated, of whole searches, by the plain formula",
-    "calls: zcdp": "concentrated, of whole searches, converted tightly",
+    "basic": "plain sum, with delta = 0", "calls: advanced": "advanced composition of whole searches",
+    "calls: zcdp plain": "concentrated composition of whole searches, by the plain formula",
+    "calls: zcdp": "concentrated composition of whole searches, with the tight conversion",
     "calls: optimal": "optimal composition of whole searches",
     "steps: optimal": "optimal composition of thresholds and selections",
-    "two-step": "thresholds and selections concentrated apart",
+    "two-step": "separate concentrated composition of thresholds and selections",
 }
 
 _STOPS = {
-    "none": "never: it goes on until it finds a member, or has examined everybody",
-    "public": "at a made-up target with the value of the campaign file, and with noise like everybody's",
-    "private": "at a made-up target with a drawn value, so that about K people have at least that value",
-    "smoothed": "at a made-up target with a drawn value, so that about K people are expected to come before it",
+    "none": "never: it continues until it finds a member, or has examined everybody",
+    "public": "at a simulated target with the value of the campaign file, and with the same noise as everybody",
+    "private": "at a simulated target with a drawn value, such that about K people have at least this value",
+    "smoothed": "at a simulated target with a drawn value, such that about K people are expected before the target",
 }
 
 _BASIS = ("The promise is about the list as a sequence, for one protected person with any change of their contacts.")
@@ -138,18 +139,18 @@ _BASIS = ("The promise is about the list as a sequence, for one protected person
 _OPEN = (
     "membership in the group: the list shows everybody who was found",
     "contacts between two members of the group: they determine the order within a component",
-    "everything that is not released: the people who were examined, their number, and the thresholds. These can "
-    "disclose contacts without limit, and only the operator may see them",
+    "everything that is not released: the examined people, their number, and the thresholds. These can disclose "
+    "contacts without limit, and only the operator may see them",
 )
 
 
 def _described(plan: PlannedSearch) -> str:
     """The search in one sentence."""
     it = plan.mechanism
-    return (f"from each found member the search follows contacts and examines everybody next to the group; then, up to "
-            f"{it.calls:,} times, it examines others in the order of {it.statistic.name} with the found, plus "
-            f"{it.noise_kind.replace('_', ' ')} noise of scale {it.call.noise_scale:.4g}, until another member turns "
-            "up")
+    return ("from each found member, the search follows contacts and examines everybody next to the group; up to "
+            f"{it.calls:,} times, it then examines other people in the order of {it.statistic.name} with the found "
+            f"members, plus {it.noise_kind.replace('_', ' ')} noise of scale {it.call.noise_scale:.4g}, until it finds "
+            "another member")
 
 
 def sections(plan: PlannedSearch) -> list[Section]:
@@ -158,12 +159,12 @@ def sections(plan: PlannedSearch) -> list[Section]:
     rows: list[tuple[str, str | float | None]] = [
         ("people (fixed and public)", number(it.people)),
         ("known members at the start", number(len(config.search.seeds))),
-        ("largest number of components to find", f"{it.components:,}, and those of further seeds"),
+        ("largest number of components to find", f"{it.components:,}, and the components of further seeds"),
         ("method", _described(plan)),
         ("a search for another component gives up", _STOPS[it.stop]),
         *([] if it.stopping_target is None or not it.call.draws_threshold else
           [("K", number(it.stopping_target))]),
-        *([] if it.public_threshold is None else [("the threshold in the file", number(it.public_threshold))]),
+        *([] if it.public_threshold is None else [("threshold in the file", number(it.public_threshold))]),
         ("largest number of contacts of anybody (public bound)",
          "none is needed" if it.degree_bound is None else number(it.degree_bound)),
         ("privacy of one protected person's contacts, towards the public", str(plan.loss)),
@@ -172,7 +173,7 @@ def sections(plan: PlannedSearch) -> list[Section]:
         plan, rows, "All figures follow from public parameters. Expected figures are no promise.", _warnings(plan),
         _spends(plan), _worth(plan),
         Section(title="Limits of the promise", blocks=(Text((
-            f"{_BASIS} Nothing is promised about:", *(f"- {each}." for each in (*_OPEN, _time(plan))),
+            f"{_BASIS} The campaign makes no promise about:", *(f"- {each}." for each in (*_OPEN, _time(plan))),
             *(() if it.degree_bound is None else (
                 f"networks in which somebody has more than {it.degree_bound:,} contacts. The run refuses such a "
                 "network before it searches. The campaign is then over, and the ledger keeps the charge. Take the "
@@ -187,33 +188,33 @@ def _time(plan: PlannedSearch) -> str:
     day = plan.config.release.publish_on
     if day is None:
         return (f"{what}. The file fixes no day, so the run that ends the search publishes the list, and everybody who "
-                "sees the day learns how long the search took. To fix a day, set release.publish_on = YYYY-MM-DD")
+                "sees the day learns the duration of the search. To fix a day, set release.publish_on = YYYY-MM-DD")
     return (f"{what}. The first run on {day.isoformat()} or later (UTC) publishes the list. The day discloses nothing "
-            "if the search has ended by then and the operator runs it on that very day. A later list discloses that "
-            "one of the two did not happen")
+            "if the search has ended before this day and the operator runs it on this day. A later list discloses that "
+            "one of these two conditions failed")
 
 
 def _spends(plan: PlannedSearch) -> Section:
     it = plan.mechanism
     rows: list[tuple[str, str, str]] = [
         ("one search for a component", f"{it.epsilon:.4g}", likelier(it.epsilon)),
-        (f"{it.calls:,} of them, for certain (delta = 0)", f"{plan.total:.4g}", likelier(plan.total)),
+        (f"{it.calls:,} searches for components, for certain (delta = 0)", f"{plan.total:.4g}", likelier(plan.total)),
     ]
     if plan.sums:
-        rows += [(f"except with probability delta = {it.delta:g}", f"{plan.loss.epsilon:.4g}",
+        rows += [(f"all of these searches, except with probability delta = {it.delta:g}", f"{plan.loss.epsilon:.4g}",
                   likelier(plan.loss.epsilon)),
                  ("charged to the ledger", f"{plan.charged:.4g}", likelier(plan.charged))]
     if plan.printed is not None:
         rows.append(("the source's claim for the same noise (false)", f"{plan.printed:.4g}", likelier(plan.printed)))
     blocks: list[Block] = [Table(
-        columns=("what", "epsilon", "how much likelier any list may get, at most"), rows=tuple(rows),
+        columns=("what", "epsilon", "largest factor of change in the probability of a list"), rows=tuple(rows),
         note="The source counts a selection at half of its cost, and a drawn threshold at nothing. The ledger is "
              "charged for all searches before contacts are read, including searches that are not made. The released "
-             "list loses at most epsilon for each search that was made; it states their number. Following contacts "
-             "within a component costs nothing.")]
+             "list loses at most epsilon for each search that was made, and states the number of these searches. The "
+             "search follows contacts within a component at no cost.")]
     if plan.sums:
         blocks.append(Table(
-            columns=("how the searches are added up", f"epsilon at delta = {it.delta:g}"),
+            columns=("rule that adds up the searches", f"epsilon at delta = {it.delta:g}"),
             rows=tuple((_NAMES.get(name, name), value) for name, value in
                        sorted(plan.sums.items(), key=lambda each: each[1])),
             note="Each row is a valid bound for the same run. The plan states the least."))
@@ -226,25 +227,27 @@ def _worth(plan: PlannedSearch) -> Section:
     rows = tuple((value, before, plan.people / 2, *([plan.missed(value)] if gives_up else []))
                  for value, before in plan.worth)
     table = Table(
-        columns=(f"{it.statistic.name} of a hidden member with the found",
-                 "expected number of people of value 0 before this member", "the same in a random order",
-                 *(["chance that the search gives up before this member"] if gives_up else [])),
-        rows=rows, note=f"The figures hold if everybody else of the {plan.people:,} has the value 0. People with a "
-                        "larger value come before this member more often. A random order costs no privacy, so epsilon "
-                        "buys the difference between the noisy and the random order.")
+        columns=(f"{it.statistic.name} of a hidden member with the found members",
+                 "expected number of people of value 0 before this member",
+                 "expected number of people before this member in a random order",
+                 *(["probability that the search gives up before this member"] if gives_up else [])),
+        rows=rows, note=f"The figures hold if everybody else of the {plan.people:,} people has the value 0. People "
+                        "with a larger value come before this member more often. A random order costs no privacy, so "
+                        "epsilon buys the difference between the noisy and the random order.")
     drawn = [*((float(value), before, "noisy order") for value, before in plan.worth),
              *((float(value), plan.people / 2, "random order") for value, _ in plan.worth)]
     first, middle, last = plan.worth[0], plan.worth[len(plan.worth) // 2], plan.worth[-1]
     pictures = curves(drawn, title="Value of the noisy order", x=f"{it.statistic.name} of a hidden member",
                       y="people examined before this member", log_x=True, alt=(
-                          f"A hidden member with the value {first[0]:,} comes after {first[1]:,.0f} others, one with "
-                          f"{last[0]:,} after {last[1]:,.0f}; in a random order after {plan.people / 2:,.0f}."))
+                          f"A hidden member with the value {first[0]:,} comes after {first[1]:,.0f} others, and a "
+                          f"member with the value {last[0]:,} after {last[1]:,.0f}. In a random order, a member comes "
+                          f"after {plan.people / 2:,.0f} others."))
     ends = [] if plan.gives_up is None else [
         f"A search that gives up is the last one, so an early failure ends the whole campaign. All {it.calls:,} "
         f"searches for members with the value {last[0]:,} succeed with probability "
         f"{(1 - (plan.missed(last[0]) or 0.0)) ** it.calls:.1%}, and for members with the value {middle[0]:,} with "
-        f"probability {(1 - (plan.missed(middle[0]) or 0.0)) ** it.calls:.1%}, if each is for one member alone.",
-        "If everybody's value is 0, a search can find a member only by chance. It then gives up after "
+        f"probability {(1 - (plan.missed(middle[0]) or 0.0)) ** it.calls:.1%}, if each search is for one member alone.",
+        "If everybody's value is 0, a search can find a member only by chance. In this case, a search gives up after "
         f"{plan.gives_up:,.0f} examinations on average"
         + ("." if not it.call.draws_threshold else f"; the file asks for K = {it.stopping_target:,}.")]
     if plan.accuracy is not None:
@@ -263,7 +266,8 @@ def _warnings(plan: PlannedSearch) -> list[str]:
         found.append(f"a delta of at least 1/{it.people:,} allows the release of a person's contacts: choose it far "
                      "smaller")
     if plan.loss.epsilon > PROMISES_LITTLE:
-        found.append(f"a total epsilon of {plan.loss.epsilon:.4g} promises little")
+        found.append(f"a total epsilon of {plan.loss.epsilon:.4g} promises little: choose a smaller privacy.epsilon, "
+                     "or fewer components")
     value, before = plan.worth[-1]
     if before > 0.25 * plan.people:
         found.append(f"the noise is so large that even a hidden member with the value {value:,} comes after "
@@ -271,10 +275,10 @@ def _warnings(plan: PlannedSearch) -> list[str]:
     if plan.accuracy is not None and plan.accuracy.vacuous:
         found.append("the drawn threshold has no proven bound, so a search can give up at any time: use stop = "
                      '"public" with a threshold from outside knowledge, which has half of the noise, or stop = '
-                     '"smoothed", which draws more sharply than "private"')
+                     '"smoothed", with a threshold that varies less than that of "private"')
     if plan.gives_up is not None and it.call.draws_threshold and it.stopping_target is not None \
             and plan.gives_up > 10 * max(it.stopping_target, 1):
-        found.append(f"a search that cannot find anybody examines {plan.gives_up:,.0f} people on average, far more "
+        found.append(f"a search without a member to find examines {plan.gives_up:,.0f} people on average, far more "
                      f"than K = {it.stopping_target:,}")
     if it.stop == "none":
         found.append('a search that finds nobody examines everybody: with stop = "none", only the number of people '
@@ -286,22 +290,22 @@ def offer(plan: PlannedSearch) -> list[Section]:
     """The plan as it is shown to a person of the network who is not a member of the group."""
     it, delta = plan.mechanism, float(getattr(plan.loss, "delta", 0.0))
     but = f", except with probability {delta:g}," if delta else ""
-    limit = "" if it.degree_bound is None else (f" This holds if nobody has more than {it.degree_bound:,} contacts; "
-                                                "otherwise nothing is published.")
+    limit = "" if it.degree_bound is None else (f" This holds if nobody has more than {it.degree_bound:,} contacts. If "
+                                                "somebody has more contacts, nothing is published.")
     return [
         answer(Question.REPORT, "You may be asked to let yourself be examined, at most once. A custodian knows the "
                                 f"contacts among {plan.people:,} people, and looks for the members of a group among "
                                 "them, such as infected people or people who took part in a fraud."),
         Section(title="Published results", blocks=(Text((
-            "The custodian publishes the ids of the members that were found, in the order in which they were found. If "
-            "you are not a member, you are not on the list, whether you were examined or not.",)),)),
+            "The custodian publishes the ids of the found members, in the order in which the search found them. If you "
+            "are not a member, you are not on the list, whether you were examined or not.",)),)),
         answer(Question.SEES, "The custodian knows the contacts and sees every examination. Everybody else sees only "
                               "the list."),
         answer(Question.HIDES, f"If you are not a member, the promise hides your contacts: the published list{but} is "
                                f"at most {likelier(plan.loss.epsilon)} times as likely with your contacts as with any "
-                               f"others. {guess_in_words(it, plan.guarantees.privacy, Audience.PUBLIC)}{limit}",
+                               f"other contacts. {guess_in_words(it, plan.guarantees.privacy, Audience.PUBLIC)}{limit}",
                "If you are a member, the promise does not hide you: the list can name you, and your contacts with "
-               "other members affect its order.",
+               "other members affect the order of the list.",
                "The promise does not cover the day of publication. The custodian fixed no day, so the day depends on "
                "contacts."
                if plan.config.release.publish_on is None else
@@ -309,7 +313,7 @@ def offer(plan: PlannedSearch) -> list[Section]:
                "the search. If the list appears later, the delay may depend on contacts."),
         answer(Question.GETS, "You are paid nothing."),
         answer(Question.LIES, "You are asked only for an examination. The campaign makes no promise about the gain "
-                              "from misleading it."),
+                              "from a false examination."),
         answer(Question.TRUSTED, "You trust the custodian with the contacts, and the people who examine you."),
         answer(Question.WITHDRAWING, CUSTODIANS_WITHDRAWAL),
     ]
@@ -350,24 +354,25 @@ def study_sections(plan: PlannedSearch, data: Investigation, outcome: SimulatedO
     table = Table(
         columns=("people examined", *named), rows=tuple(
             (int(budget), *(float(column[place]) for column in columns)) for place, budget in enumerate(budgets)),
-        note="Non-private: members found, the first seed among them, after the given number of examinations. For "
-             "private runs, the mean is followed by the 10% and 90% quantiles. Never stop a private search after a "
-             "number of examinations: this would disclose contacts without bound.")
+        note="This table is not private. It shows the number of found members, with the first seed, after the given "
+             "number of examinations. For private runs, it shows the mean and the 10% and 90% quantiles. Never stop a "
+             "private search after a number of examinations: this would disclose contacts without bound.")
     ends = ", ".join(f"{name}: {values[-1]:.4g}" for name, values in named.items())
     pictures = distinguished(curves([(float(x), float(y), name) for name, values in named.items()
                        for x, y in zip(grid, values, strict=True)],
                       title="Members found", x="people examined", y="members found",
-                      alt=f"Members found against people examined. At the end, {ends}."))
+                      alt=f"Number of found members after each number of examined people. At the end, {ends}."))
     mean = float(np.mean(calls))
     spent = float(np.mean(np.exp(np.minimum(np.array(calls) * it.epsilon, 700.0))))
     lost = "" if it.noise_kind != "laplace" else (
-        f"; the source would print {math.exp(min(700.0, mean * it.call.sensitivity / it.call.noise_scale)):.4g} on "
+        f"; the source would state {math.exp(min(700.0, mean * it.call.sensitivity / it.call.noise_scale)):.4g} on "
         "average, which is false")
     said = dict(outcome.diagnostics)
-    return [Section(title="Members found by this search and by others", study=True, blocks=(table, *pictures, Text((
+    return [Section(title="Members found by this search and by other orders",
+                    study=True, blocks=(table, *pictures, Text((
         f"This run examined {int(said['queries']):,} people and found {len(release_of(outcome).order):,} members by "
         f"{release_of(outcome).calls:,} paid searches.",
-        f"On average {mean:.3g} paid searches were made; a list was at most {spent:.4g} times as likely with other "
+        f"On average, a run made {mean:.3g} paid searches. A list was at most {spent:.4g} times as likely with other "
         f"contacts of one protected person{lost}.",
         "Do not choose a method or an epsilon from these figures: the choice would disclose private data. Choose by "
         "the plan, or by a study of a public network.",

@@ -56,16 +56,16 @@ class GraphTable(Keys):
     """`[graph]`: the contacts, which are private, and the list of people, which is public."""
 
     source: Name = Field(description="a .parquet, .csv or .arrow file, a line for each contact, or PACKAGE:NAME")
-    first: Name = Field(default="first", description="column with the id of one of the two")
-    second: Name = Field(default="second", description="column with the id of the other")
+    first: Name = Field(default="first", description="column with the id of the first person")
+    second: Name = Field(default="second", description="column with the id of the second person")
     weight: Name | None = Field(default=None, description=
-        "column that is added up over the lines of two people, such as minutes together; from 0 on")
+        "column with numbers from 0, such as minutes together, which are added up over all lines of two people")
     at_least: Finite | None = Field(default=None, description=
         "least weight for two people to be in contact; without weight, the least number of lines")
-    people: int = Field(ge=2, le=MOST, description="n, how many people there are; fixed and public")
+    people: int = Field(ge=2, le=MOST, description="n, number of people; fixed and public")
     vertices: Name | None = Field(default=None, description=
-        "file with everybody's id, which is public; left out, the ids are 0 to people - 1")
-    id: Name = Field(default="id", description="column of ids in that file")
+        "file with everybody's id, which is public; by default the ids are 0 to people - 1")
+    id: Name = Field(default="id", description="column of the ids in the file of vertices")
 
 
 @keys_of(PTarget, "stopping_target public_threshold largest_threshold", optional=True)
@@ -84,9 +84,10 @@ class SearchTable(Keys):
     seeds: tuple[int | str, ...] = Field(min_length=1, description=
         "ids of known members, chosen without a look at the contacts")
     components: int = Field(ge=2, description="k, the largest number of groups to find, including the first seed's")
-    stop: Stop = Field(default="smoothed", description="stopping rule of such a search: none (never), public (at a "
-                       "threshold in this file), private or smoothed (at a threshold that is drawn for K)")
-    statistic: StatisticName = Field(default="common-neighbours", description="by which people are compared")
+    stop: Stop = Field(default="smoothed", description="rule by which a search for another group gives up: none "
+                                                       "(never), public (at a threshold in this file), private or "
+                                                       "smoothed (at a threshold that is drawn for K)")
+    statistic: StatisticName = Field(default="common-neighbours", description="number by which people are compared")
 
 
 @keys_of(PTarget, "epsilon delta")
@@ -103,23 +104,24 @@ class PrivacyTable(Keys):
 class OracleTable(Keys):
     """`[oracle]`: the table of the answers, and the file in which a waiting run lists the people to examine next."""
 
-    source: Name = Field(description="table with a line for each person who was examined")
-    id: Name = Field(default="id", description="column with the id")
+    source: Name = Field(description="table with a line for each examined person")
+    id: Name = Field(default="id", description="column with the ids")
     targeted: Name = Field(default="targeted", description=
-        "column with true, false, yes, no, 1 or 0; empty: no answer yet")
-    waiting: Name = Field(default="to_examine.csv", description="file for the people to examine next; private")
+        "column with true, false, yes, no, 1 or 0; an empty cell means that there is no answer yet")
+    waiting: Name = Field(default="to_examine.csv", description="private file that lists the people to examine next")
     at_once: int = Field(default=20, ge=1, le=1_000_000, description=
-        "while another group is sought: how many are listed together; some may prove unnecessary")
+        "number of people listed together during the search for another group; some of these examinations may be "
+        "unnecessary")
     journal: Name = Field(default="search_journal", description=
-        "folder in which the noise of an unfinished search is kept; private, and destroyed at the end")
+        "private folder with the noise of an unfinished search, which is destroyed at the end")
 
 
 class ReleaseTable(Keys):
     """`[release]`: the earliest day on which the list is published."""
 
-    publish_on: date | None = Field(default=None, description="YYYY-MM-DD, without quotes: a search that ends earlier "
-                                    "is kept, and published by the first run on that day or later (UTC). Choose it so "
-                                    "late that the search has ended by then")
+    publish_on: date | None = Field(default=None, description=
+        "day, YYYY-MM-DD without quotes: the first run on this day or later (UTC) publishes the list. Choose a day on "
+        "which the search has surely ended")
 
 
 class SearchConfig(Keys):
@@ -135,21 +137,22 @@ class SearchConfig(Keys):
     def _together(self) -> SearchConfig:
         seeds, graph = self.search.seeds, self.graph
         if len({type(seed) for seed in seeds}) > 1:
-            raise InvalidInput("search.seeds", "some are whole numbers and some are text", "ids are one or the other")
+            raise InvalidInput("search.seeds", "has whole numbers and texts",
+                               "write all ids as whole numbers, or all as texts")
         if len(set(seeds)) < len(seeds):
-            raise InvalidInput("search.seeds", "somebody stands twice")
+            raise InvalidInput("search.seeds", "has one person twice")
         if graph.vertices is None and not all(
                 isinstance(seed, int) and 0 <= seed < graph.people for seed in seeds):
-            raise InvalidInput("search.seeds", "somebody is none of the people",
-                               f"ids are 0 to {graph.people - 1:,}, or list them in a file: graph.vertices")
+            raise InvalidInput("search.seeds", "has a person who is not one of the people",
+                               f"give ids from 0 to {graph.people - 1:,}, or list all ids in a file: graph.vertices")
         if graph.weight is not None and graph.at_least is None:
-            raise InvalidInput("graph.at_least", "is missing", "it goes with graph.weight")
+            raise InvalidInput("graph.at_least", "is missing", "add it, since graph.weight needs it")
         others = {os.path.normpath(each) for each in (
             graph.source, graph.vertices, self.oracle.source) if each is not None}
         if os.path.normpath(self.oracle.waiting) in {*others, os.path.normpath(self.oracle.journal)}:
-            raise InvalidInput("oracle.waiting", "is another file's name", "give it one of its own")
+            raise InvalidInput("oracle.waiting", "is the name of another file", "give it another name")
         if os.path.normpath(self.oracle.journal) in others:
-            raise InvalidInput("oracle.journal", "is another file's name", "give it one of its own")
+            raise InvalidInput("oracle.journal", "is the name of another file", "give it another name")
         return self
 
     @property
@@ -168,7 +171,8 @@ def statistic_of(table: SearchTable) -> Statistic:
     if table.statistic in _OVER_EDGES:
         return _OVER_EDGES[table.statistic](**length)
     if length:
-        raise InvalidInput("search.length", f"is no key of {table.statistic!r}", "of 'paths', 'walks' and 'flow'")
+        raise InvalidInput("search.length", f"does not belong to {table.statistic!r}",
+                           "it belongs to 'paths', 'walks' and 'flow'")
     return Triangles() if table.statistic == "triangles" else _COUNTED[table.statistic]()
 
 
@@ -258,9 +262,8 @@ def plan_of(config: SearchConfig, pages: Any = None) -> PlannedSearch:
     if before >= RANDOM * plan.people:
         raise Refused(
             f"privacy.epsilon: at {privacy.epsilon:g} the noise has scale {mechanism.call.noise_scale:,.4g}, and even "
-            f"a hidden member with the largest value there can be ({value:,}) would come after "
-            f"{before / plan.people:.0%} of everybody: to examine people in a random order is as good, and discloses "
-            "nothing about anybody's contacts",
+            f"a hidden member with the largest possible value ({value:,}) would come after {before / plan.people:.0%} "
+            "of everybody: a random order is as good, and discloses nothing about anybody's contacts",
             nearest(config, plan_of, "privacy.epsilon", privacy.epsilon)
-            or "spend more on each search, or look for fewer components at the same total")
+            or "spend more on each search, or search for fewer components at the same total")
     return plan

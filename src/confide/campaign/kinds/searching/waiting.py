@@ -58,15 +58,15 @@ def play(
     """
     if keep is None:
         if not isinstance(data.oracle, np.ndarray):
-            raise InvalidInput("oracle.source", "does not answer for everybody",
-                               "a study compares searches that examine other people: it needs all answers")
+            raise InvalidInput("oracle.source", "does not have an answer for everybody",
+                               "add all answers: a study compares searches that examine different people")
         return mechanism.run(data, noise)
     check_places(config, folder)
     waiting, mark = waiting_path(config, folder), list_mark(config, keep.name)
     if marked(config, waiting) not in (None, mark):
-        raise InvalidInput("oracle.waiting", f"{waiting} is a list of another campaign: it is not replaced",
-                           "finish that one first, or move its list elsewhere; the debit stays, and nothing more "
-                           "is charged")
+        raise InvalidInput("oracle.waiting", f"{waiting} is the list of another campaign: the run does not replace it",
+                           "finish the other campaign first, or move its list elsewhere; the charge of this campaign "
+                           "stays, and nothing more is charged")
     filled = read_list(config, waiting) if waiting.exists() else []
     data = _with_earlier(data, earlier_answers(keep) | _noted(noise))
     _same_graph(keep, config, data.graph)
@@ -79,9 +79,9 @@ def play(
         listed = {name for name, _ in filled}
         replace_private(waiting, _lines(config, mark, [*filled, *((str(each), "") for each in upcoming
                                                                  if str(each) not in listed)]))
-        raise Refused(f"the search waits for answers of the people in {waiting} (private: for the operator alone)",
-                      f"fill them in there, or add them to {config.oracle.source}, and run again: nothing more is "
-                      "charged, and the search goes on where it was")
+        raise Refused(f"the search waits for answers about the people in {waiting} (private: for the operator alone)",
+                      f"fill in the answers in this file, or add them to {config.oracle.source}, and run again: "
+                      "nothing more is charged, and the search continues")
     if filled:  # they were paid for, and may stand nowhere else
         replace_private(waiting, _lines(config, mark, filled))
     else:
@@ -101,8 +101,9 @@ def _begun(mechanism: PTarget, data: Investigation, noise: NoiseSource) -> Searc
     try:
         return mechanism.start(data, noise)
     except DegreeBoundViolated as error:
-        raise DegreeBoundViolated(error.bound, "; the ledger was charged before contacts were read, so the debit "
-                                  "stays and this campaign is over: contacts that were changed are refused") from None
+        raise DegreeBoundViolated(error.bound, "; the ledger was charged before contacts were read, so the charge "
+                                               "stays and this campaign is over: a run refuses changed "
+                                               "contacts") from None
     except InvalidInput as error:
         if error.field != "noise":
             raise
@@ -150,9 +151,9 @@ def _same_graph(keep: Path, config: SearchConfig, graph: Graph) -> None:
 
 
 def _another_graph() -> InvalidInput:
-    return InvalidInput("graph.source", "is not that of the first attempt",
-                        "put the contacts back as they were: the noise of this search is for them alone; the debit "
-                        "stays, and nothing more is charged")
+    return InvalidInput("graph.source", "has other contacts than the first attempt",
+                        "restore the contacts of the first attempt: the noise of this search is for these contacts "
+                        "alone; the charge stays, and nothing more is charged")
 
 
 def _as_far_as_answered(search: Search, data: Investigation, at_once: int) -> list[Any]:
