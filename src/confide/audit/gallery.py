@@ -107,7 +107,7 @@ def exhibits(alpha: float = 1e-9) -> tuple[Exhibit, ...]:
             "bounds taken from the data", "the largest value, which follows from the size of the noise",
             _mean, _own_bounds, _PAIR),
         _by_fixed_transcript(
-            "a stop that depends on the data", "the number of counts above zero, which follows from the place of the stop",
+            "a stop that depends on the data", "the number of counts above zero, by the place of the stop",
             _counts, _until_empty, _SPARSE),
         _by_fixed_transcript("a seed of its own", "the exact answer, to anybody who guesses the seed",
                              _mean, _own_seed, _PAIR),
