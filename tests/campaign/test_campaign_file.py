@@ -225,7 +225,7 @@ PLANNED = [
     ('column = "pay"', 'column = "age"', "features[1].column", "is also the response"),
     ("lower = 0", "lower = 80", "response.upper", "not above lower"),
     ("center = 40", "center = 90", "response.center", "out of bounds"),
-    ('column = "sex"', 'column = "age"', "features", "'age' stands twice"),
+    ('column = "sex"', 'column = "age"', "features", "'age' occurs twice"),
     ('levels = ["female", "male"]', 'levels = ["male", "male"]', "features[2].levels", "'male' stands twice"),
     ("radius = 1.0", "radius = 0.1", "radius", "too small"),
     ("smallest_eigenvalue = 0.066", "smallest_eigenvalue = 0.067", "model.smallest_eigenvalue", "of any population"),

@@ -17,5 +17,5 @@ def test_true_and_false_are_no_reports() -> None:
 
 
 def test_a_collection_refuses_it_by_name() -> None:
-    with pytest.raises(InvalidInput, match="market: HeterogeneousMarket is no market"):
+    with pytest.raises(InvalidInput, match="market: HeterogeneousMarket is not a market with payments"):
         BitCollection(market=MARKET)  # type: ignore[arg-type]

@@ -219,8 +219,8 @@ def test_a_rule_on_a_whole_row_of_goods_stands_in_the_last_note() -> None:
     assert "cannot be used" not in plain[-1].note
     it = campaign_of("bundles", ("highest = 10", "highest = 10\ntotal = 12.0"))
     fields = it.file.kind.asked(it.file.config, it.plan)
-    assert "worth more than 12" in fields[-1].note
-    with pytest.raises(InvalidInput, match="worth more than 12"):
+    assert "add up to more than 12" in fields[-1].note
+    with pytest.raises(InvalidInput, match="add up to more than 12"):
         accepted(it, {each.column: "10" for each in fields})
 
 

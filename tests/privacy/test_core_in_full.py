@@ -50,8 +50,8 @@ def test_every_cell_of_the_tables_of_rules() -> None:
         (name, *(each.RULES.get(kind, "Un" + "supported") for kind in KINDS), each.SOURCE)
         for name, each in CALCULATORS.items())
     assert any("Unsupported" in row for row in table.rows)
-    assert table.note.startswith("Every rule is a proven upper bound for a list that was fixed before the run. Rep")
-    assert table.note.endswith("for the events within them.")
+    assert table.note == ("Every rule is a proven upper bound for a list of events that was fixed before the run. "
+                          "Repeated and Composed events count as the events within them.")
     made = mechanisms()
     assert made.columns == ("mechanism", "event", "because")
     assert made.rows == tuple((name, event, why) for name, (event, why) in MADE_BY.items())
@@ -130,12 +130,12 @@ def test_a_cost_in_the_words_of_its_rule() -> None:
 
 def test_a_refusal_says_whether_anything_was_spent_before() -> None:
     unspent = Filter(PureDP(1.0), "basic", Cost())
-    with pytest.raises(BudgetExceeded, match=r"all of it.*nothing was spent before"):
+    with pytest.raises(BudgetExceeded, match=r"the whole budget .nothing was spent before"):
         unspent.charged(Cost(epsilon=Fraction(2)), "a")
     half = unspent.charged(Cost(epsilon=Fraction(1, 2)), "a")
     with pytest.raises(BudgetExceeded) as refused:
         half.charged(Cost(epsilon=Fraction(2)), "a")
-    assert "all of it" not in str(refused.value)
+    assert "the whole budget" not in str(refused.value)
     assert "nothing was spent" not in str(refused.value)
 
 

@@ -47,7 +47,7 @@ def test_items_may_be_limited_as_a_whole(tmp_path: Path) -> None:
                 program.one(record)
         else:
             program.one(record)
-    assert "at most 1.2 times" in found.rejected[next(iter(found.rejected))]
+    assert "at most 1.2, each in units of its largest weight" in found.rejected[next(iter(found.rejected))]
     assert it.plan.reserve[0] / it.plan.reserve[1] == pytest.approx(5, rel=0.2)  # type: ignore[attr-defined]
 
 

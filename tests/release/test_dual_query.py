@@ -187,7 +187,7 @@ def test_an_oracle_that_fails_costs_accuracy_and_is_counted() -> None:
             return Answer(record=np.full(3, 7), value=10**9, upper_bound=-5.0)
 
     it = planned(oracle=Broken(), rounds=4)
-    with pytest.warns(UserWarning, match="no use in 4 of 4 rounds"):
+    with pytest.warns(UserWarning, match="no usable record in 4 of 4 rounds"):
         board = it.run(small(), Noise.simulated(1)).billboard
     assert board.rounds.fell_back.all()
     assert not board.records.unpack().any()

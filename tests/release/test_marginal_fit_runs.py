@@ -196,7 +196,7 @@ def huge(kind: str) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", ["records", "population"])
 def test_what_cannot_fit_is_refused_before_anything_is_held(kind: str) -> None:
     """By public numbers, in no time: the plan does not come into being, so nothing is charged or drawn."""
-    with pytest.raises(Refused, match=rf"GiB of memory, \d+% of it for {kind}.*at most 8 GiB; lower {kind}"):
+    with pytest.raises(Refused, match=rf"GiB of memory, \d+% of it for {kind}.*at most 8 GiB; use a s(ample|maller)"):
         replace(TWELVE, **huge(kind))
     reported = {wire_of(MarginalFit).fields[name]: encode(value, {}) for name, value in huge(kind).items()}
     with pytest.raises((InvalidInput, Refused), match="GiB"):  # of a stranger's manifest
@@ -205,7 +205,7 @@ def test_what_cannot_fit_is_refused_before_anything_is_held(kind: str) -> None:
 
 def test_large_tables_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("confide.release.marginal_fit.plan.MOST_BYTES", 2**28)
-    with pytest.raises(Refused, match=r"largest_table.*lower largest_table or tables"):
+    with pytest.raises(Refused, match=r"largest_table.*"):
         replace(TWELVE, **huge("largest_table"))
 
 

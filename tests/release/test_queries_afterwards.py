@@ -191,7 +191,7 @@ def test_the_audit_holds_bars_at_the_probability_that_it_claims(
     known = np.isfinite(held.each) & np.isfinite(usual.each)
     if method in ("marginal-fit", "gaussian", "laplace"):  # the others' certificates have it in them
         assert (held.each[known] > 1.2 * usual.each[known]).all()
-    (row,) = [row for row in rows if "bars" in row.evidence and "certificate" not in row.promise]
+    (row,) = [row for row in rows if "simultaneous bounds" in row.evidence and "certificate" not in row.promise]
     assert row.false_alarm == 1e-9
     assert "fail with probability 1e-09" in row.evidence
     assert not any(row.flagged for row in rows)

@@ -426,9 +426,9 @@ def test_ranges_over_fine_bins_sum_up_the_noise_of_many_cells() -> None:
 
 @pytest.mark.parametrize(("columns", "tables", "says"), [
     (1, None, "MarginalFit: the table of its one column, with Gaussian noise of standard deviation 20.26 records on "
-     "every cell, and measured again with 6.754; a population of 300 made-up rows is fitted"),
+     "every cell, and measured again with 6.754; a population of 300 synthetic rows is fitted"),
     (3, 0, "MarginalFit: tables of single columns, with Gaussian noise of standard deviation 11.1 records on every "
-     "cell; a population of 300 made-up rows is fitted"),
+     "cell; a population of 300 synthetic rows is fitted"),
 ])
 def test_a_fit_to_single_columns_names_no_sets_of_columns(columns: int, tables: int | None, says: str) -> None:
     it = MarginalFit.for_budget(records=10_000, epsilon=1.0, delta=1e-6, schema=Schema.bits(columns), tables=tables,

@@ -68,11 +68,11 @@ def opening_says(campaign: Planned) -> str:
     people = len(file.kind.identities(file.config))
     who = f"all {people:,} invited people of {file.budget.data_set!r}" if people else f"{file.budget.data_set!r}"
     if when == "opening":
-        return (f"The opening charges the ledger {cost} for {who}, whether they report or not, since the collector "
-                "sees each report that a device draws. The charge stays, even if the campaign is never settled. The "
+        return (f"Opening charges the ledger {cost} for {who}, whether they report or not, since the collector sees "
+                "each report that a device draws. The charge stays, even if the campaign is never settled. The "
                 "settlement charges nothing more.")
-    return (f"The opening charges nothing. The {when} charges the ledger {cost} for {who}. The ledger reserves "
-            "nothing for this charge before.")
+    return (f"Opening charges nothing. The {when} charges the ledger {cost} for {who}. The ledger reserves nothing "
+            "for this charge before.")
 
 
 def open_collection(

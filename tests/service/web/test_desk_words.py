@@ -63,7 +63,7 @@ def test_contracts_are_spoken_of_as_they_stand(app: FastAPI) -> None:
     olga.send(f"{at}/round")
     said = paragraphs(olga.text)
     assert "people asked for a record" in said
-    assert "payments in all" in said
+    assert "total of payments" in said
     assert "standard error of the mean" in said
     assert re.search(r"the ledger is charged rho = 0\.5 \(zCDP\) for the people of", said)
     assert "--final" not in said

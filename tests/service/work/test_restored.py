@@ -73,7 +73,7 @@ def test_a_copy_settles_when_somebody_who_knows_has_said_so(tmp_path: Path) -> N
         with pytest.raises(Refused, match=f"confide restored --confirm {number}"):  # the last word is the store's
             parts.store.charge(number, charge_of(campaign.file, campaign.plan))
         assert [each.number for each in held(parts.store)] == [number]
-        with pytest.raises(InvalidInput, match="no campaign 7 is held"):
+        with pytest.raises(InvalidInput, match="there is no restored campaign 7 that waits"):
             confirm(parts.store, 7)
         again = backup(tmp_path / "again.tar", store=parts.store)
         assert restore(again, tmp_path / "twice").held == 1  # a copy of a copy is held, too

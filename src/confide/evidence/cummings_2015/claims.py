@@ -212,7 +212,7 @@ def truthfulness() -> Recomputed:
     bound uses n where a group has n/2 rows.
     """
     found = plan(**_CAMPAIGN)
-    gain = _measured(_behaviour(found, "no lie"))
+    gain = _measured(_behaviour(found, "largest gain of a lie"))
     return Recomputed("holds-with-correction" if gain <= found.figures.gain else "false", found.figures.gain, gain)
 
 
@@ -278,7 +278,7 @@ def participation() -> Recomputed:
     mechanism covers.
     """
     found = plan(**_CAMPAIGN)
-    least, cost = _measured(_behaviour(found, "taking part")), found.figures.privacy_cost
+    least, cost = _measured(_behaviour(found, "least expected payment for taking part")), found.figures.privacy_cost
     return Recomputed("holds-with-correction" if least >= cost else "false", cost, least)
 
 

@@ -331,7 +331,7 @@ def check_columns(sizes: tuple[int, ...], widths: tuple[int, ...]) -> int:
         raise Refused(f"all triples of {columns} columns are too many", f"at most {MOST_TRIPLED}; use {pairs}")
     if columns > MOST_PAIRED:
         raise Refused(f"all pairs of {columns} columns are too many",
-                      f"at most {MOST_PAIRED}; use use DualQuery, with a cost that hardly depends on the number of "
+                      f"at most {MOST_PAIRED}; use DualQuery, with a cost that hardly depends on the number of "
                       "columns")
     return columns
 

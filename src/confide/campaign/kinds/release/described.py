@@ -26,6 +26,11 @@ def described(plan: QueriesPlan) -> str:
             game = it.dual_query
             return (f"DualQuery ({game.rounds:,} rounds of {game.samples:,} draws at step size {game.eta:.4g}), with "
                     f"weights of its records that are fitted to {it.count:,} answers with Gaussian noise")
+        case MarginalFit() if not it.split.tables:
+            twice = f", and measured again with {it.split.again:.4g}" if it.split.again else ""
+            which = "the table of its one column" if len(it.schema.sizes) == 1 else "tables of single columns"
+            return (f"MarginalFit: {which}, with Gaussian noise of standard deviation {it.split.one_way:.4g} records "
+                    f"on every cell{twice}; a population of {it.population:,} synthetic rows is fitted")
         case MarginalFit():
             about = "about " if it.tables is None else ""
             decided = " (the noisy one-way tables decide the number of sets)" if about else ""
