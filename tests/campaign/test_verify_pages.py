@@ -62,7 +62,8 @@ def test_a_page_of_a_version_without_a_policy_is_known(pack: Path, signer: Key) 
     honest = page.read_text()
     page.write_text(honest.replace("<svg", '<svg style="position:fixed"', 1))
     resign(pack, signer)
-    assert "picture 1 of report.html is not a drawing of its data: the attribute style is not expected" in found(pack)["report"]
+    assert ("picture 1 of report.html is not a drawing of its data: the attribute style is not expected"
+            in found(pack)["report"])
     page.write_text(honest.replace("Released coefficients", "Coefficients as released"))
     resign(pack, signer)
     assert not found(pack)

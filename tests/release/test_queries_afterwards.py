@@ -195,7 +195,7 @@ def test_the_audit_holds_bars_at_the_probability_that_it_claims(
     assert row.false_alarm == 1e-9
     assert "fail with probability 1e-09" in row.evidence
     assert not any(row.flagged for row in rows)
-    assert [(control.mutant, control.flagged) for control in controls] == [("bars 50 times too small", True)]
+    assert [(control.mutant, control.flagged) for control in controls] == [("bounds 50 times too small", True)]
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def test_contracts_are_spoken_of_as_they_stand(app: FastAPI) -> None:
     olga.send(f"{at}/final", 422)
     olga.send(f"{at}/final", meant="yes")
     assert "0 have handed something in on final contracts." in paragraphs(olga.text)
-    assert "nothing is asked of you" in other.see("/mine")  # she has reported nothing
+    assert "yours asks nothing of you" in other.see("/mine")  # she has reported nothing
     assert 'id="unasked"' in other.text
     assert 'id="device"' not in other.text
     assert "device.js" not in other.text.partition("</head>")[0]
@@ -243,7 +243,7 @@ def test_a_report_that_comes_after_the_cancelling_is_reported_so(app: FastAPI) -
     app.state.parts.store.cancel(number)
     said = participant.send("/mine/report", 409, **{"field.law": "12"})
     assert "This was not taken: the campaign is cancelled." in said
-    assert "nothing is asked of you" not in said
+    assert "asks nothing of you" not in said
 
 
 def test_nobody_is_asked_to_join_what_is_closed(app: FastAPI) -> None:
