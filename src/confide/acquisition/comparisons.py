@@ -222,8 +222,7 @@ def expected_benchmarks(
 
     Returns:
         Mapping from the name of a design to its means. `private information` is the additional cost because
-        sensitivities are known to nobody else: the exact optimum's cost less the cost with full information, draw by
-            draw.
+        sensitivities are known to nobody else: the exact optimum's cost less the cost with full information, per draw.
 
     Example:
         >>> from confide.acquisition.priors import UniformPrior

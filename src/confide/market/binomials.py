@@ -268,8 +268,8 @@ def majority_odds(least: int, largest: int, rate: float) -> tuple[NDArray[np.flo
 
 
 def _log_tail(m: int, top: int, ratio: float) -> float:
-    """Logarithm of the sum of P(k)/P(top) over k = top, top - 1, ..., 0, where P(k-1)/P(k) = ratio k/(m - k
-    + 1) < 1.
+    """Logarithm of the sum of P(k)/P(top) over k = top, top - 1, ..., 0, where P(k-1)/P(k) = ratio k/(m -
+    k + 1) < 1.
     """
     total, term, start, size = 1.0, 1.0, top, 256
     while start > 0 and term > 1e-18 * total:

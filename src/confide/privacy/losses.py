@@ -158,8 +158,8 @@ class PureDP:
     def delta_at(self, epsilon: float) -> float:
         """The least delta proved at an epsilon below the loss's own epsilon E, rounded up; 0 at E and above.
 
-        Binary randomised response dominates every E-DP pair of laws, so its delta is the bound: (e^E - e^epsilon)/(e^E
-        + 1).
+        Binary randomised response dominates every E-DP pair of laws, so its delta is the bound: (e^E -
+        e^epsilon)/(e^E + 1).
 
         Source: Kairouz, Oh and Viswanath 2015, section 6.1.
         """

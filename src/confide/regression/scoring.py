@@ -30,10 +30,10 @@ class ScoringRule(Declared):
     With P = E[p], the expected payment is a - b (P - P^2) - b (P - q)^2 under the rule, and a + b P^2 - b (P - q)^2
     under its centred form. The two forms differ by -b p, which the player cannot influence, so every lie gains or loses
     the same amount under both forms. The centred form needs a much smaller constant a to make participation worthwhile.
-    If |P
-    - q| <= e for the truth and |q| <= R, the centred form pays in expectation at least a - b e^2 for the truth, and at
-      most a + b (R^2 + 2 R e) for any report. The source's rule pays in expectation at least a - b (1/4 + e^2) for the
-      truth.
+
+    Let the truth q satisfy |q| <= R and |P - q| <= e. The centred form then pays in expectation at least a - b e^2 for
+    the truth, and at most a + b (R^2 + 2 R e) for any report. The source's rule pays in expectation at least
+    a - b (1/4 + e^2) for the truth.
 
     Raises:
         InvalidInput: a is not finite, or b is not positive.

@@ -33,8 +33,8 @@ __all__ = [
 
 
 def steepest(radius: float, response: float) -> float:
-    """The cosine c of the record at which the diameter D(R, Y) is attained: the root in [0, 1/sqrt(2)] of 2 R c^2 + Y c
-    - R.
+    """The cosine c of the record at which the diameter D(R, Y) is attained: the root in [0, 1/sqrt(2)] of 2 R c^2 + Y
+    c - R.
 
     Args:
         radius: bound R >= 0 on the norm of the estimate.

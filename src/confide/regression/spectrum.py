@@ -41,8 +41,7 @@ class Spectrum(Declared):
 
     The least eigenvalue of X'X is below (1 - xi) m smallest with probability at most d exp(-m smallest (xi + (1 - xi)
     ln(1 - xi))). The largest eigenvalue of X'X is above (1 + xi) m largest with probability at most d exp(-m largest
-    ((1 + xi) ln(1 + xi)
-    - xi)). The bounds concern second moments, without centring.
+    ((1 + xi) ln(1 + xi) - xi)). The bounds concern second moments, without centring.
 
     Source: matrix Chernoff in place of Cummings et al. 2015, Theorem 7, whose constant is unknown; spec
     truthful_regression section 6.

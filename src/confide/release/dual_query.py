@@ -212,8 +212,8 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         the largest value that the budget pays for.
 
         If two or all three of eta, rounds and samples are left out, the default of eta is 1. If rounds and samples are
-        both left out, the default of samples is 1,000 for up to 300 attributes, and sqrt(d/300) times as many for d >
-        300. The defaults did well on tables with dependent columns. If only rounds are given, samples are the number
+        both left out, the default of samples is 1,000 for up to 300 attributes, and sqrt(d/300) times as many for d
+        > 300. The defaults did well on tables with dependent columns. If only rounds are given, samples are the number
         that the budget pays for, but at most 2^20. More than 2^20 samples would not reduce the error, and the rest of
         the budget is not spent.
 

@@ -257,8 +257,8 @@ class OperatorLog:
         return len(self.targeted)
 
     def curve(self, most: int | None = None) -> NDArray[np.int64]:
-        """Number of targets released after q examinations, for q = 0..queries, including the first seed; shape (queries
-        + 1,).
+        """Number of targets released after q examinations, for q = 0..queries, including the first seed; shape
+        (queries + 1,).
 
         Args:
             most: last value of q. Beyond the number of queries, the curve continues at its last value.

@@ -9,8 +9,9 @@ Source: spec targeted_search 3.2.
 
 The module also computes the loss of the printed rule, which counts the unexamined vertices. Take a seed, a target t1
 without contacts, k' more hidden targets, and many strangers far from all of them. In one graph the seed's contact i
-knows none of the hidden targets. In the other graph i knows all k' hidden targets, and the statistic of each of them is
-1. If t1 is found first *although its noisy value was low*, the noisy values of all others were lower still. With noise
+knows none of the hidden targets. In the other graph i knows all k' hidden targets, and the statistic of each of them
+is 1. If t1 is found first *although its noisy value was low*, the noisy values of all others were lower still. With
+noise
 scale b, so low noisy values of all others are e^(k'/b) times less likely in the graph in which the statistic of the k'
 other targets is larger by one. The printed second threshold counts the unexamined vertices, and so the number of
 strangers before t1, which reveals how low its noisy value was. Counted over V minus N[T], the second threshold depends
@@ -213,8 +214,8 @@ class Witness:
         return np.asarray(scipy.special.log_softmax(-np.abs(counts - self.stopping_target) * rate))
 
     def log_law(self, known: bool) -> _Array:
-        """The logarithm of the probability that t1 is found first and the second threshold is x, for every x; shape (d
-        + 1,).
+        """The logarithm of the probability that t1 is found first and the second threshold is x, for every x; shape
+        (d + 1,).
 
         Args:
             known: whether the contact i knows the other hidden targets, as in the second graph.

@@ -16,15 +16,15 @@ in p. Newton's method between two bounds finds the roots m and p. All functions 
 Newton step on the right pieces gives a root exactly.
 
 At any level m and pull p, the users without weight come last in the order of the virtual cost psi. The users at the cap
-are among the first users, or also among the last ones (only away from the optimum, where p < 2 r cap), since (m + p t)
-- cap a is convex in h. Therefore every sum over the users strictly between 0 and the cap (the free users), or over the
-  users at the cap, is a difference of sums over the first 0, 1, 2, ... users. One solve of the problem therefore costs
-  O(log n). For a replaced virtual cost, one user is taken out of the sums and one is added to them.
+are among the first users, or also among the last ones (only away from the optimum, where p < 2 r cap), since the
+function m + p t - cap a is convex in h. Therefore every sum over the users strictly between 0 and the cap (the free
+users), or over the users at the cap, is a difference of sums over the first 0, 1, 2, ... users. One solve of the
+problem therefore costs O(log n). For a replaced virtual cost, one user is taken out of the sums and one is added.
 
 The computed value of V(r) is the value of the dual problem,
 
-    2 m (1 - capped weights) + 2 p (1 - anchor - capped sum of t w) - p^2/r - sum over free of (m + p t)^2/a
-    + cap^2 sum over capped of a.
+    2 m (1 - capped weights) + 2 p (1 - anchor - capped sum of t w) - p^2/r - sum over free of (m + p
+    t)^2/a + cap^2 sum over capped of a.
 
 The dual value bounds V(r) from below at any (m, p), so an error in m or p affects the value only by its square. Sums
 lose no digits if two places are well chosen: the anchor lies where weights reach 0, and the centre, from which sums are

@@ -1,8 +1,8 @@
 """The cheapest threshold market that reaches a target error with a given number of people: its least level and its
 share of participants.
 
-There are three criteria for the choice of level and participation. `thesis` takes the participation of Wang's Theorem
-8. `pgf` takes the least participation that the one-line bound on the error allows. `exact` takes the least
+There are three criteria for the choice of level and participation. `thesis` takes the participation of Wang's
+Theorem 8. `pgf` takes the least participation that the one-line bound on the error allows. `exact` takes the least
 participation at which the exact error is small enough. The criteria `thesis` and `pgf` use loose bounds, so their plans
 cost more. `plan_unknown_costs(...).compared` shows the plans by all three criteria.
 

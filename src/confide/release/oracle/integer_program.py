@@ -173,8 +173,8 @@ class Enumeration(Declared):
 
 
 _Axis = list[int]
-"""The values of one coordinate of the enumeration, with the default's value first. A free attribute a has the values a
-+ 1 (on) and -(a + 1) (off). A one-hot group has the value a + 1 for each attribute a.
+"""The values of one coordinate of the enumeration, with the default's value first. A free attribute a has the values
+a + 1 (on) and -(a + 1) (off). A one-hot group has the value a + 1 for each attribute a.
 """
 
 

@@ -203,8 +203,8 @@ _OWN, _KERNEL = math.log(_A / _B), math.acosh(_A / _B)
 
 
 def dp_level(distortion: float) -> float:
-    """The least differential privacy level eps_d*(D) of the pair, in nats. The inverse function of eps_d* is D_d* = 2b
-    + 2a e^-epsilon up to level ln(a/b), and h above it.
+    """The least differential privacy level eps_d*(D) of the pair, in nats. The inverse function of eps_d* is D_d* =
+    2b + 2a e^-epsilon up to level ln(a/b), and h above it.
     """
     if distortion <= h(_OWN, 2, 2):
         return h_inverse(distortion, 2, 2)
