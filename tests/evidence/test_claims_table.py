@@ -16,7 +16,7 @@ import pytest
 import confide
 from confide.contract import ConfideDeprecationWarning, InvalidInput
 from confide.evidence import Recomputed, claims, claims_markdown, claims_table, read_claims, verify_claims
-from confide.evidence.claim import Verdict
+from confide.evidence.claim import Verdict, rows_of_text
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
@@ -34,6 +34,16 @@ ERRATA_OF = {"privacy_notions": 10, "data_market": 9, "two_part_acquisition": 9,
 
 
 # ---- complete
+
+
+@pytest.mark.parametrize("module", claims_table._MODULES)
+def test_rows_are_read_as_from_the_whole_module(module: str) -> None:
+    text = (Path(claims_table.__file__).parent / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
+    short = claims_table._without_bodies(text)
+    assert len(short.splitlines()) == len(text.splitlines())
+    whole = tuple(rows_of_text(text, module))
+    assert whole
+    assert tuple(rows_of_text(short, module)) == whole
 
 
 def named(name: str, sources: str) -> bool:

@@ -17,6 +17,7 @@ import pytest
 import confide
 from cases import fast, few
 from confide._lazy import MOVED
+from golden.golden_files import copied_home
 from people.all_kinds import KINDS
 from typed import stubs
 
@@ -128,7 +129,8 @@ def test_what_a_module_lists_it_has() -> None:
 # ---- light imports
 
 HEAVY = ["opendp", "flint", "scipy", "altair", "vl_convert", "pyarrow", "numpy", "numba", "pydantic", "duckdb", "ibis",
-         "rich", "sqlalchemy", "alembic", "cryptography", "highspy", "pandas", "jsonschema", "scipy.special"]
+         "rich", "sqlalchemy", "alembic", "cryptography", "highspy", "pandas", "jsonschema", "scipy.special",
+         "scipy.stats"]
 
 
 def loaded(code: str) -> set[str]:
@@ -187,6 +189,33 @@ def test_a_pack_is_verified_without_a_database(tmp_path: Path) -> None:
     found = loaded(verb("verify", str(ROOT / "tests/golden/made_by_9376621e/packs/bits_illness")))
     assert "cryptography" in found
     assert not found & {"sqlalchemy", "alembic", "opendp", "numba"}
+
+
+LISTS = ("ledger", "campaigns", "claims")
+OF_COMMANDS = {"rich", "pydantic"}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_needs_no_numbers(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONFIDE_HOME", str(tmp_path / "home"))
+    assert loaded(verb(name)) <= OF_COMMANDS
+
+
+def test_a_list_of_a_store_needs_its_database_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONFIDE_HOME", str(copied_home("home", tmp_path / "home").folder))
+    loaded(verb("campaigns"))  # brings the store up to date
+    assert loaded(verb("campaigns")) == OF_COMMANDS | {"sqlalchemy"}
+    # Some of its budgets are converted from rho to epsilon, with proved bounds.
+    assert loaded(verb("ledger")) == OF_COMMANDS | {"sqlalchemy", "flint"}
+
+
+def test_a_channel_needs_no_laws_of_scipy(tmp_path: Path) -> None:
+    file = tmp_path / "survey.json"
+    file.write_text(json.dumps({"format": 1, "title": "A survey", "rows": 1000, "prior": [0.6, 0.3, 0.1], "response": {
+        "letters": ["never", "sometimes", "often"], "truth": 0.7, "otherwise": "another"}}), encoding="utf-8")
+    found = loaded(verb("channel", str(file)))
+    assert {"numpy", "scipy"} <= found
+    assert "scipy.stats" not in found
 
 
 # ---- what every module keeps

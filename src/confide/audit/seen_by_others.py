@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from confide.audit.value_bytes import attributes, exact_bytes
-from confide.contract.encoding import canonical
+from confide.contract.digests import canonical
 from confide.contract.errors import InvalidInput
 
 __all__ = ["published", "received"]

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from confide.campaign.file import CampaignFile, Planned
 from confide.campaign.store.home import Home
 from confide.campaign.store.states import State
-from confide.contract.encoding import canonical, digest
+from confide.contract.digests import canonical, digest
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import Check, LocalKind, PausingKind, Progress
 from confide.contract.mechanism import MOST_UNUSABLE

@@ -21,7 +21,7 @@ from confide.campaign.file import CampaignFile, Planned
 from confide.campaign.settlement import commit
 from confide.campaign.signatures import sign, signed_by
 from confide.campaign.store.home import Home
-from confide.contract.encoding import canonical, digest
+from confide.contract.digests import canonical, digest
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.files import (
     check_unpublished,

@@ -17,13 +17,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confide.campaign.file import HEAD_WORDS, CampaignFile
-from confide.campaign.pack import CAMPAIGN, NOTE
 from confide.contract.errors import ConfideError
-from confide.contract.files import read_bytes, read_json
+from confide.contract.files import NOTE, read_bytes, read_json
 from confide.contract.words import printable
 
 if TYPE_CHECKING:
+    from confide.campaign.file import CampaignFile
     from confide.campaign.store.store import Store
 
 __all__ = ["alike", "foreign_letters", "ledger_warnings", "near_names", "other_releases"]
@@ -169,6 +168,9 @@ def _packs(folders: Iterable[Path]) -> Iterator[tuple[Path, str, str]]:
     """The packs at the given folders and beside them, each as its folder, the name of its data set, and the digest of
     its campaign file.
     """
+    from confide.campaign.file import HEAD_WORDS  # campaign files and packs come with tables, which names do without
+    from confide.campaign.pack import CAMPAIGN
+
     places: dict[Path, None] = {}
     for folder in folders:
         with suppress(OSError):

@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.report import page, pictures, placed
-from confide.contract.encoding import canonical, digest
+from confide.contract.digests import canonical, digest
 from confide.contract.errors import InvalidInput
 from confide.contract.files import MANIFEST, NOTE, make_folder, private_folder, read_json, sync, write_new
 from confide.contract.kinds import CampaignPlan, is_rows

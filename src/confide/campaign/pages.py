@@ -6,23 +6,21 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from confide.campaign.contracts import Contract, Round
 from confide.campaign.ledger_gaps import alike
-from confide.campaign.payouts.queue import Payouts
 from confide.campaign.store.states import State
-from confide.campaign.verification import Verification
-from confide.contract.kinds import CampaignPlan
-from confide.contract.payout_terms import PayoutTerms
 from confide.contract.presentation import Block, Section, Table, Text
 from confide.contract.words import as_sentence
-from confide.privacy.groups import right_at_most
-from confide.privacy.hiding import hides_next_to_nothing
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from confide.campaign.contracts import Contract, Round
+    from confide.campaign.payouts.queue import Payouts
     from confide.campaign.store.debits import Debit, Standing
     from confide.campaign.store.store import Stored
+    from confide.campaign.verification import Verification
+    from confide.contract.kinds import CampaignPlan
+    from confide.contract.payout_terms import PayoutTerms
 
 __all__ = ["campaigns_section", "contract_note", "handed_section", "key_section", "ledger_sections", "payout_sections",
            "round_note", "share_section", "subject_section", "verification_section", "warning_sections",
@@ -51,6 +49,9 @@ def warning_sections(plan: CampaignPlan) -> list[Section]:
     Args:
         plan: the plan of a campaign.
     """
+    from confide.privacy.groups import right_at_most  # mechanisms come with numpy, which the lists do without
+    from confide.privacy.hiding import hides_next_to_nothing
+
     promises = plan.guarantees.privacy
     found = hides_next_to_nothing(promises, partial(right_at_most, plan.mechanism, promises))
     return [Section(title="Warning", blocks=(Text(tuple(map(as_sentence, found))),))] if found else []

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from confide.contract.encoding import canonical, digest
+from confide.contract.digests import canonical, digest
 from confide.contract.files import MANIFEST
-from confide.contract.outcome import FORMAT
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -40,6 +39,8 @@ def statement(kind: str, title: str, content: str, files: Mapping[str, bytes]) -
         content: the digest of the campaign file.
         files: the files of the pack, path -> bytes.
     """
+    from confide.contract.outcome import FORMAT  # outcomes come with numpy, which keys do without
+
     return {"format": FORMAT, "kind": kind, "title": title, "content": content, "manifest": digest(files[MANIFEST]),
             "files": {path: digest(data) for path, data in sorted(files.items())}}
 

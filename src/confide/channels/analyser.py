@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
-from scipy.stats import binom
 
 from confide.channels.channel import Channel, ExponentialForm, FiniteChannel, JointTypeChannel, RowProduct
 from confide.channels.constants import prior_level
@@ -72,6 +71,8 @@ def output_logs(table: _Vector, prior: Exchangeable) -> tuple[_Vector, _Vector]:
     Raises:
         Unsupported: more than 6,000 rows.
     """
+    from scipy.stats import binom  # slow to import, and most channels need no law of numbers of ones
+
     n = prior.records
     if n > LARGEST_ALIKE:
         raise Unsupported("records", f"the law of the output for {n:,} correlated rows ({n**3 / 6:.2g} products)",

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import chi2
 
 from confide.channels.channel import Channel, FiniteChannel, RowProduct, as_table
 from confide.channels.kernels import axes, row_kernel
@@ -112,6 +111,8 @@ def _misfit(counts: NDArray[np.int64], table: _Array, shares: _Array) -> float |
     spare = int(used.sum()) - len(table)
     if spare <= 0:
         return None
+    from scipy.stats import chi2  # slow to import, and only counted reports have a misfit
+
     law = np.maximum(shares, 0.0)
     law = (1.0 - _EVEN) * law / law.sum() + _EVEN / law.size
     observed, expected = counts / counts.sum(), law @ table

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 
 __all__ = ["main"]
@@ -14,4 +16,7 @@ def main() -> None:
     from confide.cli.app import app
     from confide.cli.failures import guarded
 
+    # As it ends, Python would search all that was loaded for cycles of objects, which takes a fifth of a short verb's
+    # time. The operating system takes that memory back anyway, and what has to be closed is closed before.
+    atexit.register(gc.freeze)
     sys.exit(guarded(app))

@@ -6,7 +6,7 @@ __all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "asked": ("CustodiansKind",),
-        "encoding": ("canonical", "digest"),
+        "digests": ("canonical", "digest"),
         "errors": (
             "BudgetExceeded", "ConfideError", "InvalidInput", "NotGuaranteed", "PublicWarning", "Refused", "RunFailed",
             "SolverFailed", "StoreFailed", "Unsupported",

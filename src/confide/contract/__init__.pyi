@@ -1,7 +1,7 @@
 # Made by tests/typed/stubs.py from the call of `exports` in __init__.py.
 from confide.contract.asked import CustodiansKind as CustodiansKind
-from confide.contract.encoding import canonical as canonical
-from confide.contract.encoding import digest as digest
+from confide.contract.digests import canonical as canonical
+from confide.contract.digests import digest as digest
 from confide.contract.errors import BudgetExceeded as BudgetExceeded
 from confide.contract.errors import ConfideError as ConfideError
 from confide.contract.errors import InvalidInput as InvalidInput

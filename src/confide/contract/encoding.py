@@ -11,7 +11,6 @@ sequence. Sequences come back as tuples.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 import struct
@@ -26,8 +25,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pyarrow as pa
-import rfc8785
 
+from confide.contract.digests import canonical, digest
 from confide.contract.errors import InvalidInput
 from confide.contract.upgrades import newest, type_said
 from confide.contract.wire import named, wire_name, wire_of, wire_parts, word_of
@@ -51,16 +50,6 @@ _TEXTS_LIMIT = 1 << 28
 _ARROW = b"ARROW1\0\0"
 _PLAIN = (pa.types.is_primitive, pa.types.is_decimal, pa.types.is_string, pa.types.is_large_string)
 _RATIONAL = re.compile(r"-?[0-9]+/[0-9]+")
-
-
-def canonical(value: Any) -> bytes:
-    """The RFC 8785 canonical JSON of a JSON-ready value."""
-    return rfc8785.dumps(value)
-
-
-def digest(data: bytes) -> str:
-    """The SHA-256 digest of bytes, in hexadecimal."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def column_bytes(array: np.ndarray | pa.Table) -> bytes:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from confide.contract.encoding import canonical
+from confide.contract.digests import canonical
 from confide.contract.errors import InvalidInput
 
 __all__ = ["as_token", "read_token", "token_terms"]

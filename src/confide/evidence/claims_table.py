@@ -180,9 +180,8 @@ _STORED = {"claimed", "found", "day", "seconds"}
 def _table() -> tuple[Claim, ...]:
     """All rows of the table: first those of confide, then those of other packages by the packages' names."""
     here = files("confide.evidence")
-    rows = [row for name in _MODULES
-            for row in rows_of_text(here.joinpath(f"{name.replace('.', '/')}.py").read_text(encoding="utf-8"),
-                                    f"confide.evidence.{name}")]
+    texts = ((name, here.joinpath(f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")) for name in _MODULES)
+    rows = [row for name, text in texts for row in rows_of_text(_without_bodies(text), f"confide.evidence.{name}")]
     others = sorted((entry.name, entry.module) for entry in entry_points(group="confide.claims"))
     rows += [row for family, package in others for row in read_claims(family, package)]
     ids = [row.id for row in rows]
@@ -190,6 +189,26 @@ def _table() -> tuple[Claim, ...]:
         twice = sorted({each for each in ids if ids.count(each) > 1})
         raise InvalidInput("claims", f"{', '.join(twice)} stands twice", "each row needs an id of its own")
     return tuple(rows)
+
+
+def _without_bodies(text: str) -> str:
+    """The text of a module in which the bodies and parameters of its functions are left out, and every other line keeps
+    its number.
+
+    Most of the time of a list of claims would go into the syntax trees of these bodies. Modules of other packages are
+    read whole, since a line of theirs that begins at the margin may lie within a text inside a body.
+    """
+    lines, inside = list[str](), False
+    for line in text.split("\n"):
+        if line.startswith("def "):
+            inside = True
+            lines.append(f"{line.partition('(')[0]}(): pass")
+        elif inside and line[:1] in ("", " ", ")", "#"):
+            lines.append("")
+        else:
+            inside = False
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _known(field: str, name: str, known: Iterable[str]) -> str:

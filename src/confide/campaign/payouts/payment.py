@@ -11,7 +11,7 @@ from functools import cached_property
 from confide.campaign.payouts._letters import check_reference, check_text
 from confide.campaign.payouts.payees import Payee, check_account
 from confide.contract.checks import MOST_DIGITS, is_power_of_ten, whole
-from confide.contract.encoding import canonical, digest
+from confide.contract.digests import canonical, digest
 from confide.contract.errors import InvalidInput
 
 __all__ = ["Batch", "Payer", "Payment", "message"]

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from confide.contract.encoding import canonical, digest
+from confide.contract.digests import canonical, digest
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
 from sqlalchemy import delete, func, insert, select, update
 
 from confide.campaign.store import reports
@@ -20,6 +20,9 @@ from confide.campaign.store.states import MOVES, State, StateEvent
 from confide.campaign.store.transactions import Stored, Transactions, check_slot, stored
 from confide.contract.errors import ConfideError, InvalidInput, Refused
 from confide.contract.worded import worded
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["Collecting", "Depositing", "Facts", "nothing_asked", "withdrawn"]
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from sqlalchemy import Connection, delete, select, update
 
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.payouts import all_paid
-from confide.contract.encoding import column_bytes, table_from_bytes
 from confide.contract.files import sync
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["PACK", "erase_files", "erase_paid", "erase_reports", "erase_share", "erase_withdrawals"]
 
@@ -71,6 +73,8 @@ def erase_paid(connection: Connection, campaign: int) -> bool:
         connection.execute(delete(t.participant_session).where(t.participant_session.c.campaign_id == campaign))
         connection.execute(update(s.campaign).where(s.campaign.c.id == campaign).values(paid=str(sum(amounts))))
         connection.execute(update(s.payout).where(s.payout.c.campaign_id == campaign).values(amount=None))
+        import pyarrow as pa  # here and below: a store without a share to erase has no tables to read
+
         shares = _shares(connection, campaign)
         _replace(connection, campaign, shares, [pa.nulls(shares.num_rows, column.type) for column in shares.columns])
     return True
@@ -95,6 +99,8 @@ def erase_files(folder: Path) -> None:
 
 def erase_share(connection: Connection, campaign: int, slot: int) -> None:
     """Erase one participant's share; the participant's row of the shares stays, empty."""
+    import pyarrow as pa
+
     shares = _shares(connection, campaign)
     if slot < shares.num_rows:
         _replace(connection, campaign, shares,
@@ -103,10 +109,16 @@ def erase_share(connection: Connection, campaign: int, slot: int) -> None:
 
 
 def _shares(connection: Connection, campaign: int) -> pa.Table:
+    from confide.contract.encoding import table_from_bytes
+
     data = connection.execute(select(s.share.c.data).where(s.share.c.campaign_id == campaign)).scalar_one()
     return table_from_bytes(bytes(data)).combine_chunks()
 
 
 def _replace(connection: Connection, campaign: int, shares: pa.Table, columns: list[pa.Array]) -> None:
+    import pyarrow as pa
+
+    from confide.contract.encoding import column_bytes
+
     data = column_bytes(pa.table(columns, names=shares.column_names))
     connection.execute(update(s.share).where(s.share.c.campaign_id == campaign).values(data=data))

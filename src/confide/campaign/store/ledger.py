@@ -38,7 +38,7 @@ from sqlalchemy import text as sql
 from confide.campaign.store import schema as s
 from confide.campaign.store.database import insert_many
 from confide.campaign.store.debits import Debit, Standing
-from confide.contract.encoding import canonical, encode
+from confide.contract.digests import canonical
 from confide.contract.errors import BudgetExceeded, InvalidInput
 from confide.contract.guarantees import Audience, Relation
 from confide.contract.upgrades import upgraded
@@ -91,6 +91,8 @@ def debit_accounts(connection: Connection, charge: Charge, secret: bytes) -> tup
 
 def events_text(events: Iterable[Event]) -> str:
     """The stored form of a list of events: canonical JSON."""
+    from confide.contract.encoding import encode  # comes with numpy, which reading the ledger does without
+
     return canonical([encode(event.to_dict(), {}) for event in events]).decode()
 
 

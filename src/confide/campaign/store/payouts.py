@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from confide.campaign.store import schema as s
-from confide.contract.encoding import digest
+from confide.contract.digests import digest
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.worded import worded
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sqlalchemy import Connection, delete, insert, select, update
 
 from confide.campaign.store import schema as s
 from confide.campaign.store import service_schema as t
 from confide.campaign.store.database import insert_many
-from confide.contract.kinds import ReportCodec
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from confide.contract.kinds import ReportCodec
 
 __all__ = ["Reports", "deposited", "handed_in", "noted", "of_slots", "put_many", "put_row", "remove", "row_of",
            "withdrawn", "write"]
@@ -48,6 +51,8 @@ def deposited(connection: Connection, campaign: int) -> np.ndarray:
     campaigns outside the service, the operator has a file with all reports and accepts no report without its deposit,
     so the result has the slots of all people who handed in a report.
     """
+    import numpy as np  # a list of campaigns is made without arrays
+
     left = noted(connection, campaign)
     if left is not None:
         return np.array(sorted(left), dtype=np.int64)
@@ -141,6 +146,8 @@ class Reports:
         self._codec = codec
 
     def __iter__(self) -> Iterator[Any]:
+        import numpy as np
+
         after = -1
         while True:
             query = (select(s.report.c.slot, s.report.c.report).where(*self._of, s.report.c.slot > after)

@@ -10,13 +10,10 @@ import hmac
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sqlalchemy import URL, Connection, Row, Select, func, insert, select
 
-from confide.campaign.file import CampaignFile
-from confide.campaign.pack import EVENTS
 from confide.campaign.signatures import sign, statement
 from confide.campaign.store import chain, reports, transactions
 from confide.campaign.store import schema as s
@@ -36,11 +33,16 @@ from confide.campaign.store.ledger import (
 from confide.campaign.store.paying_out import PayingOut
 from confide.campaign.store.states import State, StateEvent, advance, unsettled
 from confide.campaign.store.transactions import Stored, stored
-from confide.contract.encoding import canonical, digest
+from confide.contract.digests import canonical, digest
 from confide.contract.errors import BudgetExceeded, InvalidInput, Refused
 from confide.contract.files import MANIFEST, NOTE
-from confide.contract.kinds import ReportCodec, may_wait
 from confide.privacy.ledger import Account, Charge
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from confide.campaign.file import CampaignFile
+    from confide.contract.kinds import ReportCodec
 
 __all__ = ["Store", "Stored", "Taken"]
 
@@ -346,6 +348,9 @@ class Store(Collecting, Depositing, PayingOut):
         Raises:
             Refused: this is a restored copy, and its original may have settled the campaign.
         """
+        from confide.campaign.pack import EVENTS  # packs and kinds come with tables, which other methods do without
+        from confide.contract.kinds import may_wait
+
         with self._locked(campaign) as (connection, known):
             if known.state is not State.CHARGED or known.withdrawals != withdrawals:
                 return False

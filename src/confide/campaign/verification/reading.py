@@ -21,7 +21,7 @@ from typing import Any
 from confide.campaign.pack import CAMPAIGN, EVENTS, MANIFEST, NOTE, PICTURES, REPORT
 from confide.campaign.verification.archive import members
 from confide.campaign.verification.findings import Broken
-from confide.contract.encoding import canonical
+from confide.contract.digests import canonical
 from confide.contract.errors import InvalidInput
 from confide.contract.files import TEXT_LIMIT, parse_json
 from confide.contract.words import cause

@@ -19,7 +19,7 @@ from confide.campaign.store.chain import broken as broken_at
 from confide.campaign.store.states import State, StateEvent, advance
 from confide.campaign.verification.findings import Broken
 from confide.campaign.verification.reading import Folder, json_of
-from confide.contract.encoding import digest
+from confide.contract.digests import digest
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import may_wait
 from confide.contract.outcome import FORMAT

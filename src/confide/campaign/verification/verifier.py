@@ -15,7 +15,7 @@ from confide.campaign.store.chain import Entry
 from confide.campaign.verification import promises, results, signed
 from confide.campaign.verification.findings import Broken, NotChecked, Verification, VerificationFinding, made
 from confide.campaign.verification.reading import Folder, json_of, read_folder
-from confide.contract.encoding import canonical, digest
+from confide.contract.digests import canonical, digest
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.files import as_path, parse_json, read_json, reading
 from confide.contract.kinds import CampaignPlan, kind_names

@@ -41,7 +41,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, gammaln
-from scipy.stats import binom
 
 from confide.channels.channel import ExponentialForm, FiniteChannel, JointTypeChannel, joint_types
 from confide.channels.constants import PriorConstants
@@ -121,6 +120,8 @@ def _two_letters(rows: int, slope: float) -> tuple[_Vector, _Vector]:
     smallest double, and yet they matter. The tails are computed from distributions with odds that are tilted towards
     the tail, and the tilt is removed afterwards.
     """
+    from scipy.stats import binom  # slow to import, and only exchangeable priors over two letters need it
+
     if rows > MOST_ROWS:
         raise Unsupported("records", f"{rows:,} rows of an exchangeable prior", f"at most {MOST_ROWS:,}")
     log_law, changed = np.full((rows + 1, rows + 1), -np.inf), np.zeros((rows + 1, rows + 1))

@@ -21,13 +21,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from confide.contract.errors import SolverFailed
-from confide.privacy.noise.arguments import Points
-from confide.privacy.noise.entropy import Entropy
+
+if TYPE_CHECKING:
+    from confide.privacy.noise.arguments import Points
+    from confide.privacy.noise.entropy import Entropy
 
 __all__ = ["Law", "Offset", "independent", "magnitude", "offsets", "precision", "rounded", "starting_bits"]
 
@@ -96,6 +96,7 @@ def offsets(points: Points, grid: int) -> list[Offset]:
         points: doubles or fractions, taken exactly.
         grid: exponent of the grid 2^-grid.
     """
+    import numpy as np  # the conversions of losses, which need only `precision`, do without numpy
     from flint import fmpq
 
     if isinstance(points, np.ndarray) and (np.abs(points) < _HUGE).all():
