@@ -111,7 +111,8 @@ class Tree:
         if verb not in ("ledger", "campaigns", "share"):
             for store in home.glob("*.db*"):
                 store.unlink()
-            shutil.rmtree(home / "released")
+            for notes in ("released", "begun", "charged"):  # a run that had begun would look for its journal of noise
+                shutil.rmtree(home / notes, ignore_errors=True)
 
 
 def arguments(verb: str, kind: str) -> list[str]:
