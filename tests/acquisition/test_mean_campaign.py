@@ -199,8 +199,8 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     (tmp_path / "records.csv").write_text(f"id,record\n1,7.5\n5,{2**62:016x}\n7,{12:016x}\n")
     assert it.check().rejected == {
         "1": "record: is no word of 64 bits; must be 16 hexadecimal digits, as a device writes them",
-        "5": "record: is beyond the range of a device on this contract", "7": "record: this id is not asked for a "
-                                                                              "record"}
+        "5": "record: is beyond the range of a device on this contract", "7":
+                                   "record: this id is not asked for a record"}
     board = it.settle().outcome.billboard
     assert (board.total, board.steps) == (0, 0)
 

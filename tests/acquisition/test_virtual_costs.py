@@ -212,8 +212,8 @@ def test_floor_and_pieces() -> None:
     (lambda: EmpiricalPrior(()), "sample: are not possible reports"),
     (lambda: EmpiricalPrior((0.2, 1.2)), "sample: are not possible reports"),
     (lambda: SmoothPrior(lambda c: c / 2, lambda c: 0.5), "distribution: goes from 0 to 0.5"),
-    (lambda: SmoothPrior(lambda c: c, lambda c: 1 - 3 * c * c), "density: is negative or is not a number at report "
-                                                                "0.5"),
+    (lambda: SmoothPrior(lambda c: c, lambda c: 1 - 3 * c * c),
+     "density: is negative or is not a number at report 0.5"),
     (lambda: SmoothPrior(lambda c: c, lambda c: 0.9), "density: is not the slope of the distribution"),
     (lambda: SmoothPrior(lambda c: np.sin(6 * c), lambda c: 1.0), "distribution: does not rise at report 0.26"),
     (lambda: VirtualCost([0, 1], [0], [0, 0], []), "bounds: are 2 for 1 values"),

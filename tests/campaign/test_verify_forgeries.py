@@ -25,7 +25,8 @@ from confide.campaign.kinds.regression import RegressionKind
 from confide.campaign.pack import NOTE, as_csv
 from confide.campaign.verification.likeness import same_doubles, same_rows, same_table, same_text, same_words
 from confide.contract import Certificate, PublicOutcome
-from confide.contract.encoding import column_bytes, digest
+from confide.contract.digests import digest
+from confide.contract.encoding import column_bytes
 from confide.contract.kinds import as_rows
 from confide.regression import PrivateTruthfulRegression
 

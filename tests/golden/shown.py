@@ -19,7 +19,7 @@ from golden_files import FOUND, PACKS, campaign, own_files, pack
 from confide.campaign import schema
 from confide.campaign.verification.reading import read_folder
 from confide.contract import kind, kind_names
-from confide.contract.encoding import canonical, digest
+from confide.contract.digests import canonical, digest
 from confide.contract.kinds import ContractKind, LocalKind
 from confide.contract.outcome import PublicOutcome
 from confide.contract.outcome_folder import public_parts

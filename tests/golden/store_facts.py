@@ -7,7 +7,7 @@ from typing import Any
 
 from confide.campaign import Store
 from confide.campaign.store.chain import broken
-from confide.contract.encoding import digest
+from confide.contract.digests import digest
 
 __all__ = ["facts"]
 

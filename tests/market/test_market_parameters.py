@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from confide.contract import InvalidInput
-from confide.contract.encoding import canonical, encode
+from confide.contract.digests import canonical
+from confide.contract.encoding import encode
 from confide.contract.parameters import parameters
 from confide.market import (
     BitCollection,

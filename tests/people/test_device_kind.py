@@ -154,8 +154,8 @@ SUBMITS: dict[str, tuple[Any, str]] = {
     "noise on the side": (lambda it, private, offer=None, noise=None: None if private is None else
                           (noise.discrete_laplace(2.0, 1, stream="a"), private[0])[1],
                           "the published values differ although all noisy answers are equal"),
-    "a fault": (lambda it, private, offer=None, noise=None: private.nothing, "`submit` fails on synthetic records: "
-                                                                             "Attr"),
+    "a fault": (lambda it, private, offer=None, noise=None: private.nothing,
+                "`submit` fails on synthetic records: Attr"),
 }
 
 

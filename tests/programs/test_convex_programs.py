@@ -12,7 +12,8 @@ import pytest
 from convex_models import ABOVE_OWN, DIMINISHING, KNAPSACKS, MODELS, SIGNED, Model
 
 from cases import fast
-from confide.contract.encoding import canonical, decode, encode
+from confide.contract.digests import canonical
+from confide.contract.encoding import decode, encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.numerics.shards import ThreadShards
 from confide.privacy.noise import Noise

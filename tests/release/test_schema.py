@@ -21,7 +21,8 @@ from tables_of_people import SMALL, codes, people, published
 
 from cases import fast
 from confide.contract import InvalidInput
-from confide.contract.encoding import canonical, decode, encode
+from confide.contract.digests import canonical
+from confide.contract.encoding import decode, encode
 from confide.release import Binned, Bit, Codes, Levels, PackedBits, Schema, Workload, true_answers
 from confide.release.columns import cells_of
 from confide.tables import Roster

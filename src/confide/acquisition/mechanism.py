@@ -391,8 +391,9 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         """
         c = column_of_numbers("reports", reports)
         if c.shape != (self.people,):
-            raise InvalidInput("reports", f"have shape {c.shape}", f"must have shape ({self.people},), with nan for no "
-                                                                   "report")
+            raise InvalidInput("reports", f"have shape {c.shape}",
+                               f"must have shape ({self.people},), with nan for no "
+                               "report")
         here = ~np.isnan(c)
         if not here.any():
             raise InvalidInput("reports", "are of nobody", "at least one person must take part")
@@ -522,8 +523,9 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         """
         x = column_of_numbers("records", records)
         if x.shape != (self.people,):
-            raise InvalidInput("records", f"have shape {x.shape}", f"must have shape ({self.people},), with nan for no "
-                                                                   "report")
+            raise InvalidInput("records", f"have shape {x.shape}",
+                               f"must have shape ({self.people},), with nan for no "
+                               "report")
         if as_noise(noise).release_safe and not noise.audited:
             raise InvalidInput("noise", "is secure, but a rehearsal is not a release", "use Noise.simulated(seed)")
         made = self.contracts(reports)

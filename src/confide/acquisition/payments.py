@@ -389,8 +389,8 @@ class PaymentRule(Declared):
         super().__post_init__()
         checked_prices(self.variance_price, self.noise_price)
         if self.cap is not None and self.approximation is None:
-            raise InvalidInput("approximation", "is missing", "capped weights need an approximation, since they are "
-                                                              "optimised over a grid")
+            raise InvalidInput("approximation", "is missing",
+                               "capped weights need an approximation, since they are optimised over a grid")
         if not isinstance(self.virtual_cost, VirtualCost | SmoothVirtualCost):
             costs = tuple(self.virtual_cost)
             if not costs or not all(isinstance(cost, VirtualCost | SmoothVirtualCost) for cost in costs):

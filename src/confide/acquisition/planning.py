@@ -241,8 +241,8 @@ class _Means:
 def _measured(design: TwoPartMechanism, price: float, draws: int, seed: int) -> AcquisitionPlan:
     rows = _Means(design, draws, seed, "measuring").rows(price)
     if rows is None:
-        raise InvalidInput("largest_local_loss", "is out of reach", "choose a larger largest_local_loss, or invite "
-                                                                    "more people")
+        raise InvalidInput("largest_local_loss", "is out of reach",
+                           "choose a larger largest_local_loss, or invite more people")
     paid, mse, share, _ = rows.mean(axis=0).tolist()
     return AcquisitionPlan(
         mechanism=replace(design, mse_price=price), payments=paid, root_error=math.sqrt(mse),

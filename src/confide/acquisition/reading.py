@@ -36,8 +36,8 @@ def lattice_contract(it: TwoPartMechanism, terms: Mapping[str, Any]) -> LatticeC
         steps, noise_std = int(terms["steps"]), int(terms["sigma"])
         local, central = float(terms["epsilon_local"]), float(terms["epsilon_central"])
     except (LookupError, TypeError, ValueError):
-        raise InvalidInput("contract", "has no terms of a record", "use the file of the operator without "
-                                                                   "changes") from None
+        raise InvalidInput("contract", "has no terms of a record",
+                           "use the file of the operator without changes") from None
     return LatticeContract(steps, noise_std, local, central, it.order, it.low, it.high)
 
 

@@ -91,8 +91,8 @@ def messages_of(given: Any) -> Mapping[int, int]:
     columns = integers_of(given, ("index", "message"), "messages")
     found = dict(zip(columns["index"].tolist(), columns["message"].tolist(), strict=True))
     if len(found) < len(columns["index"]):
-        raise InvalidInput("index", "a person's message occurs twice", "give one message for each person, since the "
-                                                                       "losses of two messages add up")
+        raise InvalidInput("index", "a person's message occurs twice",
+                           "give one message for each person, since the losses of two messages add up")
     return found
 
 

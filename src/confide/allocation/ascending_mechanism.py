@@ -86,8 +86,8 @@ def _whole(name: str, numbers: Any) -> None:
 def _rounds(auction: Ascending, board: AuctionBillboard) -> None:
     if auction.plentiful:
         if board.rounds or len(board.step) or len(board.reports):
-            raise InvalidInput("rounds", f"{board.rounds} were played", "must be 0, since there are enough copies of "
-                                                                        "every good")
+            raise InvalidInput("rounds", f"{board.rounds} were played",
+                               "must be 0, since there are enough copies of every good")
         return
     plan = auction.halting_plan
     asked = min(board.rounds, auction.rounds - 1)  # nobody asks after the last round
@@ -106,8 +106,8 @@ def _rounds(auction: Ascending, board: AuctionBillboard) -> None:
         return
     ends = [plan.halts(counts[: r + 1]) for r in range(asked)]
     if any(ends[: board.rounds - 1]) or (board.rounds < auction.rounds and not ends[board.rounds - 1]):
-        raise InvalidInput("rounds", f"{board.rounds} were played", "the halting test contradicts this number of "
-                                                                    "rounds")
+        raise InvalidInput("rounds", f"{board.rounds} were played",
+                           "the halting test contradicts this number of rounds")
 
 
 def _clearing(auction: Ascending, board: AuctionBillboard) -> None:

@@ -149,8 +149,9 @@ def full_size_row(mechanism: Market, seed: int = 0) -> AuditRow:
     own = _bearable(scaled(mechanism))
     stated = _stated(own)
     if _numbers(own) > 4 * _NUMBERS:
-        return AuditRow.at_most(_PROMISE, level_of(stated), 0.0, "side channels were not checked, since a run makes "
-                                                                 f"{_numbers(own):,} sums",
+        return AuditRow.at_most(_PROMISE, level_of(stated), 0.0,
+                                "side channels were not checked, since a run makes "
+                                f"{_numbers(own):,} sums",
                                 vacuous=True, unit=parameter_unit(stated.loss), concern=Concern.PRIVACY)
     values = made_up(own, seed)
     run = recorded(own, values, Noise.simulated(seed))

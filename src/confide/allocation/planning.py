@@ -339,8 +339,8 @@ def plan(
         better = [f"SinkhornMatch, with a predicted welfare of {_mean(other):.2f}"] if other and worth_it(other) else []
         raise hopeless(best, expected, enough, *better)
     if not other and not refused:
-        refused = "not looked at: " + (f"mechanism = {mechanism!r}" if mechanism != "any" else "the method lacks an "
-                                                                                               "option")
+        refused = "not looked at: " + (f"mechanism = {mechanism!r}" if mechanism != "any" else
+                                       "the method lacks an option")
     return _planned(best, expected, beside, other, refused, named, alike[0])
 
 

@@ -163,8 +163,8 @@ class PrefLib:
                 reported[f"line {number}"] = "more people than the head declares"
             here = max(0, min(people, roster.count - at))
             if pairs is None:
-                reported.update((roster.identity(at + each), "is not an order of the "
-                                                             "alternatives") for each in range(here))
+                reported.update((roster.identity(at + each),
+                                 "is not an order of the alternatives") for each in range(here))
             elif here:
                 orders.append((at, here, pairs))
             at += people

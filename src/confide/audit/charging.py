@@ -90,8 +90,8 @@ def _row(events: tuple[Event, ...], promised: Loss, name: str) -> AuditRow:
     row = replace(row, side="exactly")
     if exceeds(most, 1.0) or least >= 1.0 - RELATIVE:
         return row
-    return replace(row, measured=least, verdict=Verdict.BROKEN, note="the ledger is charged less than the promised "
-                                                                     "loss")
+    return replace(row, measured=least, verdict=Verdict.BROKEN, note=
+                   "the ledger is charged less than the promised loss")
 
 
 def _shares(events: tuple[Event, ...], promised: Loss) -> tuple[tuple[float, ...], str]:

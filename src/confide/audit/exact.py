@@ -102,8 +102,8 @@ def exact_audit(
     for first, second in pairs:
         for key in (first, second):
             if key not in laws:
-                raise InvalidInput("neighbours", f"{key!r} has no output law", "every data set of a pair needs an "
-                                                                               "output law")
+                raise InvalidInput("neighbours", f"{key!r} has no output law",
+                                   "every data set of a pair needs an output law")
         both = (_measure(laws[first], laws[second], claim), _measure(laws[second], laws[first], claim))
         found.append(both)
         flagged = flagged or _breaks(laws[first], laws[second], claim, max(both))

@@ -359,8 +359,8 @@ def _covered(mechanism: Mechanism, promises: Guarantees) -> tuple[AuditRow, list
 
     private = promises.privacy
     found = refusal(private)
-    row = AuditRow.at_most(_COVERED, 0.0, float(bool(found)), found or "the check that the settlement makes before the "
-                                                                       "charge",
+    row = AuditRow.at_most(_COVERED, 0.0, float(bool(found)), found or
+                           "the check that the settlement makes before the charge",
                            unit="refusals", concern=Concern.BUDGET)
     if not private or found:
         return row, []

@@ -19,7 +19,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
-from confide.contract.encoding import canonical, digest, encode
+from confide.contract.digests import canonical, digest
+from confide.contract.encoding import encode
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
 from confide.contract.files import as_path, read_bytes

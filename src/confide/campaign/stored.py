@@ -15,7 +15,8 @@ from confide.campaign.pack import CAMPAIGN, MANIFEST, NOTE
 from confide.campaign.store.home import Home
 from confide.campaign.store.states import unsettled
 from confide.campaign.verification.reading import Folder, read_folder
-from confide.contract.encoding import canonical, digest, encode
+from confide.contract.digests import canonical, digest
+from confide.contract.encoding import encode
 from confide.contract.errors import InvalidInput
 from confide.contract.files import parse_json, reading
 from confide.contract.kinds import CampaignPlan

@@ -20,7 +20,8 @@ from typing import Any, cast
 
 from confide.campaign.file import CampaignFile
 from confide.campaign.pack import public_files
-from confide.contract.encoding import canonical, column_bytes, table_from_bytes
+from confide.contract.digests import canonical
+from confide.contract.encoding import column_bytes, table_from_bytes
 from confide.contract.errors import ConfideError, InvalidInput
 from confide.contract.kinds import CampaignPlan, Trial, TriedKind
 from confide.contract.mechanism import Mechanism

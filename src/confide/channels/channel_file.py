@@ -222,8 +222,8 @@ def _warner(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
 def _forced(response: Mapping[str, Any], m: int) -> NDArray[np.float64]:
     forced = _numbers("response.forced", response["forced"])
     if forced.shape != (m,) or not (forced >= 0).all():
-        raise InvalidInput("response.forced", f"{forced.size} numbers" if forced.size != m else "is not a list of "
-                                                                                                "probabilities",
+        raise InvalidInput("response.forced", f"{forced.size} numbers" if forced.size != m else
+                           "is not a list of probabilities",
                            f"must be {m} numbers >= 0, one for each letter")
     if not forced.sum() <= 1.0 + 1e-9:
         raise InvalidInput("response.forced", f"sums to {forced.sum():.10g}",

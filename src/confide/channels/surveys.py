@@ -301,8 +301,8 @@ def _counts(kinds: int, reports: Any, counts: ArrayLike | None) -> NDArray[np.in
             raise InvalidInput("counts", f"an array of shape {found.shape} and type {found.dtype}",
                                f"must be {kinds} whole numbers >= 0")
     if not found.any():
-        raise InvalidInput("reports" if counts is None else "counts", "there are no reports, so nothing can be "
-                                                                      "estimated")
+        raise InvalidInput("reports" if counts is None else "counts",
+                           "there are no reports, so nothing can be estimated")
     return found.astype(np.int64)
 
 

@@ -175,11 +175,11 @@ def _from_information(level: float, prior: Prior, own: float) -> tuple[Step, ...
     laws, _ = prior.marginals()
     average = min(1.0, float(laws.max()) + math.sqrt(0.5 * level))
     return (
-        _step("differential privacy", "at most", math.inf, "nats", "nothing follows, since a rare output may disclose "
-                                                                   "everything",
+        _step("differential privacy", "at most", math.inf, "nats",
+              "nothing follows, since a rare output may disclose everything",
               "section 1.3.2"),
-        _step("identifiability", "at most", math.inf, "nats", "nothing follows, since a rare output may disclose "
-                                                              "everything",
+        _step("identifiability", "at most", math.inf, "nats",
+              "nothing follows, since a rare output may disclose everything",
               "section 1.3.2"),
         _step("guess of a row, averaged over outputs", "at most", average, "probability",
               "an attacker with this prior who knows no other row", "Pinsker"),

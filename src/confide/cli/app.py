@@ -46,8 +46,8 @@ __all__ = ["app"]
 app = typer.Typer(
     name="confide",
     help="Run private-data campaigns: plan, offer, collect, settle and audit.",
-    epilog="Exit codes: 0 done, 2 bad input, 3 refused (no proved rule, or over budget), 1 a broken promise or a fault "
-           "of confide.",
+    epilog="Exit codes: 0 done, 2 bad input, 3 refused (the plan cannot work, or the budget does not admit it), 1 a "
+           "broken promise or a fault of confide.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

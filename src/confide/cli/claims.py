@@ -21,8 +21,8 @@ __all__ = ["claims"]
 
 
 def claims(
-    name: Annotated[str | None, typer.Argument(metavar="ID", help="Id of one claim; without an id, the command lists "
-                                                                  "the claims.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="ID", help=
+                                               "Id of one claim; without an id, the command lists the claims.")] = None,
     family: Annotated[str | None, typer.Option("--family", help=
         "Only claims of this family, such as market, or of a part of a family, such as threshold.")] = None,
     document: Annotated[str | None, typer.Option("--document", help=

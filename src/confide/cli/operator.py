@@ -64,8 +64,8 @@ def ledger(
 def verify(
     pack: Annotated[Path, typer.Argument(metavar="PACK", help="Folder that holds the pack, or its .zip.")],
     key: Annotated[str | None, typer.Option("--key", help="Fingerprint of the operator's key, from the offer.")] = None,
-    own: Annotated[Path | None, typer.Option("--own", metavar="FILE", help="Your own file: the command also checks "
-                                                                           "your share.")] = None,
+    own: Annotated[Path | None, typer.Option("--own", metavar="FILE", help=
+                                             "Your own file: the command also checks your share.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a pack again, offline; exits 1 if something is broken, 3 if something could not be checked."""
@@ -112,8 +112,9 @@ def payouts(
         "Approve the queued payouts by their code.")] = None,
     export: Annotated[Path | None, typer.Option(metavar="FILE", help=
         "Write the approved payouts: .csv, or .xml for ISO 20022 pain.001.")] = None,
-    again: Annotated[int | None, typer.Option("--batch", help="Write the batch with this number again, instead of a "
-                                                              "new batch.")] = None,
+    again: Annotated[int | None, typer.Option("--batch", help=
+                                              "Write the batch with this number again, instead of a "
+                                              "new batch.")] = None,
     payees: Annotated[Path | None, typer.Option(metavar="FILE", help="CSV of id,name,iban,bic; .xml needs it.")] = None,
     payer: Annotated[str | None, typer.Option(metavar="NAME,IBAN,BIC", help=
         "Name of the payer; .xml needs it.")] = None,

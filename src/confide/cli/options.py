@@ -24,15 +24,16 @@ __all__ = ["Another", "AsJson", "CampaignPath", "OutFolder", "StoreUrl", "emit",
 
 CampaignPath = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of the outcome [out/NAME beside "
-                                                                             "the campaign file].")]
+OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help=
+                                                "Folder of the outcome [out/NAME beside the campaign file].")]
 StoreUrl = Annotated[str | None, typer.Option(
     "--store", metavar="URL", envvar="CONFIDE_STORE", show_envvar=True,
     help="Database of campaigns and ledger: sqlite:///FILE or postgresql+psycopg://... [the installation's own].",
 )]
 
-Another = Annotated[bool, typer.Option("--another-campaign", help="Charge the data set again, for a campaign file that "
-                                                                  "was changed after its settlement.")]
+Another = Annotated[bool, typer.Option("--another-campaign", help=
+                                       "Charge the data set again, for a campaign file that "
+                                       "was changed after its settlement.")]
 
 
 def load(path: Path) -> Campaign:

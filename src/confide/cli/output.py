@@ -400,8 +400,9 @@ class AnswerModel(_Model):
     answer: float = Field(description="share of the records, in [0, 1]")
     uncut: float | None = Field(default=None, description="the answer before it was cut to [0, 1], if it was measured; "
                                                           "use these numbers in sums")
-    plus_minus: float | None = Field(default=None, description="bound on the effect of noise, with probability 95 %; "
-                                                               "null if the error is unknown")
+    plus_minus: float | None = Field(default=None, description=
+                                     "bound on the effect of noise, with probability 95 %; "
+                                     "null if the error is unknown")
     added: int | None = Field(default=None, description="number of measured answers in this answer")
 
 
@@ -462,8 +463,8 @@ class PayoutsOutput(_Campaign):
     code: str = Field(description="code that approves the queued payouts; empty if none is queued")
     batches: list[BatchModel]
     entries: list[PayoutModel] | None = Field(description="every payout, with --list")
-    withdrawn: list[WithdrawnModel] | None = Field(description="participants who withdrew before the settlement, with "
-                                                               "--list")
+    withdrawn: list[WithdrawnModel] | None = Field(description=
+                                                   "participants who withdrew before the settlement, with --list")
 
 
 class ChannelOutput(_Model):

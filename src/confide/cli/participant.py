@@ -95,8 +95,8 @@ def contracts(
                                                         "it.")] = False,
     identity: Annotated[str | None, typer.Option("--id", help=
         "Show the contract of the person with this id; the output is for this person alone.")] = None,
-    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help="Write the contract of --id to a file "
-                                                                               "of one line.")] = None,
+    write: Annotated[Path | None, typer.Option("--write", metavar="FILE", help=
+                                               "Write the contract of --id to a file of one line.")] = None,
     another: Another = False,
     store: StoreUrl = None,
     as_json: AsJson = False,
@@ -136,8 +136,7 @@ def contracts(
     if final and (without or again):
         raise InvalidInput("final", "applies to a round that people have already seen",
                            "draw up the round, show it to "
-                                                                                 "people, and make it final in a later "
-                                                                                 "call")
+                           "people, and make it final in a later call")
     if final:
         with Store(store) as there:
             if not another:

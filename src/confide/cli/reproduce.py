@@ -31,22 +31,24 @@ _QUICK = ("a quick run has smaller sizes and fewer repetitions than a full run, 
 
 
 def reproduce(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Names of studies; without a name, the "
-                                                                                "command lists the studies.",
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help=
+                                                      "Names of studies; without a name, the "
+                                                      "command lists the studies.",
                                                       show_default=False)] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every study.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Run with smaller sizes and fewer repetitions; all studies "
                                                         "together take a minute or two.")] = False,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compute stored results again, and store nothing.")
                         ] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results. For several studies, "
-                                                                          "each has its own folder inside "
-                                                                          "[out/studies/NAME, or NAME-quick].")] = None,
-    gallery: Annotated[Path | None, typer.Option("--gallery", metavar="DIR", help="Write a picture of each study into "
-                                                                                  "DIR, and a page DIR.md that shows "
-                                                                                  "the pictures.")] = None,
-    times: Annotated[Path | None, typer.Option("--times", metavar="FILE", help="Measure the time of full runs and "
-                                                                               "write it to a file.")
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help=
+                                             "Folder of the results. For several studies, "
+                                             "each has its own folder inside "
+                                             "[out/studies/NAME, or NAME-quick].")] = None,
+    gallery: Annotated[Path | None, typer.Option("--gallery", metavar="DIR", help=
+                                                 "Write a picture of each study into "
+                                                 "DIR, and a page DIR.md that shows the pictures.")] = None,
+    times: Annotated[Path | None, typer.Option("--times", metavar="FILE", help=
+                                               "Measure the time of full runs and write it to a file.")
                      ] = None,
     as_json: AsJson = False,
 ) -> None:

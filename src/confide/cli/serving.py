@@ -140,8 +140,8 @@ def add(
     issuer: Annotated[str | None, typer.Option(
         metavar="URL", help="Address of a provider (OpenID Connect) that identifies the operator, instead of a "
                             "password.")] = None,
-    subject: Annotated[str | None, typer.Option(metavar="SUB", help="The operator's identifier (subject) at that "
-                                                                    "provider.")] = None,
+    subject: Annotated[str | None, typer.Option(metavar="SUB", help=
+                                                "The operator's identifier (subject) at that provider.")] = None,
     store: StoreUrl = None,
 ) -> None:
     """Add an operator. The command asks for the operator's password, unless an issuer identifies the operator."""

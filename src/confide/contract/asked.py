@@ -79,8 +79,8 @@ class Field:
     def __post_init__(self) -> None:
         one_of("form", self.form, ("choice", "number", "text"))
         if (self.form == "choice") is not bool(self.choices):
-            raise InvalidInput("choices", "do not fit the form", "a field with the form choice needs choices, and no "
-                                                                 "other field has any")
+            raise InvalidInput("choices", "do not fit the form",
+                               "a field with the form choice needs choices, and no other field has any")
 
     def problem(self, text: str | None) -> str:
         """Describe the fault in a typed text and the texts that are accepted, in public terms. The description is empty

@@ -26,13 +26,13 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 import pyarrow as pa
 
-from confide.contract.digests import canonical, digest
+from confide.contract.digests import digest
 from confide.contract.errors import InvalidInput
 from confide.contract.upgrades import newest, type_said
 from confide.contract.wire import named, wire_name, wire_of, wire_parts, word_of
 from confide.contract.words import cause
 
-__all__ = ["canonical", "column_bytes", "decode", "digest", "encode", "table_from_bytes"]
+__all__ = ["column_bytes", "decode", "encode", "table_from_bytes"]
 
 _SAFE_INTEGER = 2**53 - 1
 _FLOATS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
@@ -155,8 +155,8 @@ def encode(value: Any, columns: dict[str, bytes]) -> Any:
 def _encode_dataclass(value: Any, columns: dict[str, bytes]) -> dict[str, Any]:
     parts = wire_parts(value)
     if "type" in parts:
-        raise InvalidInput("value", f"{wire_name(value)} has a field 'type'", "the name 'type' is reserved for the tag "
-                                                                              "of the object")
+        raise InvalidInput("value", f"{wire_name(value)} has a field 'type'",
+                           "the name 'type' is reserved for the tag of the object")
     return {"type": wire_of(type(value)).tag, **{name: encode(part, columns) for name, part in parts.items()}}
 
 

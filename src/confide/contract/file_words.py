@@ -99,8 +99,8 @@ class FileWords:
         for key, inner in value.items():
             word = self.key_today(place, key)
             if word in written:
-                raise InvalidInput(".".join((*place, word)), f"is in the file twice, as {written[word]!r} and as "
-                                                             f"{key!r}",
+                raise InvalidInput(".".join((*place, word)),
+                                   f"is in the file twice, as {written[word]!r} and as {key!r}",
                                    f"{word!r} is the present name: keep only this key")
             written[word] = key
             found[word] = self._today(inner, (*place, word))

@@ -124,8 +124,8 @@ class PeopleTable(Keys):
     """`[people]`: the invited slots, whose ids are the numbers from 1 to the count."""
 
     count: int = Field(ge=1, le=MOST_PEOPLE, description="n, number of invited slots; fixed and public")
-    id: str = Field(default="row", min_length=1, description="column with the id, or 'row': the number of the row in "
-                                                             "the file is the id")
+    id: str = Field(default="row", min_length=1, description=
+                    "column with the id, or 'row': the number of the row in the file is the id")
 
 
 class DataTable(FileTable):

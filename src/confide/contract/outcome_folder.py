@@ -15,7 +15,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from confide.contract.encoding import canonical, column_bytes, decode, digest, table_from_bytes
+from confide.contract.digests import canonical, digest
+from confide.contract.encoding import column_bytes, decode, table_from_bytes
 from confide.contract.errors import InvalidInput
 from confide.contract.files import (
     MANIFEST,

@@ -69,8 +69,8 @@ def cause(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno in _CODES:
         return _CODES[error.errno]
     known = next((words for kind, words in _CAUSES if isinstance(error, kind)), None)
-    return known or ("the system refuses it" if isinstance(error, OSError) else "it is damaged, or it has another "
-                                                                                "format")
+    return known or ("the system refuses it" if isinstance(error, OSError) else
+                     "it is damaged, or it has another format")
 
 
 def few(many: int | None, people: int, who: str = "people") -> str | None:

@@ -87,10 +87,9 @@ def majority(collection: BitCollection, seed: int = 0) -> Audited:
 
     def truth() -> list[AuditRow]:
         found = check_equilibrium(again(InWholeCoins, market, minor_units=collection.minor_units), tolerance=0.0)
-        return [_reply(collection, found.regret, market.liability()[1], "the exact best reply over all channels, to "
-                                                                        "payments in whole coins; its level is "
-                                                                        f"{found.rows[0].best.level:.6g}, and the "
-                                                                        f"bought level is {market.epsilon:g}"),
+        return [_reply(collection, found.regret, market.liability()[1],
+                       "the exact best reply over all channels, to payments in whole coins; its level is "
+                       f"{found.rows[0].best.level:.6g}, and the bought level is {market.epsilon:g}"),
                 _worth_it(collection, found.rows[0].utility, "the exact expectation, in whole coins")]
 
     def money() -> list[AuditRow]:

@@ -102,8 +102,8 @@ def _groups(others: Others, people: int, field: str) -> list[tuple[int, Strategy
     for each in others:
         size, strategy = each if isinstance(each, tuple) else (1, each)
         if isinstance(size, bool) or not isinstance(size, int) or size < 0 or not isinstance(strategy, Strategy):
-            raise InvalidInput(field, "are not strategies", "must be one strategy, one strategy for each person, or "
-                                                            "(number, strategy) pairs")
+            raise InvalidInput(field, "are not strategies",
+                               "must be one strategy, one strategy for each person, or (number, strategy) pairs")
         if found and found[-1][1] is strategy:
             size += found.pop()[0]
         found.append((size, strategy))

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from typing_extensions import TypeVar
 
 from confide.contract.checks import fraction, positive
-from confide.contract.encoding import canonical, digest, encode
+from confide.contract.digests import canonical, digest
+from confide.contract.encoding import encode
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.guarantees import Accuracy, Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.mechanism import Mechanism, NoiseSource, Phase, Progress, unusable_in

@@ -241,8 +241,9 @@ def _far_row(
     currency = mechanism.payment.currency
     promise = f"largest gain of a lie that moves the liar's prediction by more than {truth.radius:.4g}"
     if math.isinf(far):
-        return AuditRow(promise, 0.0, None, "", Verdict.NOT_MEASURED, f"no answer of {types} drawn people moves the "
-                                                                      "prediction by more than this",
+        return AuditRow(promise, 0.0, None, "", Verdict.NOT_MEASURED,
+                        f"no answer of {types} drawn people moves the "
+                        "prediction by more than this",
                         unit=currency, concern=Concern.INCENTIVES, side="at most").holding(truth)
     return AuditRow.at_most(
         promise, 0.0, max(0.0, far), f"{_REPORTS} answers of each of {types} drawn people, with the measured peers; "

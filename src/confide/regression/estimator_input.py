@@ -294,9 +294,9 @@ def _pairs(given: Any, features: Columns) -> list[Any]:
     if len(pairs) == 2 and not any(isinstance(end, Sequence | np.ndarray) for end in pairs):
         return [pairs] * len(features.labels)
     if len(pairs) != len(features.labels):
-        raise InvalidInput("feature_bounds", f"{len(pairs)} given", f"X has {len(features.labels)} columns: give one "
-                                                                    "pair (lower, upper) for each column, or one for "
-                                                                    "all")
+        raise InvalidInput("feature_bounds", f"{len(pairs)} given",
+                           f"X has {len(features.labels)} columns: give one "
+                           "pair (lower, upper) for each column, or one for all")
     return pairs
 
 

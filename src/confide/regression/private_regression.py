@@ -345,8 +345,9 @@ class PrivateRegression:
         if name == "adassp" and not delta:
             raise InvalidInput("delta", "0", "AdaSSP needs a delta above 0")
         if name == "ridge" and self.smallest_eigenvalue is None:
-            raise InvalidInput("smallest_eigenvalue", "is missing", "give a public weight for 'ridge', never one from "
-                                                                    "the data; 'sufficient statistics' needs no weight")
+            raise InvalidInput("smallest_eigenvalue", "is missing",
+                               "give a public weight for 'ridge', never one from "
+                               "the data; 'sufficient statistics' needs no weight")
         admitted: dict[str, Release] = {}
         if name in {"auto", "sufficient statistics"}:
             admitted["sufficient statistics"] = SufficientStatistics(epsilon=epsilon)

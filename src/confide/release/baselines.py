@@ -383,8 +383,9 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         if self.schema is None:
             raise InvalidInput("schema", "is missing", "the columns say which queries exclude each other")
         if self.workload.kind != "conjunctions" or not self.workload.bits[self.workload.index >= 0].all():
-            raise NotGuaranteed("noise for positive marginals", "use another noise: a record can satisfy nearly all "
-                                                                "queries with negated literals", "use law='gaussian'")
+            raise NotGuaranteed("noise for positive marginals",
+                                "use another noise: a record can satisfy nearly all "
+                                "queries with negated literals", "use law='gaussian'")
 
     @classmethod
     def for_budget(

@@ -300,8 +300,8 @@ def solve(
     missing = [name for name, value in (("eta", eta), ("rounds", rounds), ("samples", samples)) if value is None]
     if len(missing) != 1:
         what = f"{', '.join(missing)} are left out" if missing else "eta, rounds and samples are all given"
-        raise InvalidInput(missing[0] if missing else "rounds", what, "leave out exactly one of eta, rounds and "
-                                                                      "samples")
+        raise InvalidInput(missing[0] if missing else "rounds", what,
+                           "leave out exactly one of eta, rounds and samples")
     if delta == 0 and calculator != "pure":
         raise InvalidInput("delta", f"the calculator {calculator!r} proves nothing at delta = 0",
                            'give delta > 0, or the calculator "pure"')

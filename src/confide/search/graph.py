@@ -389,8 +389,8 @@ class Graph:
         """
         rows, columns, people, symmetric = graph_files.of_scipy(matrix, at_least)
         if not (symmetric or symmetrise):
-            raise InvalidInput("matrix", "is not symmetric", "set symmetrise=True, so that every entry counts in both "
-                                                             "directions")
+            raise InvalidInput("matrix", "is not symmetric",
+                               "set symmetrise=True, so that every entry counts in both directions")
         return cls._built(adjacency(rows, columns, people), None)
 
     @classmethod

@@ -88,8 +88,8 @@ class NoisyOrder:
         kind, scale = as_kind(kind), positive("scale", scale)
         values = _scores(scores, fake)
         if kind == "discrete_laplace" and not _are_whole(values):
-            raise InvalidInput("scores", "an entry is not whole", "discrete noise needs whole scores, also for the "
-                                                                  "fake target")
+            raise InvalidInput("scores", "an entry is not whole",
+                               "discrete noise needs whole scores, also for the fake target")
         name = as_stream(stream)
         session = _opened(noise, kind, scale, sensitivity, room, name, line)
         if kind == "discrete_laplace":

@@ -236,8 +236,8 @@ class Investigation:
         table = np.zeros(people, np.int8)
         vertices = list(oracle)
         if any(isinstance(vertex, bool | np.bool_) for vertex in vertices):
-            raise InvalidInput("oracle", "is a list of booleans", "give a mapping from ids to bools, or a numpy array "
-                                                                  "of bool in the order of graph.ids")
+            raise InvalidInput("oracle", "is a list of booleans",
+                               "give a mapping from ids to bools, or a numpy array of bool in the order of graph.ids")
         try:
             table[self.graph.indices_of(vertices)] = 1
         except InvalidInput as error:

@@ -316,8 +316,8 @@ class SearchPlan(Plan[PTarget]):
         rows = [(float(value), others, "private search") for value, others in self.worth]
         rows += [(float(value), self.people / 2, "random order") for value, _ in self.worth]
         (picture,) = curves(
-            rows, title="Members found by the statistic", x="statistic of an undiscovered target (everybody else has "
-                                                            "0)",
+            rows, title="Members found by the statistic", x=
+                            "statistic of an undiscovered target (everybody else has 0)",
             y="others examined before it", alt="The number of others who are examined before an undiscovered target "
                                                "falls as the target's statistic grows; half of all people come before "
                                                "it in a random order.",

@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from confide.contract.encoding import canonical, encode
+from confide.contract.digests import canonical
+from confide.contract.encoding import encode
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Audience, Guarantees, Privacy, Relation, Source
 from confide.contract.outcome import Billboard, Certificate, SimulatedOutcome

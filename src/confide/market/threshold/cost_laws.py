@@ -371,8 +371,8 @@ def as_cost_law(field: str, value: object) -> CostLaw:
     """
     law = _as_law(field, value)
     if law.least > 0:
-        raise InvalidInput(field, f"has no mass below {law.least:g}", "must give every interval of small costs a "
-                                                                      "positive probability")
+        raise InvalidInput(field, f"has no mass below {law.least:g}",
+                           "must give every interval of small costs a positive probability")
     return law
 
 

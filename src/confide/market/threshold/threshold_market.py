@@ -361,8 +361,8 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
             ways = tried("must be at most {epsilon}", again, up=False,
                          epsilon=lambda: first_that(again, self.epsilon, up=False))
-            raise InvalidInput(error.field, error.problem, ways or "must be lower, or the threshold must be "
-                                                                   "lower") from None
+            raise InvalidInput(error.field, error.problem, ways or
+                               "must be lower, or the threshold must be lower") from None
 
     def quote(self, present: int | None = None) -> ThresholdQuote:
         """The offer of the market to one person.

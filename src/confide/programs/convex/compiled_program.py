@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csc_matrix, diags_array, kron, vstack
 
 from confide.contract.checks import non_negative, whole
-from confide.contract.encoding import canonical, digest, encode
+from confide.contract.digests import canonical, digest
+from confide.contract.encoding import encode
 from confide.contract.errors import InvalidInput, SolverFailed
 from confide.contract.mechanism import Unusable
 from confide.contract.parameters import Parameter

@@ -251,8 +251,8 @@ def linear_program_of(program: Program, template: Template, shape: Shape | None,
         InvalidInput: values are quadratic.
     """
     if template.quadratic.any():
-        raise InvalidInput("program", "has values that are not linear", "its optimum does not follow from a linear "
-                                                                        "program")
+        raise InvalidInput("program", "has values that are not linear",
+                           "its optimum does not follow from a linear program")
     return blocks_of(program, template, records) if shape is None else _of_shape(program, shape, records)
 
 

@@ -140,8 +140,8 @@ class AggregativeGame(Program):
 
     def _fits(self) -> None:
         if self.rows < 1:
-            raise InvalidInput("supply", "is a target without numbers", "give one number for each row, and at least "
-                                                                        "one")
+            raise InvalidInput("supply", "is a target without numbers",
+                               "give one number for each row, and at least one")
         if self.largest_sum is not None:
             positive("largest_sum", self.largest_sum, at_most=self.rows * self.largest)
             if self.largest_sum < self.largest:

@@ -85,8 +85,8 @@ class Knapsack(Program):
     def __post_init__(self) -> None:
         if cast("int | None", self.rows) is None:
             if np.ndim(self.supply) != 1:
-                raise InvalidInput("rows", "are not numbered", "give `rows`, since `supply` is one number for all "
-                                                               "resources")
+                raise InvalidInput("rows", "are not numbered",
+                                   "give `rows`, since `supply` is one number for all resources")
             object.__setattr__(self, "rows", len(self.supply))  # type: ignore[arg-type]
         super().__post_init__()
 

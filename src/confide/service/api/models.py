@@ -22,8 +22,8 @@ _UNTOLD = "the job failed; operators can see the reason"
 
 Number = Annotated[int, Path(ge=1, le=_LARGEST, description="in this service")]
 After = Annotated[int, Query(ge=0, le=_LARGEST, description="the number of the last item that the client has seen")]
-Before = Annotated[int | None, Query(ge=1, le=_LARGEST, description="the number of the last item that the client has "
-                                                                    "seen")]
+Before = Annotated[int | None, Query(ge=1, le=_LARGEST, description=
+                                     "the number of the last item that the client has seen")]
 Limit = Annotated[int, Query(ge=1, le=200, description="largest number of items")]
 Values = Annotated[dict[str, Annotated[str, Field(max_length=10_000)]], Field(max_length=200_000)]
 

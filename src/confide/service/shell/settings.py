@@ -33,11 +33,11 @@ class OidcSettings(BaseModel):
 
     issuer: str = Field(description="the provider's address, as the provider names itself")
     client: str = Field(min_length=1, max_length=500, description="client id of this service at the provider")
-    secret_file: Path | None = Field(default=None, description="file with the secret in its first line; default the "
-                                                               "environment")
+    secret_file: Path | None = Field(default=None, description=
+                                     "file with the secret in its first line; default the environment")
     name: str = Field(default="", max_length=60, description="the provider's name on the log-in page; default its host")
-    seconds: float = Field(default=5.0, gt=0, le=60, description="seconds that one step of the provider's answer may "
-                                                                 "take")
+    seconds: float = Field(default=5.0, gt=0, le=60, description=
+                           "seconds that one step of the provider's answer may take")
 
     @field_validator("issuer")
     @classmethod
@@ -82,14 +82,14 @@ class Settings(BaseModel):
                                                         "line")
     store: str | None = Field(default=None, description="URL of the store; the default is the installation's own store")
     data: Path | None = Field(default=None, description="the folder in which campaign files may name tables")
-    base_url: str = Field(default="http://localhost:8000", description="address under which browsers reach the "
-                                                                       "service; used in participants' links")
+    base_url: str = Field(default="http://localhost:8000", description=
+                          "address under which browsers reach the service; used in participants' links")
     session_hours: float = Field(default=12.0, gt=0, le=720, description="duration of an operator's session")
     participant_days: int = Field(default=180, ge=1, le=3650,
                                   description="duration of participants' sessions after the end of their campaign")
     largest_body: int = Field(default=1 << 20, ge=1 << 10, description="largest size of a request, in bytes")
-    largest_upload: int = Field(default=64 << 20, ge=1 << 10, description="largest size of a file that an operator "
-                                                                          "uploads, in bytes")
+    largest_upload: int = Field(default=64 << 20, ge=1 << 10, description=
+                                "largest size of a file that an operator uploads, in bytes")
     most_people: int = Field(default=MOST_PEOPLE, ge=1, description="largest number of invited slots of a campaign")
     attempts: int = Field(default=10, ge=1, description=(
         "number of failed log-ins under one name from one address, in five minutes, after which further attempts are "

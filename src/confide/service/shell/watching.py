@@ -53,8 +53,8 @@ class Metrics:
         self._requests = Counter("confide_requests", "number of answers by pattern of the path and status; answers to "
                                                      "participants are not counted",
                                  ("method", "route", "status"), registry=self.registry)
-        self._seconds = Histogram("confide_request_seconds", "time to an answer; answers to participants are not "
-                                                             "measured",
+        self._seconds = Histogram("confide_request_seconds",
+                                  "time to an answer; answers to participants are not measured",
                                   buckets=_CLASSES, registry=self.registry)
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:

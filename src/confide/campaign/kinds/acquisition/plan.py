@@ -29,8 +29,8 @@ class People(Keys):
     """`[people]`: the invited slots, with the ids 1 to count."""
 
     count: int = Field(ge=1, le=MOST_PEOPLE, description="n, invited slots; fixed and public")
-    id: str = Field(default="id", min_length=1, description="column with the id in all files, or 'row': the file's "
-                                                            "i-th row belongs to id i")
+    id: str = Field(default="id", min_length=1, description=
+                    "column with the id in all files, or 'row': the file's i-th row belongs to id i")
 
 
 @keys_of(TwoPartMechanism, "variance")
@@ -59,16 +59,16 @@ class Reports(Keys):
     """
 
     source: str = Field(min_length=1, description="a .csv, .parquet or .arrow file")
-    column: str = Field(default="concern", min_length=1, description="column of the concern c, in [0, 1]: 1 fears the "
-                                                                     "platform alone, 0 the public alone; an empty "
-                                                                     "cell is no report")
+    column: str = Field(default="concern", min_length=1, description=
+                        "column of the concern c, in [0, 1]: 1 fears the "
+                        "platform alone, 0 the public alone; an empty cell is no report")
 
 
 class Contracts(Keys):
     """`[contracts]`: the path of the file with the round of contracts."""
 
-    file: str = Field(default="contracts.json", min_length=1, description="private file that `confide contracts` "
-                                                                          "writes")
+    file: str = Field(default="contracts.json", min_length=1, description=
+                      "private file that `confide contracts` writes")
 
 
 class Data(Keys):
@@ -134,10 +134,10 @@ class Privacy(Keys):
         largest_local_loss: float | None = None
         order: float = 2.0
 
-    psi_floor: float = Field(default=0.25, gt=0, le=2, description="least virtual cost: a larger one buys less from "
-                                                                   "people who fear the public alone")
-    approximation: float = Field(default=0.001, gt=0, le=1, description="delta: the cost is at most this share above "
-                                                                        "the least cost; in return, no lie gains")
+    psi_floor: float = Field(default=0.25, gt=0, le=2, description=
+                             "least virtual cost: a larger one buys less from people who fear the public alone")
+    approximation: float = Field(default=0.001, gt=0, le=1, description=
+                                 "delta: the cost is at most this share above the least cost; in return, no lie gains")
 
 
 class Payment(MoneyTable):
