@@ -287,12 +287,8 @@ def run(
     """Collect the records from the file that the campaign names, settle the campaign, and print the public result. A
     campaign can be run only once.
     """
-    from confide.campaign import Store
-    from confide.campaign.another import check_meant
-    from confide.campaign.ledger_gaps import ledger_warnings
     from confide.campaign.pack import REPORT
     from confide.campaign.report import page
-    from confide.campaign.shares import hand_out
     from confide.cli.places import places, where
     from confide.cli.render import show, show_title
     from confide.contract.files import write_private
@@ -303,6 +299,11 @@ def run(
     it.plan  # noqa: B018 - refuse a hopeless plan before anything is opened
     _check_handout(it, handout, noise, out)
     if noise is NoiseKind.secure:
+        from confide.campaign import Store  # a study needs no database, which is slow to import
+        from confide.campaign.another import check_meant
+        from confide.campaign.ledger_gaps import ledger_warnings
+        from confide.campaign.shares import hand_out
+
         folder = out or it.default_folder
         with Store(store) as there, progress_bar("settling") as bar:
             if not another:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -44,7 +45,6 @@ __all__ = ["PosteriorMean", "informativeness", "truthful_reports"]
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
-_NODES, _WEIGHTS = (np.asarray(part, np.float64)[:, None] for part in scipy.special.roots_legendre(32))
 _CELLS = 2**18
 """Numbers per block, so that the working set stays in the cache. The split into blocks does not change any value."""
 _NEGLIGIBLE = 40.0
@@ -320,6 +320,13 @@ def _piece(
     return log_weight, slope
 
 
+@cache
+def _rule() -> tuple[Array, Array]:
+    """The 32 nodes of Gauss and Legendre's rule on [-1, 1], and their weights, as columns."""
+    nodes, weights = scipy.special.roots_legendre(32)
+    return np.asarray(nodes, np.float64)[:, None], np.asarray(weights, np.float64)[:, None]
+
+
 def _integrals(log_weight: Function, slope: Function, low: Array, high: Array) -> tuple[Array, Array, Array]:
     """The logarithm of the peak of w, and the integrals of w and of w s over [low, high] relative to that peak, for
     log-concave w.
@@ -336,6 +343,7 @@ def _integrals(log_weight: Function, slope: Function, low: Array, high: Array) -
     mode = (left + right) / 2
     peak = log_weight(mode)
     mass, moment = np.zeros_like(low), np.zeros_like(low)
+    nodes, weights = _rule()
     for end in (low, high):
         near, far = mode, end
         for _ in range(20):
@@ -343,8 +351,8 @@ def _integrals(log_weight: Function, slope: Function, low: Array, high: Array) -
             inside = log_weight(middle) >= peak - _NEGLIGIBLE
             near, far = np.where(inside, middle, near), np.where(inside, far, middle)
         start, width = np.arcsin(mode), np.arcsin(far) - np.arcsin(mode)
-        s = np.sin(start + width * ((_NODES + 1) / 2))
-        values = np.exp(log_weight(s) - peak) * np.abs(width) * (_WEIGHTS / 2)
+        s = np.sin(start + width * ((nodes + 1) / 2))
+        values = np.exp(log_weight(s) - peak) * np.abs(width) * (weights / 2)
         moment += _ordered_sum(values * s)
         mass += _ordered_sum(values)
     return peak, mass, moment
@@ -399,10 +407,11 @@ def _tail_mean(k: float, low: Array, high: Array) -> Array:
 
     On the window the density falls by at most exp(-40), or falls smoothly.
     """
+    nodes, weights = _rule()
     rest = (1 - low) * (1 + low)
     last = np.minimum(high, np.sqrt(1 - rest * math.exp(-_NEGLIGIBLE / k))) if k > 0 else high
-    step = (last - low) * ((_NODES + 1) / 2)
-    values = np.power((1 - low - step) * (1 + low + step) / rest, k) * _WEIGHTS
+    step = (last - low) * ((nodes + 1) / 2)
+    values = np.power((1 - low - step) * (1 + low + step) / rest, k) * weights
     return np.asarray(low + _ordered_sum(values * step) / _ordered_sum(values))
 
 
