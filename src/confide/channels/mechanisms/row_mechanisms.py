@@ -132,7 +132,7 @@ class WaterFilling(_RowMechanism):
     If an identifiability level is given, every row is changed as rarely as the level allows. If a distortion is given,
     all rows have the same price of information. If all rows have equal laws, a given identifiability level and a given
     distortion lead to the same channel. A budget of differential privacy is no input (there is no `for_budget`),
-    because both notions depend on the prior; `TopK` takes one.
+    because both notions depend on the prior; `TopK` takes such a budget.
 
     Raises:
         InvalidInput: neither or both of identifiability and distortion are given, or one is out of range.
