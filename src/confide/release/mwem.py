@@ -199,8 +199,7 @@ class MWEMCertificate(Certificate):
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound on all queries is at least 1/2, an error that the answer 1/2 to every query never exceeds.
-        """
+        """Whether the bound on all queries is at least 1/2, the largest error of the answer 1/2 to every query."""
         return not self.everywhere < BASELINE_ERROR
 
 
