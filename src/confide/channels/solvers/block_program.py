@@ -290,8 +290,8 @@ def solve(
         progress: function that is called with the share of the work that is done, measured in digits of the gap.
 
     Returns:
-        The best point that was found, even where the tolerance was not reached; the certificate says how good the point
-        is.
+        The best point that was found, even where the tolerance was not reached; the certificate states the quality of
+        the point.
 
     Raises:
         SolverFailed: the start is not inside the ratio constraints, or a Newton system cannot be factored.
