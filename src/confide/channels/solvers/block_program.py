@@ -4,7 +4,7 @@ The Newton matrix of a block is small and positive definite. Elimination of the 
 unknowns as there are equality rows. General solvers do not use the block structure: at 64 databases HiGHS takes ten
 times as long.
 
-Rounding limits the precision of the result, so callers always repair and certify it (`certificates`).
+Rounding limits the precision of the result, so callers always repair and certify it (`ratio_program`).
 
 Source: Mehrotra's predictor and corrector with Gondzio's centrality correctors (Nocedal and Wright, Numerical
 Optimization, chapter 14; Gondzio 1996).
