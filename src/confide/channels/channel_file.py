@@ -15,7 +15,7 @@ Other designs of a response have a name. Lists are in the order of the letters::
     {"design": "warner", "letters": ["yes", "no"],
      "statement": 0.7}              probability that the statement is put, otherwise its negation; two letters
     {"design": "forced", "letters": ["yes", "no"],
-     "forced": [0.2, 0.1]}          probability that each letter is said whatever is true; the truth otherwise
+     "forced": [0.2, 0.1]}          probability of each forced letter; the truth otherwise
     {"design": "unrelated", "letters": ["yes", "no"],
      "sensitive": 0.7,              probability that the sensitive question is put, otherwise an unrelated one
      "unrelated": [0.25, 0.75]}     shares of the answers to the unrelated question

@@ -127,8 +127,8 @@ def distances_sum(vector: _Vector, r: float, letters: int, rows: int) -> _Vector
 
 
 def inverse_kernel(vector: _Vector, r: float, letters: int, rows: int) -> tuple[_Vector, int | None]:
-    """Vector p_Y with K p_Y = p_X, where K is the kernel, and the cell that is negative beyond rounding the most. The
-    cell is None if p_Y is a probability distribution.
+    """Vector p_Y with K p_Y = p_X, where K is the kernel, and the cell that is negative by the most beyond rounding.
+    The cell is None if p_Y is a probability distribution.
 
     For priors that are close to products, cells of p_Y have roots of high order at the threshold level. A test that no
     cell of p_Y is below 0 would therefore be wrong in the sixth digit of the threshold level. One slack relative to the

@@ -338,8 +338,8 @@ class Exchangeable(Prior):
 
     Args:
         log_sequence: logarithm of the probability of ONE sequence with given letter counts, for each composition in the
-            order of `types.compositions(records, letters)`, shape (t,); -inf for impossible sequences. For two letters,
-            entry k belongs to sequences in which letter 1 occurs k times.
+            order of `compositions(records, letters)`, shape (t,); -inf for impossible sequences. For two letters, entry
+            k belongs to sequences in which letter 1 occurs k times.
         letters: number of letters, m.
         records: number of rows, n.
 

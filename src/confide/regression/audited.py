@@ -415,7 +415,7 @@ def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
     """The claimed privacy losses: mapping from a part of the noise, by the first words of its stream names, to its
     loss. The key "" stands for all noise together.
 
-    For a mechanism as printed the losses are the source's claims, which may be false; the audit reports that.
+    For a mechanism as printed the losses are the source's claims, and the audit reports the false ones.
     """
     release = mechanism.release
     claims: dict[str, Loss] = {"": mechanism.stated_loss, "payment": PureDP(mechanism.payment.epsilon)}

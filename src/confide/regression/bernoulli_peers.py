@@ -1,5 +1,5 @@
-"""The smallest example of peer prediction: each player holds a bit, and is paid by how well that bit predicts the
-others' bits.
+"""The smallest example of peer prediction: each player holds a bit, and is paid for the accuracy with which the bit
+predicts the others' bits.
 
 The bits are independent coin tosses with an unknown probability p of a one, and p has a known law. A player who reports
 a bit is paid B(m, E[p | bit]), where m is the mean of all other players' bits. Truth is an equilibrium for any number
@@ -244,8 +244,8 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
             report: the player's report, 0 or 1.
             others: probabilities that another player reports 1 when that player's bit is 0, and when it is 1; (0, 1)
                 means truth.
-            peers: number of random peers with whose mean the player's prediction is compared; 0 for all n - 1, 1 for a
-                single peer.
+            peers: number of random peers; the player's prediction is compared with their mean. 0 stands for all n - 1
+                peers, and 1 for a single peer.
         """
         for name, value in (("bit", bit), ("report", report)):
             if value not in (0, 1):

@@ -350,7 +350,7 @@ def participation_constant(
 
 
 def expected_budget(people: int, rule: ScoringRule, error: float, prior_radius: float) -> float:
-    """A bound on the expected total payment to n invited people, whatever they report; null records are paid 0.
+    """A bound on the expected total payment to n invited people, for any reports; null records are paid 0.
 
     The bound is n (a + b (R0 + R0^2 + e (1 + 2 R0))) for the source's rule, and n (a + b (R0^2 + 2 e R0)) for the
     centred rule. The bound is n times the largest expected payment of one player, over peers' predictions |P| <= R0 + e

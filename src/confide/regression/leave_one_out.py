@@ -4,7 +4,7 @@ player from the records of all other players.
 Let h = |L^-1 x|^2 be a player's leverage, where X'X = L L'. The estimate without the player's own record predicts
 (x'theta - h y)/(1 - h) for that player. Each of the n leave-one-out fits therefore costs one triangular solve. Sums are
 exact integers, so that no chunking, order or thread changes a bit. The numbers of one record are computed elementwise
-in a fixed order, whatever the other records are.
+in a fixed order, and do not depend on the other records.
 
 Source: Cummings et al. 2015, Algorithm 1; spec truthful_regression section 2.
 """

@@ -468,8 +468,9 @@ def informativeness(prior: Prior, noise: NoiseLaw) -> float:
     """The ratio E[q^2] / E[(x'theta)^2] for truthful players with x uniform in the unit ball; 0 when responses reveal
     nothing about x'theta.
 
-    If the ratio E[q^2] / E[(x'theta)^2] is below 0.1, payments hardly depend on the responses. Source: spec
-    truthful_regression section 3.
+    If the ratio E[q^2] / E[(x'theta)^2] is below 0.1, payments hardly depend on the responses.
+
+    Source: spec truthful_regression section 3.
     """
     rows, responses, weights = truthful_reports(prior, noise)
     explained = float(np.sum(weights * PosteriorMean(prior, noise)(rows, responses) ** 2))

@@ -358,7 +358,7 @@ def payments(batches: Iterable[Batch], people: int, pay: Callable[[Batch], np.nd
 
 
 def one_record(record: Any, index: int, people: int, features: int) -> Batch | None:
-    """One participant's record as a batch with a single row, at the participant's rank; The value None stands for a
+    """One participant's record as a batch with a single row, at the participant's rank. The value None stands for a
     missing record.
 
     Args:

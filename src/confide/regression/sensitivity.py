@@ -88,7 +88,7 @@ def replacement_sensitivity(ridge: float, radius: float, response: float) -> flo
     gamma.
 
     Args:
-        ridge: ridge weight gamma > 0 of the estimate itself, whatever its number of rows.
+        ridge: ridge weight gamma > 0 of the estimate itself, for any number of rows.
         radius: radius R > 0 of the ball.
         response: bound Y > 0 on |y|.
 

@@ -1,8 +1,9 @@
 """Algorithm 1 of Cummings et al. 2015: a regression that pays for truthful answers, without privacy.
 
-A player is paid by how well the least squares estimate of the player's peers predicts the posterior mean that the
-player's own answer implies. Least squares is unbiased, so that truth is an exact equilibrium. No noise is drawn: the
-estimate and the factor of X'X are public, and each payment follows from them and the player's own record.
+A player is paid for the accuracy of a prediction: the least squares estimate of the player's peers predicts the
+posterior mean that the player's own answer implies. Least squares is unbiased, so that truth is an exact equilibrium.
+No noise is drawn: the estimate and the factor of X'X are public, and each payment follows from them and the player's
+own record.
 
 Source: Cummings et al. 2015, Algorithm 1, Lemmas 1 and 2; spec truthful_regression section 2.
 
@@ -362,8 +363,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     def publish(self, data: Any, noise: NoiseSource) -> LeastSquaresBillboard:
         """The first pass over the records, which computes the public billboard.
 
-        Arguments and refusals are as for `run`, except that a player whose answer no other record predicts is not
-        refused in this pass.
+        Arguments and refusals are as for `run`, except that this pass does not refuse a player with an answer that no
+        other record predicts.
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")

@@ -1,8 +1,8 @@
 """The histogram of MWEM for a schema of columns: a distribution over the combinations of the columns' values.
 
-A record has one value of each column. A table with 51,200 combinations of values therefore needs 51,200 cells, whatever
-its number of attributes. Columns that no query joins stay independent throughout the updates, so each connected block
-of columns has its own histogram.
+A record has one value of each column. A table with 51,200 combinations of values therefore needs 51,200 cells, for any
+number of attributes. Columns that no query joins stay independent throughout the updates, so each connected block of
+columns has its own histogram.
 """
 
 from __future__ import annotations

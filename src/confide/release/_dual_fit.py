@@ -129,8 +129,8 @@ def fit(values: NDArray[np.bool_], targets: _Floats, kappa: float) -> Fit:
     """The weights that fit noisy counts best. Newton's method runs for a decreasing sequence of kappas down to the
     given kappa. Each run starts near its solution, which a run for a small kappa alone would not do.
 
-    The function never raises an error. If the gradient does not become small enough, for whatever reason, the weights
-    are uniform.
+    The function never raises an error. If the gradient does not become small enough, for any reason, the weights are
+    uniform.
 
     Args:
         values: (T, m) whether record i satisfies measured query j.

@@ -199,9 +199,7 @@ class MWEMCertificate(Certificate):
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound on all queries is at least 1/2, an error that the answer 1/2 to every query
-        never exceeds.
-        """
+        """Whether the bound on all queries is at least 1/2, the largest error of the answer 1/2 to every query."""
         return not self.everywhere < BASELINE_ERROR
 
 
@@ -516,8 +514,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
     def scores(self, counts: NDArray[np.int64], answers: _Floats) -> NDArray[np.int64]:
         """The private scores |q(A) - q(D)| of queries q, for histogram A and data D, in whole units of 2^-20 counts.
 
-        The histogram is public, so its answers are fixed numbers whatever their rounding errors are. Replacing a record
-        changes a count by at most one, and so the distance: the sensitivity is exactly 2^20 units.
+        The histogram is public, so its answers are fixed numbers, rounding errors included. Replacing a record changes
+        a count, and so the distance, by at most one. The sensitivity is therefore exactly 2^20 units.
 
         Args:
             counts: (k,) true counts.

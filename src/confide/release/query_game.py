@@ -1,9 +1,9 @@
 """The query game of DualQuery: a data player chooses records, and a query player chooses queries or their negations.
 
-The payoff of a record x against a query q is q(D) - q(x), in [-1, 1], where D is the data set; the data player pays it.
-The set Q of queries is closed under negation, so the value of the game is 0. The query player's weights after some
-rounds follow from exact integers. The samples are netted: a query q and its negation 1 - q cancel. The weights and the
-charge for the samples follow from the same numbers (`draw_queries`).
+The payoff of a record x against a query q is q(D) - q(x), in [-1, 1], where D is the data set. The data player pays
+this payoff. The set Q of queries is closed under negation, so the value of the game is 0. The query player's weights
+after some rounds follow from exact integers. The samples are netted: a query q and its negation 1 - q cancel. The
+weights and the charge for the samples follow from the same numbers (`draw_queries`).
 
 Positions 0..k-1 are the queries of a workload, and positions k..2k-1 are their negations.
 

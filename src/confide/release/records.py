@@ -426,8 +426,8 @@ def columns_of(schema: object) -> None:
 def bits_table(records: PackedBits, schema: Schema) -> pa.Table:
     """Packed records as a table of the schema's columns.
 
-    If the records need not be one-hot, a record may have no attribute of a column on, or several. In a row without
-    exactly one attribute of a column, the column is null.
+    If the records need not be one-hot, a record may have no attribute or several attributes of a column on. In a row
+    without exactly one attribute of a column, the column is null.
 
     Args:
         records: records of the schema's attributes.

@@ -169,9 +169,9 @@ class SyntheticRecords(Billboard):
     def rows(self, schema: Schema) -> pa.Table:
         """The records as a table of the schema's columns: levels and bins as texts, bits as booleans.
 
-        Without one-hot groups a record may have no attribute of a column on, or several; the column is null in the row
-        of such a record. The rows have equal weights if `even` is true. If `even` is false, the weight of each row is
-        in `weights`.
+        Without one-hot groups a record may have no attribute or several attributes of a column on. The column is null
+        in the row of such a record. The rows have equal weights if `even` is true. If `even` is false, the weight of
+        each row is in `weights`.
 
         Args:
             schema: the public columns that the attributes came from.

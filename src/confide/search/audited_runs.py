@@ -1,8 +1,8 @@
 """Audits of a private search's own code: they tie the exact laws to the program, on small networks and at full size.
 
 *Small networks.* The exact losses are computed from a probability law, not from the program. The rows compare the law
-with the program: the logits of every threshold that the program asks of its noise, whatever vertices were examined
-before, and the lists of some thousand runs.
+with the program: with the logits of every threshold that the program requests from its noise, for any vertices examined
+before, and with the lists of some thousand runs.
 
 *Full size.* Exact laws are limited to networks of a few people and three components. The full-size audit keeps the
 campaign's number of people, components, noise and stop. The audit records a whole run. Then the audit computes each

@@ -144,9 +144,8 @@ def random_order(
 ) -> FoundTargets:
     """Run the search that costs no privacy: between components it examines vertices in a uniformly random order.
 
-    The next target is uniform among the remaining targets, whatever the contacts are. So without a cap the order of the
-    found targets says nothing about a protected vertex. The difference to a private search shows the benefit of its
-    epsilon.
+    The next target is uniform among the remaining targets, for any contacts. So without a cap the order of the found
+    targets says nothing about a protected vertex. The difference to a private search shows the benefit of its epsilon.
 
     Args:
         investigation: graph, seeds and oracle.

@@ -434,8 +434,8 @@ class SearchState:
 
         Args:
             count: largest number of vertices. With None inside a component, the result is its whole frontier, which
-                will be examined whatever the answers are. With None in the search for a component, the result is one
-                vertex, since later ones may prove unnecessary.
+                will be examined in any case. With None in the search for a component, the result is one vertex, since
+                later ones may prove unnecessary.
         """
         known = self.statuses.known
         if self.ended is not None:

@@ -65,8 +65,8 @@ class Graph:
     """An undirected simple graph. The people of a graph are public, and their contacts are private.
 
     Internally people are numbered 0..n-1 by the rank of their id in the public list: integers ascending, texts by code
-    points. So "the lowest id" means the lowest rank, in whatever order the lines came. Graphs are built from edges,
-    with `from_table`, or from another package's graph. A graph given as arrays is checked entry by entry.
+    points. So "the lowest id" means the lowest rank, for any order of the lines. Graphs are built from edges, with
+    `from_table`, or from another package's graph. A graph given as arrays is checked entry by entry.
 
     Args:
         edges: edges in any form that `from_edges` accepts; or None if `indptr` and `indices` are given.
@@ -295,7 +295,7 @@ class Graph:
             second: ids of the other ends, of the same length.
             people: number n of people, if the ids are 0..n-1.
             vertices: all ids, in any order, if the ids are not 0..n-1. Membership in the list of vertices is public.
-                Without `people` and `vertices`, the people are those whom the pairs name, and that list counts as
+                Without `people` and `vertices`, the people are those named in the pairs, and this list counts as
                 public. If being named in a pair is secret, give `people` or `vertices`.
 
         Raises:

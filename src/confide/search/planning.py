@@ -166,8 +166,8 @@ def multipliers(calls: float, noise_scale: float, sensitivity: float = 1.0) -> M
 # ---- planning
 
 RANDOM = 0.49
-"""Share of all people examined before a target with the largest possible statistic, from which on a random order is as
-good as the private search.
+"""Limit on the share of all people examined before a target with the largest possible statistic. From this share on, a
+random order is as good as the private search.
 """
 
 _BEFORE = "others examined before a hidden target"
@@ -218,7 +218,7 @@ class SearchPlan(Plan[PTarget]):
     def gives_up(self) -> float | None:
         """Expected number of people examined before a search gives up, if all values are 0 and it can find nobody.
 
-        The expected number is The number is None if the search never gives up.
+        The expected number is None if the search never gives up.
         """
         it = self.mechanism
         if it.stop == "none":
@@ -237,7 +237,7 @@ class SearchPlan(Plan[PTarget]):
         return tuple((each, self.before(each)) for each in values)
 
     def missed(self, value: float) -> float | None:
-        """Probability that one search gives up before it comes to a hidden target with the given value. None if the
+        """Probability that one search gives up before it comes to a hidden target with the given value; None if the
         search never gives up.
 
         For a drawn threshold all other people are assumed to have the value 0.

@@ -274,11 +274,11 @@ class Statistic(Declared, ABC):
         """Sensitivity of a count: the largest change by one protected vertex, for any x, of the number of vertices v
         outside N[S] with f(v) >= x.
 
-        Vertices that gain lie within the rewired vertex's reach in the new graph, and vertices that lose within its
-        reach in the old graph. The rewired vertex itself adds one more to the change, because its value may change or
-        because it is counted in only one of the graphs. Over two edges the rewired vertex must be adjacent to S to
-        reach any vertex. If the rewired vertex has an edge to S, one of its d edges is used up, and the rewired vertex
-        itself is not counted.
+        Vertices with a larger value lie within the rewired vertex's reach in the new graph, and vertices with a smaller
+        value lie within its reach in the old graph. The rewired vertex itself adds one more to the change, because its
+        value may change or because it is counted in only one of the graphs. Over two edges the rewired vertex must be
+        adjacent to S to reach any vertex. If the rewired vertex has an edge to S, one of its d edges is used up, and
+        the rewired vertex itself is not counted.
 
         Raises:
             InvalidInput: a missing bound.
@@ -312,7 +312,7 @@ class CommonNeighbours(Statistic):
     """Common neighbours |N(v) and N(S)|: the neighbours of v that are neighbours of any confirmed target, each counted
     once.
 
-    Rewiring a vertex i moves only i in or out of N(t) and of N(S), so Delta = 1 whatever the degrees.
+    Rewiring a vertex i moves only i in or out of N(t) and of N(S), so Delta = 1 for any degrees.
 
     Example:
         >>> CommonNeighbours().sensitivity(None), CommonNeighbours().count_sensitivity(5)

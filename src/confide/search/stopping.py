@@ -9,13 +9,12 @@ Source: spec targeted_search 3.2.
 
 The module also computes the loss of the printed rule, which counts the unexamined vertices. Take a seed, a target t1
 without contacts, k' more hidden targets, and many strangers far from all of them. In one graph the seed's contact i
-knows none of the hidden targets. In the other graph i knows all k' hidden targets, and the statistic of each of them
-is 1. If t1 is found first *although its noisy value was low*, the noisy values of all others were lower still. With
-noise
-scale b, so low noisy values of all others are e^(k'/b) times less likely in the graph in which the statistic of the k'
-other targets is larger by one. The printed second threshold counts the unexamined vertices, and so the number of
-strangers before t1, which reveals how low its noisy value was. Counted over V minus N[T], the second threshold depends
-on the graph and on the released list alone.
+knows none of the hidden targets. In the other graph i knows all k' hidden targets, and each of them has the statistic
+1. If t1 is found first *although its noisy value was low*, the noisy values of all others were lower still. At noise
+scale b, noisy values this low are e^(k'/b) times less likely in the graph in which the statistic of the k' other
+targets is larger by one. The printed second threshold counts the unexamined vertices. The count depends on the number
+of strangers before t1, and this number reveals how low the noisy value of t1 was. Counted over V minus N[T], the second
+threshold depends on the graph and on the released list alone.
 
 Source: spec targeted_search 5, erratum E3 (Wu 2017, lines 6216-6245).
 """

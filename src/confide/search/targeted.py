@@ -424,9 +424,9 @@ class Search:
         """Ids of the vertices to ask about next, in their order. Only the operator may see the ids, since they reveal
         protected contacts.
 
-        Within a component all pending vertices will be examined, whatever the answers are. In a search for a component,
-        questions about later vertices may prove unnecessary. Answers to unnecessary questions are kept, and the
-        vertices count as examined only in their turn.
+        Within a component all pending vertices will be examined in any case. In a search for a component, questions
+        about later vertices may prove unnecessary. Answers to unnecessary questions are kept, and the vertices count as
+        examined only in their turn.
 
         Args:
             count: largest number of ids.

@@ -136,7 +136,7 @@ class ChannelMechanism(Mechanism[ReleasedLetters, None]):
         return self._certified().levels(law)
 
     def dp(self) -> float:
-        """Differential privacy of the coded channel, in nats, whatever the prior."""
+        """Differential privacy of the coded channel, in nats, under any prior."""
         return self._certified().dp()
 
     def guarantees(self) -> Guarantees:

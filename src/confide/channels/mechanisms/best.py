@@ -79,7 +79,7 @@ def table_mechanism(
 
 
 def constant_channel(prior: Prior) -> RowProduct | None:
-    """Channel that replaces every row by the row's likeliest letter, whatever the row holds; None where there are too
+    """Channel that replaces every row by the row's likeliest letter, for any value of the row; None where there are too
     many rows.
     """
     if prior.records > LARGEST_FULL:

@@ -52,7 +52,9 @@ _AT_ONCE = 2**21  # of those that are measured together
 
 
 def as_rows(rows: Any, letters: int, count: int) -> NDArray[np.int64]:
-    """The private rows of a database as whole numbers below m, shape (n,). No error message says what the rows hold."""
+    """The private rows of a database as whole numbers below m, shape (n,). No error message states the values of the
+    rows.
+    """
     found = as_letters(rows, letters, field="rows", kind=f"letter of {letters}")
     if len(found) != count:
         raise InvalidInput("rows", f"{len(found)} rows", f"must be {count}")

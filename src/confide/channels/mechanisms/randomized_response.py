@@ -97,8 +97,8 @@ class RandomizedResponse(ChannelMechanism):
     @classmethod
     @renamed(rows="records")
     def telling_the_truth(cls, truth: float, *, letters: int, records: int = 1) -> RandomizedResponse:
-        """Design of a survey in which people report the truth with a given probability, and each other answer with
-        equal probability if they do not.
+        """Design of a survey in which people report the truth with a given probability, and otherwise one of the other
+        answers, all equally likely.
 
         Args:
             truth: probability that a person reports the truth, in [1/m, 1).

@@ -56,9 +56,9 @@ class _RowMechanism(FittedMechanism):
 class TopK(_RowMechanism):
     """The mechanism with the least distortion of all epsilon-differentially private releases of independent rows.
 
-    A row whose letter is among the k likeliest answers by randomised response among these k letters. A letter outside
-    the k likeliest is replaced by one of the k likeliest letters, all equally likely. The number k follows from the
-    row's law and epsilon. Where epsilon is small, k is 1, and the row's output is constant.
+    If a row's letter is among the k likeliest letters, the row gives its answer by randomised response among these k
+    letters. A letter outside the k likeliest is replaced by one of the k likeliest letters, all equally likely. The
+    number k follows from the row's law and epsilon. Where epsilon is small, k is 1, and the row's output is constant.
 
     Raises:
         InvalidInput: a parameter out of range, or more than 1,024 letters.
@@ -132,7 +132,7 @@ class WaterFilling(_RowMechanism):
     If an identifiability level is given, every row is changed as rarely as the level allows. If a distortion is given,
     all rows have the same price of information. If all rows have equal laws, a given identifiability level and a given
     distortion lead to the same channel. A budget of differential privacy is no input (there is no `for_budget`),
-    because both notions depend on the prior; `TopK` takes one.
+    because both notions depend on the prior; `TopK` takes such a budget.
 
     Raises:
         InvalidInput: neither or both of identifiability and distortion are given, or one is out of range.

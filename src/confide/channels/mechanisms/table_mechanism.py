@@ -32,7 +32,7 @@ __all__ = ["JointTypeMechanism", "TableMechanism"]
 class JointTypeMechanism(GivenChannel):
     """A channel over joint types in whole numbers. The channel's levels are computed from these whole numbers.
 
-    Epsilon is no input (there is no `for_budget`), because the channel is given, and has the level that it has.
+    Epsilon is no input (there is no `for_budget`), because the given channel determines its own level.
 
     Raises:
         InvalidInput: the channel is no channel over joint types, or an identifiability is given without a prior.
@@ -78,8 +78,7 @@ class TableMechanism(GivenChannel):
     given limits.
 
     An exponential form over more than 4,096 databases is too large for whole numbers: it can be simulated, but draws no
-    release. Epsilon is no input (there is no `for_budget`), because the channel is given, and has the level that it
-    has.
+    release. Epsilon is no input (there is no `for_budget`), because the given channel determines its own level.
 
     Raises:
         InvalidInput: the value is no channel, or an identifiability is given without a prior.

@@ -4,7 +4,7 @@ The Newton matrix of a block is small and positive definite. Elimination of the 
 unknowns as there are equality rows. General solvers do not use the block structure: at 64 databases HiGHS takes ten
 times as long.
 
-Rounding limits the precision of the result, so callers always repair and certify it (`certificates`).
+Rounding limits the precision of the result, so callers always repair and certify it (`ratio_program`).
 
 Source: Mehrotra's predictor and corrector with Gondzio's centrality correctors (Nocedal and Wright, Numerical
 Optimization, chapter 14; Gondzio 1996).
@@ -290,8 +290,8 @@ def solve(
         progress: function that is called with the share of the work that is done, measured in digits of the gap.
 
     Returns:
-        The best point that was found, even where the tolerance was not reached; the certificate says how good the point
-        is.
+        The best point that was found, even where the tolerance was not reached; the certificate states the quality of
+        the point.
 
     Raises:
         SolverFailed: the start is not inside the ratio constraints, or a Newton system cannot be factored.

@@ -150,9 +150,9 @@ def repaired(program: BlockProgram, values: _Vector, anchor: int) -> _Vector:
     """Variables near the given ones that are inside every ratio constraint, with room for rounding. The sum of each
     equality row equals its target within a few units in the last place.
 
-    Before the search for a channel, values are raised to the smallest values above them that satisfy all ratio
-    constraints. All variables are next lowered by a tiny share, and the amounts by which rows fall short of their
-    targets are added in one block. A sum of two vectors satisfies the ratio constraints if both vectors do.
+    First, values are raised to the smallest larger values that satisfy all ratio constraints. Then all variables are
+    lowered by a tiny share. The amounts by which rows then fall short of their targets are added in one block. A sum of
+    two vectors satisfies the ratio constraints if both vectors do.
 
     Args:
         program: program with factors slightly below the promised ones.

@@ -256,7 +256,7 @@ def open_events(rho: float, one_way: float) -> tuple[Event, ...]:
 
     For every outcome of the first one-way tables, the rest of the run is a mechanism with at most the stated rho, by
     the construction of `chosen_split`. The whole run is therefore an adaptive composition of two zCDP mechanisms with
-    fixed costs, whatever the run chooses.
+    fixed costs, for every choice of the run.
 
     Source: Bun and Steinke 2016, Lemma 2.3.
     """
@@ -315,8 +315,7 @@ def default_widths(columns: int) -> tuple[int, ...]:
 
 
 def check_columns(sizes: tuple[int, ...], widths: tuple[int, ...]) -> int:
-    """The number m of columns with more than one cell. Schemas that would take too long are refused, whatever the data
-    are.
+    """The number m of columns with more than one cell. Schemas that would take too long are refused, for any data.
 
     Raises:
         InvalidInput: no column has more than one cell.

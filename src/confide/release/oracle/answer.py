@@ -1,8 +1,8 @@
 """The interface of a best-response oracle, the form of its answer, and the check that protects a release from faulty
 oracles.
 
-A release that has been charged must end. Therefore `best_response` always returns a valid record, whatever a user's own
-oracle does. If the oracle's record is invalid, the default record takes its place, and the answer is marked. An oracle
+A release that has been charged must end. Therefore `best_response` always returns a valid record, even if a user's own
+oracle fails. If the oracle's record is invalid, the default record takes its place, and the answer is marked. An oracle
 receives only data that are public, so the number of failures may be published.
 """
 

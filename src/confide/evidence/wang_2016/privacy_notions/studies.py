@@ -119,8 +119,9 @@ def _examples(_quick: bool, progress: Progress | None) -> Findings:
     risks = {name: attack_risk(_CHANNEL, law) for name, law in laws.items()}
     picture = intervals([(name, "", risk.guess_after, risk.guess_before, risk.guess_after)
                          for name, risk in risks.items()], title="Best guess, from before to after the release",
-                        axis="probability", alt="The same channel moves the best guess from .55 to .647, and from .9 "
-                                                "to .931: what is known afterwards is mostly the prior.")
+                        axis="probability", alt="The same channel moves the best guess from .55 to .647 under one "
+                                                "prior, and from .9 to .931 under the other. Most of the knowledge "
+                                                "after the release comes from the prior.")
     advance(progress, 1, 1)
     return Findings(compared=compared, blocks=(*picture, Table(
         columns=("of the channel", "prior (.55, .45)", "prior (.9, .1)"), rows=rows)))
@@ -130,7 +131,7 @@ EXAMPLES = Study(
     name="channels-examples",
     title="One bit, two priors, two notions",
     source="Wang 2016, Examples 1 and 2",
-    statement="A channel can be differentially private and still leave a bit all but known: the prior tells it.",
+    statement="After a differentially private channel a bit can be almost certain, because the prior reveals it.",
     run=_examples,
 )
 
@@ -182,7 +183,8 @@ def _relations(_quick: bool, progress: Progress | None) -> Findings:
     bars = [(name, "computed", float(value or 0), float(low or 0), float(high or 0))
             for name, (_, low, value, high) in zip(_SHORT, table.rows, strict=True)]
     picture = intervals(bars, title="The relations of the notions", axis="nats",
-                        alt="Each relation as the interval that the source allows, with the computed value in it.")
+                        alt="For each relation, the picture shows the interval that the source allows and the computed "
+                            "value in this interval.")
     advance(progress, 1, 1)
     return Findings(compared=compared, blocks=(table, *picture))
 
@@ -191,7 +193,8 @@ RELATIONS = Study(
     name="channels-relations",
     title="How three notions are related",
     source="Wang 2016, Figure 2.1, Theorems 1 and 2, Corollary 1",
-    statement="One mechanism is optimal for identifiability and information; its differential privacy within 2 eps_X.",
+    statement="One mechanism is optimal for identifiability and information. Its differential privacy is within "
+              "2 eps_X of the least.",
     run=_relations,
 )
 
@@ -242,7 +245,8 @@ def _pair(quick: bool, progress: Progress | None) -> Findings:
         rows, marks=[(end, found.kernel_level, "h(eps~_X)")], title="Two notions, one distortion",
         x="expected changed rows D, of 2", y="level, nats",
         alt="Least identifiability and least differential privacy are one curve up to h(eps~_X) = 0.1056 and further, "
-            "until h(eps_X) = 0.2; then the first bends to the prior's own level and the second falls to 0.")
+            "until h(eps_X) = 0.2. Then least identifiability bends to the prior's own level, and least differential "
+            "privacy falls to 0.")
     gaps = [identifiability_level(d) - dp_level(d) for d in grid]
     inside = [gap for d, gap in zip(grid, gaps, strict=True) if d <= end]
     compared: tuple[Compared, ...] = (
@@ -331,8 +335,8 @@ def _relaxation(quick: bool, progress: Progress | None) -> Findings:
               origin=in_words("Wang 2016, Figure 2.3, line 375")),
     )
     picture = curves(rows, title="Two problems and their relaxation", x="level, nats", y="least distortion, rows",
-                     alt="The relaxed program is below both. Identifiability meets it at eps~_X = 2.887, differential "
-                         "privacy, shifted by eps_X, nowhere.")
+                     alt="The relaxed program is below both curves. Identifiability meets the relaxed program at "
+                         "eps~_X = 2.887. Differential privacy, shifted by eps_X, meets it nowhere.")
     return Findings(compared=compared, blocks=(*picture, Table(
         columns=("level, nats", "relaxed", "identifiability", "differential privacy at the level less eps_X"),
         rows=tuple(table))))
@@ -342,7 +346,7 @@ RELAXATION = Study(
     name="channels-relaxation",
     title="One relaxation for two problems",
     source="Wang 2016, Figure 2.3, Lemma 7",
-    statement="Both problems relax to one whose value is h; with (2.19), D_relaxed(eps + eps_X) <= D_d*(eps).",
+    statement="Both problems relax to one problem with value h; with (2.19), D_relaxed(eps + eps_X) <= D_d*(eps).",
     run=_relaxation,
 )
 
@@ -394,8 +398,8 @@ def _ratings(_quick: bool, progress: Progress | None) -> Findings:
                             ("eps_X, third quartile", quartiles[2]), ("eps_X, least", levels.min()),
                             ("eps_X, largest", levels.max())))
     picture = histogram(levels, bins=24, title=f"eps_X of the {len(levels)} most rated movies", x="eps_X, nats",
-                        y="movies", alt="Most movies lie between .3 and .5 nats, a few above 1: the gap that Theorem 1 "
-                                        "leaves is small for most.")
+                        y="movies", alt="Most movies lie between .3 and .5 nats, and a few above 1. So the gap that "
+                                        "Theorem 1 leaves is small for most movies.")
     advance(progress, 1, 1)
     rows = tuple((float(level), int((levels <= level).sum())) for level in (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5))
     table = Table(columns=("eps_X at most, nats", f"of {len(levels)} movies"), rows=rows,
@@ -409,7 +413,7 @@ RATINGS = Study(
     title="The loss in ratings before any release",
     source="Wang 2016, Figure 2.4a",
     statement="eps_X of the 887 most reviewed movies, scores drawn independently from each movie's law. Here: of "
-              "the 200 that another, public data set rates most.",
+              "the 200 movies with the most ratings in another, public data set.",
     run=_ratings,
 )
 
@@ -434,7 +438,8 @@ def _stars(quick: bool, progress: Progress | None) -> Findings:
     picture = curves(rows, marks=[(end, found.kernel_level, "h(eps~_X) = 0.73 n")],
                      title="Ratings of one movie", x="expected changed rows, share of n", y="level, nats",
                      alt="Both least levels are one curve up to .7283 n. The source's lower bound for differential "
-                         "privacy is .33 below it and is not attained. From .7467 n on a constant release does.")
+                         "privacy is .33 below this curve and is not attained. From .7467 n on, a constant release "
+                         "attains the least level.")
     at, beyond = printed_bounds(FIVE_STARS, 0.4, found), printed_bounds(FIVE_STARS, 0.74, found)
     information = _level("mutual-information", 0.4)
     compared = (
@@ -514,8 +519,8 @@ def _three_notions(quick: bool, progress: Progress | None) -> Findings:
         points, title=notion.capitalize(), x="expected changed rows, share of n",
         y="bits" if notion.endswith("bits") else "nats",
         alt=f"{notion.capitalize()} of four mechanisms at each distortion. Randomised response is best for "
-            "differential privacy where few rows are changed, top-k beyond. Water-filling, there the kernel mechanism, "
-            "is best for the other two.")]
+            "differential privacy if few rows are changed, and top-k if more rows are changed. Water-filling, which is "
+            "the kernel mechanism in this case, is best for the other two notions.")]
     at = 0.1
     table, compared = [], []
     own = PriorConstants.of(_PRIOR).prior_level

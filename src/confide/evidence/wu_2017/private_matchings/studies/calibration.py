@@ -99,8 +99,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         *intervals([*((f"{k}. {name}", "E", error, error, error) for k, (name, error) in enumerate(errors.items(), 1)),
                     ("supply s", "s", supply, supply, supply)],
                    title="What no count is off by more than, with probability 1 - gamma", axis="bids", log=True,
-                   alt="The error of the counts on a logarithmic axis, step by step: from thousands of times the "
-                       "supply to a few hundredths of it."),
+                   alt="The error of the counts on a logarithmic axis. Step by step, the error falls from thousands of "
+                       "times the supply to a few hundredths of the supply."),
         Table(columns=("step", "error E", "reserve that it takes", "share of the optimum"), rows=tuple(rows),
               note=f"n = {sizes['people']:,}, k = {sizes['goods']}, s = {supply:,}, epsilon = {sizes['epsilon']:g}, "
                    f"gamma = {gamma:g}. {NOTE} Each step keeps the ones before it, but for the last settings. The "

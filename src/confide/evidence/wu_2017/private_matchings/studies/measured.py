@@ -133,8 +133,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     advance(progress, len(cases) + 1, len(cases) + 1)
     return Findings(compared=tuple(compared), blocks=(
         *intervals(dots, title="Welfare, and what its certificate claims", axis="share of the optimum",
-                   alt="A dot for the welfare of each setting, with a line down to what its public certificate claims: "
-                       "between .03 and .15 below it."),
+                   alt="Each dot is the welfare of one setting. A line leads from the dot down to the claim of the "
+                       "public certificate, which is lower by .03 to .15."),
         Table(columns=("alpha", "share of the optimum", "bids of a bidder, mean", "largest", "loss over its bound"),
               rows=tuple(free), note="Without noise, batches of s/40."),
         Table(columns=("market", "(alpha, C, R)", "PMatch", "certified", "with a reserve", "reserve",

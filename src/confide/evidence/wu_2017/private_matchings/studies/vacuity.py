@@ -71,8 +71,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="Copies of each good that the printed theorems ask for, epsilon = 1", x="bidders n",
                 y="copies s", log_x=True, log_y=True,
-                alt="Copies asked for against bidders, both logarithmic: far above a copy for everybody up to some ten "
-                    "thousand million bidders, for every requested error."),
+                alt="Required copies against bidders, both logarithmic. For every requested error, the theorems "
+                    "require far more than a copy for everybody, up to some ten thousand million bidders."),
         Table(columns=("alpha", "epsilon", "fewest bidders", "copies of each good with these",
                        "least epsilon for 10^6 bidders, 50,000 copies"),
               rows=tuple(tuple(math.nan if math.isinf(x) else x for x in row) for row in rows),

@@ -87,8 +87,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                               origin=in_words("Wu 2017, Theorem 5.5.3, line 4816")))
     return Findings(compared=tuple(compared), blocks=(
         *intervals(points, title="What whole parts within every supply cost", axis="share of the optimum",
-                   alt="Lost share of the optimum for audits and flags at each size: a few percent with a hundred "
-                       "thousand people, about ten with twenty thousand."),
+                   alt="Lost share of the optimum for audits and flags at each size. The loss is a few percent with a "
+                       "hundred thousand people, and about ten percent with twenty thousand."),
         Table(columns=("n", "mode", "margin of a row", "lost", "reference: lost", "accepted"), rows=tuple(rows),
               note=f"Unit demand, k = 10, supply n/20, epsilon = 1, delta = 10^-6, beta = .05, {runs} runs. "
                    f"{REFERENCE} Their flags are asked after each participant; these after each batch, with the "

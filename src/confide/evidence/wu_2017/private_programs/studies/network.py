@@ -74,8 +74,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
               for tau, (_, board) in held.items() for t in range(0, rounds + burn_in, max(1, (rounds + burn_in) // 50))]
     return Findings(compared=compared, blocks=(
         *curves(points, title="The highest price of an arc, without noise", x="round", y="price",
-                alt="The highest price of an arc against rounds: with tau = 1 it stays at 2, with tau = 6 it goes to "
-                    "what the scarcest arc is worth."),
+                alt="The highest price of an arc against rounds. With tau = 1 the price stays at 2. With tau = 6 the "
+                    "price reaches the worth of the scarcest arc."),
         Table(columns=("users", "arcs", "capacity", "least cost", "cost of the run", "largest excess", "certified"),
               rows=((people, free.rows, supply, cost, 6.0 * people - found["value"], worst,
                      float(certain.excess.max()) / supply),),

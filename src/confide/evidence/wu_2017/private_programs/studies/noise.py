@@ -84,8 +84,8 @@ def _noise(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="Noise of an averaged row over sigma, delta = 10^-6", x="rounds T", y="noise over sigma",
                 log_x=True, log_y=True,
-                alt="Noise of a row's average against rounds, both logarithmic: exact accounting does not depend on "
-                    "rounds, the print is 17 times above it and grows slowly."),
+                alt="Noise of a row's average against rounds, both logarithmic. With exact accounting the noise does "
+                    "not depend on the number of rounds. The printed noise is 17 times as large, and grows slowly."),
         Table(columns=("epsilon", "print, T = 1,000", "print, T = 10^8", "zCDP, textbook",
                        "zCDP, tight (discrete law)", "exact"), rows=tuple(rows),
               note="delta = 10^-6; over sigma, the largest l2 change by one record. A number beside the print's agrees "
@@ -130,8 +130,8 @@ def _start_up(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="Excess without noise, by rounds that are not averaged", x="first rounds left out",
                 y="excess over all supply",
-                alt="Excess of all rows over all supply against rounds left out of the average: it falls from a fifth "
-                    "to nearly nothing."),
+                alt="Excess of all rows over all supply, against rounds left out of the average. The excess falls from "
+                    "a fifth to nearly nothing."),
         Table(columns=("n", "all 1,000 rounds", "last 800", "last 500", "200 after 100"), rows=tuple(rows),
               note="Unit demand, k = 10, supply for half of all, no noise. "
                    f"{REFERENCE} They have 21% and 18% with all rounds, .9% and .15% with the last 800, at n = 20,000 "

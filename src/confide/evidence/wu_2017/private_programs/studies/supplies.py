@@ -54,8 +54,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="Copies of each good from which on 5% of excess is promised, k = 10", x="epsilon",
                 y="copies", log_x=True, log_y=True,
-                alt="Copies of a good against epsilon, both logarithmic: the print needs millions, our bound before a "
-                    "run hundreds to thousands, a certificate about half of that."),
+                alt="Copies of a good against epsilon, both logarithmic. The printed bound needs millions of copies, "
+                    "our bound before a run needs hundreds to thousands, and a certificate needs about half of our "
+                    "bound."),
         Table(columns=("goods k", "epsilon", "print", "people that takes", "before the run", "certificate"),
               rows=tuple(rows), note="Unit demand with supply for half of all people, delta = 10^-6, beta = .05.")))
 

@@ -62,8 +62,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(sorted(points, key=lambda one: (one[2], one[0])), title="Unit demand: what privacy costs",
                 x="supply of a good times epsilon", y="share", log_x=True, log_y=True,
-                alt="Shares against supply times epsilon, both logarithmic: excess, certified excess and lost "
-                    "welfare all fall, the certificate about twice the excess."),
+                alt="Shares against supply times epsilon, both logarithmic. Excess, certified excess and lost welfare "
+                    "all fall. The certified excess is about twice the excess."),
         Table(columns=("n", "k", "epsilon", "noise", "lost welfare", "without its sign", "largest excess",
                        "certified", "reference: lost", "reference: excess",
                        "reference: certified"), rows=tuple(rows),

@@ -85,7 +85,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                 title="Average error against the number of attributes, (1, .001)", x="binary attributes",
                 y="average error, share of the records", log_x=True,
                 alt="The average error grows with the logarithm of the number of attributes, up to some 10 %. On "
-                    "positive marginals it is lower with zeros for free attributes than with random bits."),
+                    "positive marginals the error is lower with zeros for free attributes than with random bits."),
         *curves([(attributes, each.largest, series) for (attributes, series), each in found.items()],
                 title="Largest error against the number of attributes, (1, .001)", x="binary attributes",
                 y="largest error, share of the records", log_x=True,

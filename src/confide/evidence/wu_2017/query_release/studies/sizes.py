@@ -45,7 +45,7 @@ def _run(_quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="Binary attributes of the published tables",
                 x="columns, those with most attributes first", y="binary attributes, in all",
-                alt="Attributes against columns: a few columns, such as a country, a service and the relationships "
+                alt="Attributes against columns. A few columns, such as a country, a service and the relationships "
                     "that were spread over 60 bins, bring most of the attributes."),
         Table(columns=("table", "records", "columns in print", "binary attributes in print", "columns", "attributes",
                        "of which unreachable", "positive 3-way marginals"), rows=tuple(rows),
@@ -56,6 +56,6 @@ STUDY = Study(
     name="queries-sizes",
     title="The published tables in bits",
     source="Wu 2017, Table 1",
-    statement="Adult has 14 attributes and 235 binary ones, KDD99 41 and 396, Netflix 17,770 of both.",
+    statement="Adult has 14 attributes (235 in binary form), KDD99 has 41 (396), and Netflix has 17,770 (17,770).",
     run=_run,
 )
