@@ -164,29 +164,30 @@ def run(*, quick: bool) -> Report:
     return Report(
         title=TITLE,
         method=[
-            f"Peers: the RDP and PLD accountants of dp-accounting {version('dp-accounting')}, with their own orders "
-            "and grid (1e-4), for replaced records. They have no pure event: for RDP it is said as zCDP, for PLD as "
-            "randomised response, one by one, because a repeat count of it would be lost. The PLD accountant doubles "
-            "the sensitivity of Gaussian noise for this relation, so it gets twice the noise.",
-            "\"ours\" is the least of the closed forms, every number rounded up; \"our PLD\" is dp-accounting's "
-            f"composition on our grid. Times are the least of {repeats}, from the events to the epsilon.",
+            f"The peers are the RDP and PLD accountants of dp-accounting {version('dp-accounting')}, with their own "
+            "orders and grid (1e-4), for replaced records. The peers have no pure event. The RDP accountant gets pure "
+            "events as zCDP. The PLD accountant gets pure events as randomised response, one by one, because it would "
+            "lose a repeat count. For replaced records, the PLD accountant doubles the sensitivity of Gaussian noise, "
+            "so it gets twice the noise.",
+            "\"ours\" is the least of the closed forms, with every number rounded up. \"our PLD\" is dp-accounting's "
+            f"composition on our grid. Times are the least of {repeats} runs, from the events to the epsilon.",
         ],
         findings=[
-            f"Ten uses of randomised response at 1.0986, asked for as a repetition, cost {lost:.4f} by dp-accounting's "
+            f"Ten uses of randomised response at 1.0986, passed as a repetition, cost {lost:.4f} by dp-accounting's "
             f"PLD accountant and {kept:.4f} here.",
-            "Exact sums and certified roundings cost time: our closed forms take tens of times as long as RDP's "
-            "table of orders. For long lists of many pure levels, and for pure events beside Gaussian ones, privacy "
-            "loss distributions are still closer to the truth than any closed form.",
+            "Exact sums and certified rounding cost time, so our closed forms take up to tens of times as long as "
+            "RDP's table of orders. For long lists of many pure levels, and for pure events together with Gaussian "
+            "events, privacy loss distributions are still closer to the truth than any closed form.",
         ],
         targets=[
             Target("largest epsilon of ours, as a multiple of RDP's", 1.0, max(ratios)),
             Target("slowest of our answers on these lists", 1000.0, max(float(row[1]) for row in clock), "ms"),
         ],
         tables=[
-            Table("Epsilon", ("events", "delta", "ours is by", *names), costs),
+            Table("Epsilon", ("events", "delta", "calculator of ours", *names), costs),
             Table("Milliseconds", ("events", *names), clock),
             Table("Growth", ("list", "ms at n", "2 n takes", "4 n takes"), growth(quick, repeats),
-                  note="The last two columns are multiples of the first; 2 and 4 are linear growth."),
+                  note="The last two columns are multiples of the first. Multiples of 2 and 4 mean linear growth."),
         ],
         details={"repeats": repeats, "lost": lost, "kept": kept, "ratios": ratios},
     )

@@ -39,20 +39,23 @@ def run(*, quick: bool) -> Report:
     return Report(
         title=TITLE,
         method=[
-            "Each figure is the least of 5 runs (3 of payments) after two that compile and warm up; jobs shorter than "
-            "10 ms are repeated together. Each job and size has a process of its own; memory is that of the whole "
-            "process, Python and compiler included. alpha = 2, VAR = 1/12, uniform prior, reports in random order.",
-            "Close costs: all within 1e-7 of 1/2, so everybody has weight.",
-            f"Peers: scipy {version('scipy')} SLSQP on the problem reduced to weights, with its gradient (ftol 1e-13), "
-            "and differential evolution on weights and levels (tol 1e-8, at most 2000 generations); "
-            f"cvxpy {version('cvxpy')} with Clarabel {version('clarabel')} at its own tolerances (1e-8) where the "
-            "problem is convex, psi <= 1. Their weights are valued by our objective. Ours is certified to 1e-13.",
-            f"The machine has other guests: its load average was {load:.2f} when this began.",
+            "Each figure is the least time of 5 runs (3 runs for payments) after two runs that compile and warm up. "
+            "Jobs shorter than 10 ms are repeated within a run. Each job and size has a process of its own. Memory is "
+            "the memory of the whole process, including Python and the compiler. The settings are alpha = 2, VAR = "
+            "1/12, a uniform prior, and reports in random order.",
+            "Close costs are all within 1e-7 of 1/2, so everybody has weight.",
+            f"Two peers are from scipy {version('scipy')}: SLSQP on the problem reduced to weights, with its gradient "
+            "(ftol 1e-13), and differential evolution on weights and levels (tol 1e-8, at most 2000 generations). The "
+            f"third peer is cvxpy {version('cvxpy')} with Clarabel {version('clarabel')} at its own tolerances (1e-8), "
+            "for convex problems (psi <= 1). Our objective values the weights of the peers. Our optimum is certified "
+            "to 1e-13.",
+            f"The machine is shared. Its load average was {load:.2f} when the measurement began.",
         ],
         findings=[
             f"The algorithm as printed misses the optimum in {sum(_missed(each) for each in printed)} of "
-            f"{len(printed)} instances. Clarabel takes {_longer(cones):,.0f} times as long for {max(cones):,} users, "
-            f"SLSQP {_longer(slsqp):,.0f} times for {max(slsqp)}; neither proves anything where psi > 1.",
+            f"{len(printed)} instances. Clarabel takes {_longer(cones):,.0f} times as long as confide for "
+            f"{max(cones):,} users, and SLSQP takes {_longer(slsqp):,.0f} times as long for {max(slsqp)} users. "
+            "Neither of the two proves anything where psi > 1.",
         ],
         targets=[
             Target(f"the optimum, n = {largest:,}", 3.0, slowest(largest), "s"),
@@ -73,15 +76,16 @@ def run(*, quick: bool) -> Report:
             Table("Contracts and payments of all", ("rule", "gamma", "users", "winners", "s", "memory, MB"),
                   [(rule, float(gamma), n, found["winners"], found["seconds"], found["peak_mb"])
                    for (n, gamma, rule), found in paid.items()],
-                  "Rents are exact: one more optimum for each winner. The grid is that of `solve_grid(0.01)`."),
+                  "Rents are exact, and need one more optimum for each winner. The grid is the grid of "
+                  "`solve_grid(0.01)`."),
             Table("The whole mechanism, with secure noise on every side, gamma = 10,000, psi_floor = .25",
-                  ("largest local loss set", "charged, nats", "users", "asked for a record", "all of it, s",
-                   "of it contracts and payments, s", "memory, MB"),
+                  ("largest local loss set", "charged, nats", "users", "asked for a record", "total, s",
+                   "contracts and payments, s", "memory, MB"),
                   [(limit or "none", found["charged"], n, found["asked"], found["seconds"], found["contracts, s"],
                     found["peak_mb"]) for (n, limit), found in all_of_it.items()],
-                  "Each client's noise is drawn by a call of its own, as devices do."),
+                  "Each client's noise is drawn by a call of its own, as on devices."),
             Table("The grid of S that keeps truth best, delta = .01",
-                  ("gamma", "users", "values of S", "ms", "dearer by"),
+                  ("gamma", "users", "values of S", "ms", "more expensive by"),
                   [(float(gamma), n, found["points"], 1e3 * found["seconds"], found["dearer"])
                    for (n, gamma), found in grids.items()]),
             Table("Algorithm 1 as printed, 4001 values of S", ("instance", "optimum", "printed", "ours, ms", "its, ms"),

@@ -58,16 +58,16 @@ def run(*, quick: bool) -> Report:
     return Report(
         title=TITLE,
         method=[
-            "Each figure in a process of its own, after a small run that compiles; times are the least of "
-            f"{RUNS} runs where they are below a second, of one above. Welfare is over the exact optimum of the same "
-            "bidders, with a proof of equal prices. Bidders are made up: in A tastes differ, in B needs do, too; "
-            f"supplies are for 80 of 100. epsilon is {level:g}, pure, one row replaced (10 in sparse tables); "
-            f"welfare is the mean of {len(seeds)} draws of bidders and noise.",
-            "Memory of a run is the growth of its process beyond what it held before, with libraries loaded and the "
-            "table read; beside it stands the whole process, Python and compiler included.",
-            f"Peer: {peer_ortools.NAME}, SimpleMinCostFlow on all pairs with costs in whole millionths, in an "
-            f"environment of its own, the least time of {PEER_RUNS} processes.",
-            f"The machine has other guests: its load average was {load:.2f} when this began.",
+            f"Each figure is from a process of its own, after a small run that compiles. Times below a second are the "
+            f"least of {RUNS} runs, and longer times are from one run. Welfare is a share of the exact optimum of the "
+            "same bidders, and prices prove this optimum. Bidders are simulated: in A tastes differ, and in B needs "
+            f"differ, too. Supplies are enough for 80 of 100 bidders. epsilon is {level:g} (10 in sparse tables), "
+            f"pure, with one row replaced. Welfare is the mean of {len(seeds)} draws of bidders and noise.",
+            "The memory of a run is the growth of its process after libraries are loaded and the table is read. A "
+            "column of its own has the memory of the whole process, including Python and the compiler.",
+            f"The peer is {peer_ortools.NAME}, SimpleMinCostFlow on all pairs, with costs in whole millionths. The "
+            f"peer runs in an environment of its own, and its time is the least of {PEER_RUNS} processes.",
+            f"The machine is shared. Its load average was {load:.2f} when the measurement began.",
         ],
         findings=_findings((n, k, s), level, flow, solo, worth, rules),
         targets=[*_speed(wide, thin, n, source, dense, sparse, decoded), *(() if quick else (
@@ -113,7 +113,7 @@ def _beside(ours: Found, flow: Found | None) -> list[Target]:
         Target("PMatch, secure noise, over OR-tools' exact flow, time", 1 / 3, ours["seconds"] / flow["seconds"],
                note=f"{ours['seconds']:.2g} and {flow['seconds']:.2g} s"),
         Target("the same, memory of the run", 0.25, ours["run_mb"] / flow["run_mb"],
-               note=f"{ours['run_mb']:.0f} and {flow['run_mb']:.0f} MB; whole processes, libraries included: "
+               note=f"{ours['run_mb']:.0f} and {flow['run_mb']:.0f} MB; whole processes, including libraries: "
                     f"{ours['peak_mb']:.0f} and {flow['peak_mb']:.0f} MB"),
     ]
 
@@ -133,7 +133,7 @@ def _share_table(level: float, worth: dict[Any, list[Found]]) -> Table:
             for at, found in worth.items() for kind in KINDS for noise in NOISES]
     return Table(f"Welfare at epsilon = {level:g}, over the optimum",
                  ("bidders, goods, copies", "method", "noise", "mean", "least", "certificate", "copies too many"), rows,
-                 "The certificate may be claimed in public, except with probability .01.")
+                 "The certificate may be claimed in public. It is wrong with probability at most .01.")
 
 
 def _rule_table(rules: dict[str, Found], worth: dict[Any, list[Found]], size: tuple[int, int, int]) -> Table:
@@ -142,7 +142,7 @@ def _rule_table(rules: dict[str, Found], worth: dict[Any, list[Found]], size: tu
         rows += [(name, rule, "no", found[f"{rule}: welfare"], found[f"{rule}: s"])
                  for rule in dict.fromkeys(key.split(":")[0] for key in found)]
         rows += [(name, kind, "yes", _mean(worth[name, *size], f"{kind}, secure"), "-") for kind in KINDS]
-    return Table(f"Beside rules that keep no secret, {size[0]:,} x {size[1]}, {size[2]:,} copies",
+    return Table(f"Compared with rules without privacy, {size[0]:,} x {size[1]}, {size[2]:,} copies",
                  ("bidders", "rule", "private", "welfare over the optimum", "s"), rows)
 
 
@@ -153,7 +153,7 @@ def _exact_table(exact: list[tuple[str, tuple[int, int, int], Found]]) -> Table:
              found["run_mb"], found["peak_mb"], "not in time" if math.isnan(found["welfare"]) else
              f"{max(0.0, 1.0 - found['welfare'] / best[at]):.1g}") for name, at, found in exact]
     return Table("The exact optimum", ("size", "by", "s", "memory of the run, MB", "whole process, MB",
-                                       "short of the best of them"), sorted(rows, key=lambda row: len(row[0])),
+                                       "below the best of them"), sorted(rows, key=lambda row: len(row[0])),
                  f"HiGHS is stopped after {HIGHS_SECONDS:.0f} s. OR-tools' costs are whole millionths."
                  + ("" if any(name == peer_ortools.NAME for name, _, _ in exact) else
                     f" OR-tools: {peer_ortools.PEER.missing()}"))
@@ -189,13 +189,13 @@ def _findings(size: tuple[int, int, int], level: float, flow: Found | None, solo
         private = {kind: _mean(worth[name, *size], f"{kind}, secure") for kind in KINDS}
         said.append(
             f"{_name((name, *size))}, epsilon = {level:g}, secure noise: SinkhornMatch reaches "
-            f"{private['SinkhornMatch']:.3f} of the optimum, PMatch {private['PMatch']:.3f}; a serial dictatorship, "
-            f"without any privacy, {rules[name]['serial dictatorship: welfare']:.3f}, a lottery "
-            f"{rules[name]['lottery: welfare']:.3f}.")
+            f"{private['SinkhornMatch']:.3f} of the optimum, and PMatch reaches {private['PMatch']:.3f}. Without any "
+            f"privacy, a serial dictatorship reaches {rules[name]['serial dictatorship: welfare']:.3f}, and a lottery "
+            f"reaches {rules[name]['lottery: welfare']:.3f}.")
     if flow is not None:
         ours = {kind: solo[kind, "secure"]["seconds"] for kind in KINDS}
-        said.append(f"PMatch takes {ours['PMatch']:.2g} s with secure noise, SinkhornMatch "
-                    f"{ours['SinkhornMatch']:.2g}, OR-tools' exact flow {flow['seconds']:.2g}.")
+        said.append(f"PMatch takes {ours['PMatch']:.2g} s with secure noise, SinkhornMatch takes "
+                    f"{ours['SinkhornMatch']:.2g} s, and OR-tools' exact flow takes {flow['seconds']:.2g} s.")
     return said
 
 

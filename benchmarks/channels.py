@@ -32,10 +32,11 @@ def run(*, quick: bool) -> Report:
     return Report(
         title=TITLE,
         method=[
-            "Each figure is the time of one run after a small one of its kind has warmed up, in a process of its own.",
-            f"Peers: the same linear program in cvxpy {version('cvxpy')} with Clarabel {version('clarabel')}, which "
-            "certifies nothing: its channels are analysed as they come. The textbook's iteration of Blahut and "
-            "Arimoto, stopped at the same gap.",
+            "Each figure is the time of one run in a process of its own, after a small run of the same kind to warm "
+            "up.",
+            f"One peer is the same linear program in cvxpy {version('cvxpy')} with Clarabel {version('clarabel')}. "
+            "This peer certifies nothing, and its channels are analysed unchanged. The other peer is the textbook "
+            "iteration of Blahut and Arimoto, stopped at the same gap.",
             "Priors of programs and slopes are drawn from Dirichlet's law, so that no symmetry helps.",
         ],
         targets=[
@@ -56,7 +57,7 @@ def run(*, quick: bool) -> Report:
                   ("rows", "differential privacy, s", "identifiability, s", "information, s"), curves),
             Table("All constants of any prior", ("databases", "s", "memory, MB"), constants),
             Table("Least distortion at a level of .5, any prior",
-                  ("databases", "s", "level of the channel", "certified gap", "cvxpy, s", "its channel's level"),
+                  ("databases", "s", "level of the channel", "certified gap", "cvxpy, s", "level of cvxpy's channel"),
                   programs),
             Table("Least distortion at a level of .5, exchangeable prior",
                   ("letters", "rows", "s", "level of the channel", "certified gap"), alike),

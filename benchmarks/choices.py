@@ -76,10 +76,10 @@ def run(*, quick: bool) -> Report:
     return Report(
         title=TITLE,
         method=[
-            f"Each figure is the least time of {repeats} runs; the contestants take turns.",
-            f"Peer: OpenDP {version('opendp')}: noisy max for pure privacy (permute-and-flip) and for zCDP (Gumbel "
-            "noise), both one draw a call; randomised response, one person a call. The exponential mechanism of "
-            "confide has the law of Gumbel noise and draws any number from one list.",
+            f"Each figure is the least time of {repeats} runs. The jobs take turns.",
+            f"The peer is OpenDP {version('opendp')}. Its noisy max for pure privacy (permute-and-flip) and for zCDP "
+            "(Gumbel noise) makes one draw a call. Its randomised response takes one person a call. The exponential "
+            "mechanism of confide has the law of Gumbel noise, and makes any number of draws from one list.",
         ],
         targets=[
             Target("one selection, as a multiple of OpenDP's speed", 1.0, best / seconds[one], at_least=True),
@@ -91,7 +91,7 @@ def run(*, quick: bool) -> Report:
                 (name, 1e3 * seconds[name], 1e9 * each(name)) for name in jobs
             ]),
             Table("Growth", ("draw", "ms at 1 x", "2 x takes", "4 x takes"), growth,
-                  note="The last two columns are multiples of the first; 2 and 4 are linear growth."),
+                  note="The last two columns are multiples of the first. Multiples of 2 and 4 mean linear growth."),
         ],
         details={"seconds": seconds, "epsilon": EPSILON, "repeats": repeats},
     )

@@ -95,23 +95,23 @@ def run(*, quick: bool) -> Report:
     return Report(
         title=TITLE,
         method=[
-            f"Peer: dp-accounting {version('dp-accounting')}: its analytic Gaussian, its Renyi accountant with its own "
-            "orders for zCDP, and its calibration over that accountant for the largest rho. It has no conversion of "
-            "pure to Gaussian DP.",
-            "Ours are certified in ball arithmetic and rounded to the safe side in the last digit. Times are the least "
-            f"of {runs} calls, the peer's of {max(3, runs // 10)}.",
+            f"The peer is dp-accounting {version('dp-accounting')}, with its analytic Gaussian, its Renyi accountant "
+            "with its own orders for zCDP, and its calibration over that accountant for the largest rho. The peer has "
+            "no conversion of pure to Gaussian DP.",
+            "Our conversions are certified in ball arithmetic and rounded to the safe side in the last digit. Our "
+            f"times are the least of {runs} calls, and the peer's times are the least of {max(3, runs // 10)} calls.",
         ],
-        findings=["A ratio is ours over the peer's, of epsilon, of sigma or of 1/rho: below 1 it shows the "
-                  "peer's loss.",
-                  "The peer's orders end: at so small a delta they show no epsilon as small as .01, for every rho."],
+        findings=["A ratio is our epsilon, sigma or 1/rho over the peer's. A ratio below 1 shows the peer's loss.",
+                  "The peer's orders are limited. At the smallest delta they give no epsilon as small as .01, for any "
+                  "rho."],
         targets=[
             Target("largest epsilon, sigma or 1/rho of ours, as a multiple of the peer's", 1.000001, worst),
             Target("slowest conversion", 100.0, slowest, "ms"),
         ],
         tables=[
-            Table("Ours beside the peer's", ("conversion", "settings", "least ratio", "largest ratio", "slowest ms",
-                                             "peer's slowest ms", "peer failed"), summary),
-            *([Table("Where the peer fails", ("conversion", "at", "what it says"), failures)] if failures else []),
+            Table("Our conversions and the peer's", ("conversion", "settings", "least ratio", "largest ratio",
+                                                     "slowest ms", "peer's slowest ms", "peer failed"), summary),
+            *([Table("Where the peer fails", ("conversion", "at", "message"), failures)] if failures else []),
         ],
         details={"rows": rows, "runs": runs},
     )

@@ -41,22 +41,23 @@ def run(*, quick: bool) -> Report:
     return Report(
         title=TITLE,
         method=[
-            "Each figure is the least of 5 runs (3 of the longer ones) after one to warm up; jobs shorter than 10 ms "
-            "are repeated together. Each job and size has a process of its own. theta = .8, P1 = .7, epsilon = 1, "
-            "costs of 1 per nat; unknown costs log-normal(0, 1), epsilon = 2, half of the people taking part.",
-            "Peers: the linear program over channels at a grid of levels by HiGHS in scipy "
-            f"{version('scipy')}; tails by scipy.stats.binom and the payment's gap by subtraction; a loop over people; "
-            "a table of all people's reports in numpy.",
-            "Solvers of finite games (gambit, nashpy) do not fit: an action here is any channel, a continuum, and its "
-            "cost, by its privacy level, is no matrix of payments.",
-            "Gaps are compared with 200 digits (python-flint), tails summed term by term.",
-            f"The machine has other guests: its load average was {load:.2f} when this began.",
+            "Each figure is the least time of 5 runs (3 runs for longer jobs) after one run to warm up. Jobs shorter "
+            "than 10 ms are repeated within a run. Each job and size has a process of its own. The settings are theta "
+            "= .8, P1 = .7, epsilon = 1, and costs of 1 per nat. With unknown costs, costs are log-normal(0, 1), "
+            "epsilon is 2, and half of the people take part.",
+            "The peers are: the linear program over channels at a grid of levels, by HiGHS in scipy "
+            f"{version('scipy')}; tails by scipy.stats.binom with the payment's gap by subtraction; a loop over "
+            "people; and a table of all people's reports in numpy.",
+            "Solvers of finite games (gambit, nashpy) do not fit. An action here is any channel, so the actions are a "
+            "continuum. The cost of an action follows from its privacy level, and is no matrix of payments.",
+            "Gaps are compared with values to 200 digits (python-flint), for which tails are summed term by term.",
+            f"The machine is shared. Its load average was {load:.2f} when the measurement began.",
         ],
         findings=[
-            f"By subtraction not one digit of the gap is left in {lost} of {len(gaps)} cases; ours is right to "
-            f"{max(found['ours'] for found in gaps.values()):.1g} in all. "
-            f"The program at {max(grids)} levels takes {reply['peer'] / reply['ours']:,.0f} times as long as the exact "
-            f"best reply, and finds one that is worth {reply['shortfall']:.1g} less.",
+            f"By subtraction not one digit of the gap is correct in {lost} of {len(gaps)} cases. Our gap is correct to "
+            f"{max(found['ours'] for found in gaps.values()):.1g} in all cases. The linear program at {max(grids)} "
+            f"levels takes {reply['peer'] / reply['ours']:,.0f} times as long as the exact best reply, and finds a "
+            f"reply that is worth {reply['shortfall']:.1g} less.",
         ],
         targets=[
             Target(f"an offer, N = {max(quotes):,}", 1e-3, most(quotes), "s"),
@@ -84,21 +85,21 @@ def run(*, quick: bool) -> Report:
                                     "every type"), [(n, *found.values()) for n, found in equilibria.items()]),
             Table("Plans at known costs, s", ("people at most", *next(iter(plans.values()))),
                   [(n, *found.values()) for n, found in plans.items()],
-                  "With cubic costs no level is best and all numbers of people are looked at; theta = .8 there."),
+                  "With cubic costs no level is best, so all numbers of people are tried, at theta = .8."),
             Table("Exact plans at unknown costs, s", ("people", *next(iter(unknown.values()))),
                   [(n, *found.values()) for n, found in unknown.items()]),
             Table("Rounds by counts, s", ("rounds", *next(iter(rounds.values()))),
-                  [(n, *found.values()) for n, found in rounds.items()], "N = 10^9; of pairs 10^6."),
+                  [(n, *found.values()) for n, found in rounds.items()], "N = 10^9, and N = 10^6 for pairs."),
             Table("One round, person by person", ("market", "people", "s", "memory, MB"),
                   [(kind, n, *found.values()) for (kind, n), found in people.items()]),
-            Table("The best reply beside a linear program at each level of a grid",
+            Table("The best reply compared with a linear program at each level of a grid",
                   ("levels", "confide, ms", "cubic costs, ms", "HiGHS, ms", "worth less by", "level", "off by"),
                   [(k, *(1e3 * found[name] for name in ("ours", "ours, cubic costs", "peer")), found["shortfall"],
                     found["level"], abs(found["peer's level"] - found["level"])) for k, found in grids.items()],
-                  "A grid cannot say that no level between its points is better; the margins it must resolve fall like "
-                  "epsilon cubed."),
+                  "A grid cannot prove that no level between its points is better. The margins that the grid must "
+                  "resolve fall like epsilon cubed."),
             Table("The payment's gap to its lower bound, relative error",
-                  ("people", "epsilon", "gap", "confide", "scipy.stats.binom", "confide, ms", "its time, ms"),
+                  ("people", "epsilon", "gap", "confide", "scipy.stats.binom", "confide, ms", "scipy.stats.binom, ms"),
                   [(n, float(level), found["gap"], found["ours"], found["peer"], 1e3 * found["seconds"],
                     1e3 * found["peer's seconds"]) for (n, level), found in gaps.items()]),
             Table("N reports paid", ("reports", "confide, ms", "loop over people, ms"),

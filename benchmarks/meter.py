@@ -113,9 +113,9 @@ def run(*, quick: bool) -> Report:
         targets.append(Target(f"peak memory of {name}, as a multiple of the same without a meter", 1.01, 1.0 + more))
     return Report(
         title=TITLE,
-        method=[f"Each mechanism runs {repeats} times with its meter and {repeats} times without, in turn; the figure "
-                "is the median of the ratios of CPU seconds. Compiled code is warm.",
-                "Memory is the peak that Python's tracer sees in one run, numpy's arrays included."],
+        method=[f"Each mechanism runs {repeats} times with its meter and {repeats} times without, in turn. The figure "
+                "is the median ratio of CPU seconds. Compiled code is warm.",
+                "Memory is the peak that Python's tracer sees in one run, including numpy's arrays."],
         targets=targets,
         tables=[Table("A run with its meter", ("run", "noise", "CPU seconds without", "more time, %", "more memory, %"),
                       rows)],

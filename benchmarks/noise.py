@@ -84,10 +84,10 @@ def run(*, quick: bool) -> Report:
     return Report(
         title=TITLE,
         method=[
-            f"Each figure is the least time of {repeats} runs, a run of short calls being the mean of many; the "
-            "contestants take turns, so a slow moment of the machine affects all of them.",
-            f"Peer: the Laplace mechanism of OpenDP {version('opendp')} on a vector of doubles, which draws "
-            "independent coordinates; confide's vector Laplace noise has density proportional to exp(-||v||/scale) "
+            f"Each figure is the least time of {repeats} runs. A run of short calls is the mean of many calls. The "
+            "jobs take turns, so a slow moment of the machine affects all of them.",
+            f"The peer is the Laplace mechanism of OpenDP {version('opendp')} on a vector of doubles, which draws "
+            "independent coordinates. confide's vector Laplace noise has density proportional to exp(-||v||/scale) "
             "and is rounded exactly.",
         ],
         targets=[
@@ -100,7 +100,7 @@ def run(*, quick: bool) -> Report:
                 for name, (count, _) in jobs.items()
             ]),
             Table("Growth", ("draw", "ms at 1 x", "2 x takes", "4 x takes"), growth,
-                  note="The last two columns are multiples of the first; 2 and 4 are linear growth."),
+                  note="The last two columns are multiples of the first. Multiples of 2 and 4 mean linear growth."),
         ],
         details={"seconds": seconds, "scale": SCALE, "repeats": repeats},
     )

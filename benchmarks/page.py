@@ -74,14 +74,14 @@ def render(folder: Path, names: Sequence[str]) -> str:
     count = sum(len(content["targets"]) for content in found.values())
     lines = [
         "# Benchmarks", "",
-        "Made by `python -m benchmarks --page` from the files in `benchmarks/results`, which `make bench` writes. No "
-        "figure here was typed by hand.", "",
+        "`python -m benchmarks --page` makes this page from the files in `benchmarks/results`, which `make bench` "
+        "writes. No figure here was typed by hand.", "",
         f"{count - len(missed)} of {count} targets are met."
-        + (" These are missed:" if missed else ""),
+        + (" These targets are missed:" if missed else ""),
     ]
     if missed:
         lines += ["", *table(("subject", *TARGETS), [(title, *row) for title, row in missed])]
-    lines += ["", *table(("subject", "targets met", "measured on", "again"), _contents(found))]
+    lines += ["", *table(("subject", "targets met", "measured on", "command"), _contents(found))]
     for name in names:
         lines.append("")
         if name not in found:

@@ -56,20 +56,20 @@ def run(*, quick: bool) -> Report:
     return Report(
         title=TITLE,
         method=[
-            "Each figure in a process of its own, after a small run that compiles; a run goes from a table of values "
-            "to everybody's share. Times are the least of "
-            f"{RUNS} runs with {small[0]:,} people and in rows of growth, of one elsewhere, OR-tools' of {PEER_RUNS} "
-            "processes. Noise is secure but in rows of growth.",
-            f"Unit demand: values U(0, 1) times each good's popularity U(.3, 1), copies for half of the people, but "
-            f"{many[2]} of each of {many[1]:,} goods. 200 rounds after 100, epsilon = {level:g}, delta = 1e-6, one "
-            f"record replaced; draws of people and noise that figures of accuracy are means over: {len(seeds)}, of "
-            f"families {len(seeds[:2])}.",
-            "Memory of a run is the growth of its process beyond what it held before, with libraries loaded and the "
-            "table read; beside it stands the whole process, Python and compiler included.",
-            f"Peers: {peer_ortools.NAME}, SimpleMinCostFlow on all pairs with costs in whole millionths, in an "
+            "Each figure is from a process of its own, after a small run that compiles. A run starts from a table of "
+            f"values, and ends with everybody's share. Times are the least of {RUNS} runs with {small[0]:,} people and "
+            "in rows of growth, and are from one run elsewhere. OR-tools' times are the least of "
+            f"{PEER_RUNS} processes. Noise is secure, except in rows of growth.",
+            "In unit demand, values are U(0, 1) times each good's popularity U(.3, 1). There are copies for half of "
+            f"the people, but with {many[1]:,} goods, {many[2]} copies of each. Runs have 200 rounds after 100, with "
+            f"epsilon = {level:g}, delta = 1e-6, and one record replaced. Figures of accuracy are means over "
+            f"{len(seeds)} draws of people and noise, and over {len(seeds[:2])} draws for families.",
+            "The memory of a run is the growth of its process after libraries are loaded and the table is read. A "
+            "column of its own has the memory of the whole process, including Python and the compiler.",
+            f"The peers are: {peer_ortools.NAME}, SimpleMinCostFlow on all pairs with costs in whole millionths, in an "
             f"environment of its own; HiGHS' interior point with its crossover, stopped after {POINT_SECONDS:.0f} s; "
-            "the same rounds in numpy, without noise.",
-            f"The machine has other guests: its load average was {load:.2f} when this began.",
+            "and the same rounds in numpy, without noise.",
+            f"The machine is shared. Its load average was {load:.2f} when the measurement began.",
         ],
         findings=_findings(small, wide, level, found, ours, flows, beside),
         targets=[*_speed(ours, flow, wide, many), *(() if quick else (
@@ -96,7 +96,7 @@ def _speed(ours: dict[Any, Found], flow: Found | None, wide: Size, many: Size) -
         Target(f"PrivDude, {_name(wide)}, 300 rounds", 10.0, ours["PrivDude", wide]["seconds"], "s"),
         Target("the same, memory of the whole process", 1000.0, ours["PrivDude", wide]["peak_mb"], "MB"),
         Target(f"PrivDude, {_name(many)}, 300 rounds", 90.0, ours["PrivDude", many]["seconds"], "s",
-               note="a speed alone: so few copies of a good are below its noise"),
+               note="only the time counts: the noise is larger than so few copies of a good"),
     ]
     return rows if flow is None else [*rows, Target(
         f"PrivDude, polska, {flow['people']:,.0f} flows, {flow['arcs']:.0f} arcs, 300 rounds", 10.0, flow["seconds"],
@@ -132,9 +132,9 @@ def _accuracy(found: list[Found], level: float) -> list[Target]:
         said = f"epsilon = {level:g}, {noise} noise"
         rows += [
             Target(f"PrivDude, {said}: optimum less value", 0.05, 100.0 * _mean(found, f"PrivDude, {noise}, gap"), "%",
-                   note="above the optimum where rows are over; distance either way, in the mean: "
+                   note="above the optimum if rows exceed their supply; mean distance in either direction: "
                         f"{_distance(found, noise):.2g}%"),
-            Target(f"PrivDude, {said}: largest excess of a row, of its supply", 0.3,
+            Target(f"PrivDude, {said}: largest excess of a row, as a share of its supply", 0.3,
                    100.0 * _mean(found, f"PrivDude, {noise}, excess"), "%"),
             Target(f"TightenAndAudit, {said}: loss", 3.0,
                    100.0 * _mean(found, f"TightenAndAudit, {noise}, gap"), "%"),
@@ -151,10 +151,11 @@ def _mode_table(size: Size, level: float, found: list[Found]) -> Table:
                             for what in ("gap", "certified gap", "excess", "certified excess")))
             for kind in MODES for noise in NOISES]
     return Table(f"Modes, {_name(size)}, epsilon = {level:g}, %",
-                 ("mode", "noise", "optimum less value, of the optimum", "certified", "largest excess of a row, of its "
-                  "supply", "certified"), rows,
-                 "Certified in public, except with probability .05. For RoundDude and TightenAndAudit the certificate "
-                 "is about the averages, before draws, flags and audits. A value above the optimum comes with excess.")
+                 ("mode", "noise", "optimum less value, share of the optimum", "certified",
+                  "largest excess of a row, share of its supply", "certified"), rows,
+                 "Certified figures may be claimed in public, and are wrong with probability at most .05. For "
+                 "RoundDude and TightenAndAudit the certificate is about the averages, before draws, flags and audits. "
+                 "A value above the optimum comes with an excess of a row.")
 
 
 def _family_table(families: dict[str, list[Found]], level: float) -> Table:
@@ -164,11 +165,12 @@ def _family_table(families: dict[str, list[Found]], level: float) -> Table:
                for what in ("gap", "certified gap", "excess", "certified excess")))
             for name, runs in families.items()]
     return Table(f"Families, PrivDude, epsilon = {level:g}, %",
-                 ("family", "people", "rows", "rounds", "s", "optimum less value, of the optimum", "certified",
-                  "excess of all rows, of what they hold", "certified"), rows,
-                 "Seconds are with secure noise, the rest with simulated noise; rounds are those that `plan` advises. "
-                 "The gap of flows is of what the optimum costs. Rows of an aggregative game are equations "
-                 "with the largest sum of n contributions; nothing has a value there."
+                 ("family", "people", "rows", "rounds", "s", "optimum less value, share of the optimum", "certified",
+                  "excess of all rows, share of their supplies", "certified"), rows,
+                 "Seconds are with secure noise, and all other figures with simulated noise. Rounds are the rounds "
+                 "that `plan` advises. The gap of flows is a share of the cost of the optimum. Rows of an aggregative "
+                 "game are equations, and the largest sum of n contributions replaces their supply. Nothing has a "
+                 "value in such a game."
                  + ("" if "Flow" in families else " Flows need topohub, which is not installed here."))
 
 
@@ -181,9 +183,9 @@ def _beside_table(ours: dict[Any, Found], beside: list[tuple[str, Size, Found]])
             for name, at, one in sorted(every, key=lambda row: row[1])]
     missing = "" if any(name == peer_ortools.NAME for name, _, _ in beside) else (
         f" OR-tools: {peer_ortools.PEER.missing()}")
-    return Table("Beside it, unit demand", ("size", "by", "s", "memory of the run, MB", "whole process, MB",
-                                            "short of the optimum, %"), rows,
-                 "Private methods are on the first lines of each size; the others see everything." + missing)
+    return Table("Other methods, unit demand", ("size", "by", "s", "memory of the run, MB", "whole process, MB",
+                                                "below the optimum, %"), rows,
+                 "The first lines of each size are private methods. The other methods see everything." + missing)
 
 
 def _speed_table(ours: dict[Any, Found], flow: Found | None, grown: dict[Any, Found],
@@ -198,7 +200,7 @@ def _speed_table(ours: dict[Any, Found], flow: Found | None, grown: dict[Any, Fo
     own = "; ".join(f"{kind} {one['mean, ms']:.2g} (at most {one['largest, ms']:.2g})" for kind, one in decoded.items())
     return Table("Time and memory", ("size", "mode", "noise", "rounds", "s", "memory of the run, MB",
                                      "whole process, MB"), rows,
-                 f"One participant's part from their record and the billboard, ms: {own}.")
+                 f"Time to compute one participant's part from their record and the billboard, in ms: {own}.")
 
 
 # ---- words
@@ -207,16 +209,18 @@ def _speed_table(ours: dict[Any, Found], flow: Found | None, grown: dict[Any, Fo
 def _findings(small: Size, wide: Size, level: float, found: list[Found], ours: dict[Any, Found],
               flows: dict[Size, Found], beside: list[tuple[str, Size, Found]]) -> list[str]:
     said = [
-        f"{_name(small)}, epsilon = {level:g}, secure noise: averages (PrivDude) are within "
-        f"{_distance(found, 'secure'):.2g}% of the optimum and no row is over by more than "
-        f"{100.0 * _mean(found, 'PrivDude, secure, excess'):.2g}%; whole goods within every "
-        f"supply (TightenAndAudit) lose {100.0 * _mean(found, 'TightenAndAudit, secure, gap'):.2g}%."]
+        f"{_name(small)}, epsilon = {level:g}, secure noise: averages (PrivDude) differ from the optimum by "
+        f"{_distance(found, 'secure'):.2g}%, and the largest excess of a row is "
+        f"{100.0 * _mean(found, 'PrivDude, secure, excess'):.2g}% of its supply, both in the mean of the draws. "
+        "Whole goods within every supply (TightenAndAudit) lose "
+        f"{100.0 * _mean(found, 'TightenAndAudit, secure, gap'):.2g}%."]
     for at in (small, wide):
         seconds = {name: one["seconds"] for name, where, one in beside if where == at}
         said.append(
-            f"{_name(at)}: PrivDude takes {ours['PrivDude', at]['seconds']:.2g} s, plain numpy without noise "
-            f"{seconds['plain numpy, no noise']:.2g}"
-            + (f", OR-tools' exact flow {flows[at]['seconds']:.2g}" if at in flows else "")
+            f"{_name(at)}: PrivDude takes {ours['PrivDude', at]['seconds']:.2g} s, "
+            + ("" if at in flows else "and ")
+            + f"plain numpy without noise takes {seconds['plain numpy, no noise']:.2g} s"
+            + (f", and OR-tools' exact flow takes {flows[at]['seconds']:.2g} s" if at in flows else "")
             + f". Without privacy, the optimum of unit demand takes "
             f"{seconds['confide.allocation, exact_optimum']:.2g} s by `confide.allocation.exact_optimum`.")
     return said

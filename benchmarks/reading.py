@@ -85,10 +85,10 @@ def run(*, quick: bool) -> Report:
                 engine.append((name, size, 1e3 * seconds(job, repeats)))
     return Report(
         title=TITLE,
-        method=[f"CPU milliseconds of a warm process, the median of {repeats}. Beside each reading stands Arrow's bare "
-                "cast (for levels, its dictionary) of the same cells, which checks nothing.",
-                "A 32-bit float is read as the decimal that it prints as, by way of its text. Every cell of a type "
-                "takes the same way, so the time does not reveal a column's contents."],
+        method=[f"Times are CPU milliseconds of a warm process, the median of {repeats} runs. The last column is "
+                "Arrow's bare cast of the same cells (for levels, Arrow's dictionary), which checks nothing.",
+                "A 32-bit float is read as the decimal that it prints as, by way of its text. Every cell of a type is "
+                "read in the same way, so the time does not reveal a column's contents."],
         targets=[],
         tables=[Table("Cells in memory", ("cells", "rows", "read, ms", "bare cast, ms"), rows),
                 Table("Bins by DuckDB, from a Parquet file", ("bins", "rows", "CPU ms"), engine)],

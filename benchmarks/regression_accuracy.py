@@ -54,21 +54,24 @@ def run(*, quick: bool) -> Report:
     report = Report(
         title=TITLE,
         method=[
-            f"Out-of-sample R^2, mean over {draws} draws of the noise with its standard error, on one fixed split: "
-            f"`numpy.random.default_rng({SPLIT_SEED}).permutation(n)`, the first {TRAINING_SHARE:.0%} for training.",
-            f"Base seeds {seeds[0]} to {seeds[-1]}, one per draw: `Noise.simulated(seed)` for confide, `random_state` "
-            "for diffprivlib. Every release goes through the mechanism's own code and the projection to the ball of "
-            "radius R0, as a run does.",
-            "Epsilon is the release's; the payments' own epsilon comes on top for confide's rows, except for the "
-            "averaged estimates, where the payments' epsilon is the column's and nothing else is spent. All rows: one "
-            "record replaced.",
-            "diffprivlib gets the same coded columns without the constant and before the division, with their public "
-            "bounds, and fits its own intercept. In 0.6.6 the noise on the diagonal second moments is scaled by the "
-            "lower bound alone, so a column whose upper bound is further from the mean is protected less than epsilon "
-            "says; 'corrected' gives it such columns with their sign turned, which makes the noise right."
+            f"Figures are out-of-sample R^2, the mean over {draws} draws of the noise with its standard error. All "
+            f"draws use one fixed split, `numpy.random.default_rng({SPLIT_SEED}).permutation(n)`, with the first "
+            f"{TRAINING_SHARE:.0%} for training.",
+            f"The base seeds are {seeds[0]} to {seeds[-1]}, one for each draw: `Noise.simulated(seed)` for confide, "
+            "`random_state` for diffprivlib. Every release goes through the mechanism's own code and the projection "
+            "to the ball of radius R0, as in a run.",
+            "The epsilon of a column is the epsilon of the release. In confide's rows, the payments cost an epsilon of "
+            "their own in addition. For the averaged estimates, the payments cost the column's epsilon, and nothing "
+            "else is spent. In all rows, neighbours replace one record.",
+            "diffprivlib gets the same coded columns with their public bounds, without the constant and before the "
+            "division, and fits its own intercept. In version 0.6.6 the lower bound alone scales the noise on the "
+            "diagonal second moments. So a column has less privacy than epsilon states if its upper bound is further "
+            "from the mean. The rows 'corrected' pass such columns with the opposite sign, which makes the noise "
+            "correct."
             + (f" {diffprivlib.PEER.missing()}" if diffprivlib.PEER.missing() else ""),
-            "`PrivateRegression` is given what diffprivlib is given: these columns, their bounds, the bounds of "
-            "the response, and epsilon. It knows no parameter bound, residuals or eigenvalue of the problem.",
+            "`PrivateRegression` gets the same input as diffprivlib: these columns, their bounds, the bounds of the "
+            "response, and epsilon. `PrivateRegression` gets no parameter bound, residuals or eigenvalue of the "
+            "problem.",
         ],
     )
     for problem in (wages(), wages(centred=False), visits()):
@@ -259,10 +262,10 @@ def _eigenvalues(problem: Problem) -> Table:
     X, _ = problem.train
     values = np.linalg.eigvalsh(X.T @ X / len(X))
     return Table(
-        f"{problem.title}: the choice against the public eigenvalue",
+        f"{problem.title}: the choice at other public eigenvalues",
         ("smallest eigenvalue given", *(f"epsilon {e:g}" for e in EPSILONS)), rows,
-        note=f"Without delta. The rows' own eigenvalues, which the planner must not see, go from {cell(values[0])} to "
-             f"{cell(values[-1])}; their mean is {cell(values.mean())}.")
+        note=f"The choices are without delta. The rows' own eigenvalues, which the planner must not see, are between "
+             f"{cell(values[0])} and {cell(values[-1])}, with mean {cell(values.mean())}.")
 
 
 def _bars(report: Report, problem: Problem, found: Draws, least: float) -> Table:
@@ -278,18 +281,19 @@ def _bars(report: Report, problem: Problem, found: Draws, least: float) -> Table
         best = max(bars, key={name: each[k] for name, each in bars.items()}.__getitem__)
         planned = found[PLANNED].get(epsilon)
         report.targets.append(Target(
-            f"{problem.name}, epsilon {epsilon:g}: R^2 that the {PLANNED} loses to privacy, against the best bar "
-            f"({best})",
+            f"{problem.name}, epsilon {epsilon:g}: R^2 that the {PLANNED} loses to privacy, compared with the best "
+            f"reference value ({best})",
             round(top[k] - bars[best][k] + BAR_ROUNDING, 4),
             round(least - _average(planned)[0], 5) if planned else float("inf"),
-            note=f"bar: R^2 {bars[best][k]:g} where least squares has {top[k]:g}; here {_shown(planned)} where it has "
+            note=f"reference: R^2 {bars[best][k]:g}, least squares {top[k]:g}; here: {_shown(planned)}, least squares "
                  f"{least:.4f}"))
     return Table(
-        f"{problem.title}: against the bars",
-        ("estimator", "epsilon", "bar: R^2", "here: R^2", "bar: loss to least squares", "here: loss"), rows,
-        note=f"The bars come from another split, where least squares reached {top[0]:g}; on this one it reaches "
-             f"{least:.4f}. The loss to least squares of the same split is the fair comparison; bars are known to "
-             "three decimals, hence their losses to 0.001.",
+        f"{problem.title}: compared with the reference values",
+        ("estimator", "epsilon", "reference: R^2", "here: R^2", "reference: loss against least squares",
+         "here: loss against least squares"), rows,
+        note=f"The reference values come from another split, on which least squares reached {top[0]:g}. On this split "
+             f"least squares reaches {least:.4f}. So the fair comparison is the loss against least squares on the same "
+             "split. Reference values are known to three decimals, so their losses are known to 0.001.",
     )
 
 
@@ -311,7 +315,7 @@ def _verdicts(report: Report, problem: Problem, found: Draws) -> None:
 def _verdict(problem: Problem, planned: str, epsilon: float, found: Draws, others: list[str]) -> Target:
     scores = {name: _average(found[name][epsilon]) for name in others}
     best = max(scores, key=lambda name: scores[name][0])
-    what = f"{problem.name}, epsilon {epsilon:g}: how far the {planned} is below the best ({best})"
+    what = f"{problem.name}, epsilon {epsilon:g}: R^2 by which the {planned} is below the best ({best})"
     values = found[planned].get(epsilon)
     if values is None:
         return Target(what, 0.0, float("inf"), note="the planner refuses")

@@ -81,19 +81,23 @@ class Figures:
 def run(*, quick: bool) -> Report:
     figures = Figures(quick=quick)
     figures.report.method = [
-        f"Wall-clock seconds; each figure is the median of {figures.repeats} runs after one to warm up, and the least "
-        "run stands beside it. End to end is a process of its own, three times. A run waits up to 15 s for a quiet "
-        "machine; one that other processes disturbed (more than a fifth of one core) is repeated, up to twice for each "
-        "run asked for.",
-        "Made-up people with a fixed seed: rows uniform in the unit ball, answers linear in them plus bounded noise.",
-        f"Peers: numpy's X'X and X'y in doubles (no clipping, no exact sums, no groups), and {diffprivlib.NAME}, in "
-        "an environment of its own." + ("" if diffprivlib.PEER.missing() is None else f" {diffprivlib.PEER.missing()}"),
+        f"Times are wall-clock seconds. Each figure is the median of {figures.repeats} runs after one run to warm up, "
+        "and the column \"least\" has the fastest run. The end-to-end figures are from three runs, each in a process "
+        "of its own. A run waits up to 15 s for a quiet machine. A run that other processes disturbed (more than a "
+        "fifth of one core) is repeated, up to twice for each planned run.",
+        "The people are simulated with a fixed seed. Their rows are uniform in the unit ball, and their answers are "
+        "linear in the rows plus bounded noise.",
+        f"The peers are numpy's X'X and X'y in doubles (no clipping, no exact sums, no groups), and {diffprivlib.NAME} "
+        "in an environment of its own."
+        + ("" if diffprivlib.PEER.missing() is None else f" {diffprivlib.PEER.missing()}"),
     ]
     for part in (_end_to_end, _moments, _wide, _payments, _whole_fit, _ridge, _leave_one_out, _laws, _start):
         part(figures)
-    figures.report.method.append(f"{figures.disturbed} of the {figures.runs} runs kept were disturbed all the same.")
+    figures.report.method.append(f"{figures.disturbed} of the {figures.runs} runs that were kept were disturbed "
+                                 "nevertheless.")
     figures.table("Growth", ("what, and n", *GROWTH), figures.growth,
-                  note="Seconds at n, 2 n and 4 n, and their ratios to the first: 2 and 4 are linear growth.")
+                  note="Seconds at n, 2 n and 4 n, and ratios to the seconds at n. Ratios of 2 and 4 mean linear "
+                       "growth.")
     return figures.report
 
 
@@ -119,17 +123,17 @@ def _end_to_end(figures: Figures) -> None:
     for noise in NOISES:
         figures.grows(f"end to end, {noise} noise, n = {sizes[0]:,}", seconds[noise])
         figures.target(f"end to end, n = {sizes[-1]:,}, d = 10, {noise} noise", 20.0, seconds[noise][-1])
-    figures.target("its peak memory", 1000.0, max(peaks), "MB")
+    figures.target("the same, peak memory", 1000.0, max(peaks), "MB")
     figures.table("End to end from Parquet, d = 10", ("n", "noise of the answers", "seconds", "least", "peak MB"), rows,
-                  note="The whole process, from its start: import, plan, two passes over the file (doubles, 80 bytes a "
-                       "person, warm in the page cache), secure noise, payments, the outcome and all shares written "
-                       "to a directory. What a durable campaign takes beyond that is under \"The store\". Making "
-                       "the file does not count. Peak is the largest "
-                       "resident set of the process.")
+                  note="The figures are for the whole process, from its start: import, plan, two passes over the file "
+                       "(doubles, 80 bytes a person, warm in the page cache), secure noise, payments, the outcome and "
+                       "all shares written to a directory. The section \"The store\" has the additional time of a "
+                       "durable campaign. The time to make the file does not count. The peak is the largest resident "
+                       "set of the process.")
     figures.table(
-        f"Parts of it, n = {sizes[-1]:,}", ("part", *(f"{noise}, s" for noise in passes)),
+        f"Parts of the end-to-end run, n = {sizes[-1]:,}", ("part", *(f"{noise}, s" for noise in passes)),
         [(part, *(passes[noise][part] for noise in passes)) for part in passes["uniform"]],
-        note="Each part alone, once, in one process.",
+        note="Each part was run alone, once, in one process.",
     )
 
 
@@ -169,8 +173,8 @@ def _moments(figures: Figures) -> None:
         if len(sizes) == 3:
             figures.grows(f"moments, d = {features}, n = {figures.people(sizes[0]):,}", medians)
     figures.table("Exact moments of both groups, from arrays", ("n", "d", "seconds", "least", "numpy X'X, X'y"), rows,
-                  note="Includes clipping and quantising every record. numpy's time is the floor: it does neither, and "
-                       "rounds.")
+                  note="The time includes clipping and quantising every record. numpy's time is a lower limit, because "
+                       "numpy does neither, and rounds.")
 
 
 def _wide(figures: Figures) -> None:
@@ -187,12 +191,12 @@ def _wide(figures: Figures) -> None:
         rows.append((what, people, features, median(inside), min(inside), peak))
         if features == 1000 and not options:
             figures.target(f"moments of both groups, n = {people:,}, d = 1,000, streamed", 90.0, median(inside))
-            figures.target("its peak memory", 1000.0, peak, "MB")
+            figures.target("the same, peak memory", 1000.0, peak, "MB")
     growth = seconds["moments", 1000] / seconds["moments", 100]
     figures.target("moments, d = 1,000 against d = 100: times as long", 100.0, growth, "x")
     figures.table("Many features, rows streamed in blocks", ("what", "n", "d", "seconds", "least", "peak MB"), rows,
-                  note="Each in a process of its own. The whole run is the mechanism's: two passes, three certified "
-                       "ridge estimates, secure noise, payments.")
+                  note="Each figure is from a process of its own. The whole run of the mechanism has two passes, three "
+                       "certified ridge estimates, secure noise and payments.")
 
 
 def _wide_child(*arguments: Any) -> dict[str, float]:
@@ -263,8 +267,8 @@ def _ridge(figures: Figures) -> None:
                                   certified_ridge(s, g, r, 2.0**-16 * 4.0 / g))
             rows.append((features, "inside" if radius > 1 else "binding", 1e3 * found.median, 1e3 * found.least))
     figures.table("Certified ridge estimate from moments", ("d", "ball", "ms", "least"), rows,
-                  note="Solved in doubles, certified in ball arithmetic; d from 10 to 1,000. 'Binding': the ball is "
-                       "smaller than the least-squares solution.")
+                  note="The estimate is solved in doubles and certified in ball arithmetic, for d from 10 to 1,000. "
+                       "'Binding' means that the ball is smaller than the least-squares solution.")
 
 
 # ---- without privacy
@@ -309,9 +313,10 @@ def _leave_one_out(figures: Figures) -> None:
         "Least squares without each player (Algorithm 1), d = 10",
         ("n", "predictions, s", "the whole run, s", "statsmodels OLSInfluence, s",
          f"n refits, s (from {refits})", "largest difference"), rows,
-        note="Predictions start from the estimate and the factor of X'X, as a participant's; statsmodels fits first. A "
-             "run is two passes: exact sums of all records; predictions, posterior means and coins. The last column is "
-             "about the predictions of all three.")
+        note="Predictions start from the estimate and the factor of X'X, like a participant's prediction, but "
+             "statsmodels first fits the model. A run has two passes. The first pass computes exact sums of all "
+             "records, and the second pass computes predictions, posterior means and coins. The last column compares "
+             "the predictions of all three methods.")
 
 
 def _laws(figures: Figures) -> None:
@@ -351,4 +356,4 @@ def _start(figures: Figures) -> None:
         rows.append((what, found.median, found.least))
         if limit is not None:
             figures.target(what, limit, found.median)
-    figures.table("Starting, whole process, warm", ("command", "seconds", "least"), rows)
+    figures.table("Start of the whole process, warm", ("command", "seconds", "least"), rows)

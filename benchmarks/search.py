@@ -45,24 +45,26 @@ def run(*, quick: bool) -> Report:
     return Report(
         title=TITLE,
         method=[
-            f"Each figure in a process of its own, after a small run that compiles; times are the least of {RUNS} runs "
-            "(5 in rows of growth, one of 10^8 edges and of the study). Noise of searches is secure but in rows of "
-            "growth, beside networkx and in the study.",
-            "Edge lists are uniformly random pairs of 32-bit numbers, ten for each vertex. Beside it: scipy's coo to "
-            "csr of both directions, with one byte an entry, duplicates and self-loops removed, rows sorted.",
-            "Networks: " + "; ".join(f"{_called(networks[name])}, {networks[name]['said']}"
-                                     for name in (*names, "coauthors")) + ". Made-up ones are of people who share "
-            "groups; rows of growth have them at one mean degree.",
-            "Searches are for 14 components, with common neighbours. Without a stop: Laplace noise of scale 20, 0.1 "
-            "a call; a private or smoothed stop costs as much again, and its K is half of the people (with a grid that "
-            "ends at 20, of a private one), so that it seldom ends a call. Targets are made up by a contagion "
-            "(p = .05, 5 rounds, q = .8; p = .1 and q = .5 among co-authors).",
-            "Memory of a run is the growth of its process beyond what it held before, with libraries loaded and the "
-            "edge list or graph read; beside it stands the whole process, Python and compiler included.",
-            "On networkx: sets of neighbours, a heap for the search of a component, one intersection of sets for each "
-            "unexamined vertex and call, numpy for the noise and the order. Building the graphs is not counted on "
-            "either side.",
-            f"The machine has other guests: its load average was {load:.2f} when this began.",
+            f"Each figure is from a process of its own, after a small run that compiles. Times are the least of {RUNS} "
+            "runs (5 runs in rows of growth, and one run for 10^8 edges and for the study). Searches have secure "
+            "noise, except in rows of growth, in the comparison with networkx and in the study.",
+            "Edge lists are uniformly random pairs of 32-bit numbers, with ten pairs for each vertex. The peer is "
+            "scipy's conversion from coo to csr of both directions, with one byte an entry, duplicates and self-loops "
+            "removed, and rows sorted.",
+            "The networks (people / edges) are: " + "; ".join(
+                f"{_called(networks[name])}, {networks[name]['said']}" for name in (*names, "coauthors"))
+            + ". In simulated networks, people share groups. Rows of growth use simulated networks with one mean "
+            "degree.",
+            "Searches are for 14 components, with common neighbours. Searches without a stop have Laplace noise of "
+            "scale 20, and cost 0.1 a call. A private or smoothed stop costs as much again. The K of a stop is half of "
+            "the people, and the grid of a private stop ends at 20, so that a stop seldom ends a call. Targets are "
+            "simulated by a contagion (p = .05, 5 rounds, q = .8; p = .1 and q = .5 among co-authors).",
+            "The memory of a run is the growth of its process after libraries are loaded and the edge list or graph is "
+            "read. A column of its own has the memory of the whole process, including Python and the compiler.",
+            "The search on networkx uses sets of neighbours, a heap for the search of a component, one intersection of "
+            "sets for each unexamined vertex and call, and numpy for the noise and the order. The time to build the "
+            "graphs is not counted on either side.",
+            f"The machine is shared. Its load average was {load:.2f} when the measurement began.",
         ],
         findings=_findings(built, counts, searched, networks, beside, studied, last),
         targets=[*_build_targets(built, counts), *_search_targets(searched, networks), *(() if quick else (
@@ -94,7 +96,7 @@ def _build_targets(built: dict[Any, Found], counts: tuple[int, int]) -> list[Tar
         large = built["confide", 10**8]
         rows += [Target("graph of 100,000,000 pairs", 20.0, large["seconds"], "s"),
                  Target("the same, memory of the whole process", 6000.0, large["peak_mb"], "MB",
-                        note="the edge list among it")]
+                        note="including the edge list")]
     return rows
 
 
@@ -135,16 +137,17 @@ def _search_table(searched: dict[Any, Found], networks: dict[str, Found]) -> Tab
     return Table("Private searches of 14 components, secure noise",
                  ("people / edges", "stop", "calls", "components found", "targets found", "examined", "s",
                   "memory of the run, MB", "whole process, MB"), rows,
-                 "Counts are of the last run. The number of targets depends on the noise, so this is no comparison of "
-                 "stops.")
+                 "Counts are from the last run. The number of targets depends on the noise, so the table does not "
+                 "compare stops.")
 
 
 def _beside_table(beside: dict[int, Found]) -> Table:
     rows = [(one["targets"], one["found"], one["found by networkx"], one["queries"], one["examined by networkx"],
              one["ours, s"], one["networkx, s"], one["networkx, s"] / one["ours, s"]) for one in beside.values()]
-    return Table("Beside networkx, co-authors, 14 components, no stop",
+    return Table("Compared with networkx, co-authors, 14 components, no stop",
                  ("targets", "found", "by networkx", "examined", "by networkx", "confide, s", "networkx, s", "times"),
-                 rows, "Both find the first component in the same order; after that each has noise of its own.")
+                 rows, "Both programs search the first component in the same order. After that, each program has "
+                 "noise of its own.")
 
 
 def _growth_table(grown: dict[int, tuple[Found, Found]]) -> Table:
@@ -158,11 +161,12 @@ def _study_table(studied: Found, network: Found) -> Table:
         studied["found"][name], studied["deviation"][name], strict=True))) for name in studied["found"]]
     return Table(f"Targets found after so many examinations, {_called(network)}, {studied['targets']} targets",
                  ("search", *(f"{budget:,}" for budget in BUDGETS)), rows,
-                 f"Mean and standard deviation of {studied['runs']} runs; Target has no noise. PTarget has no stop, "
-                 f"noise of scale 20 and {studied['calls']:.1f} calls on average at the last budget: a risk multiplier "
-                 f"of {studied['corrected']:.2f}, where the source claims {studied['claimed']:.2f}. RandomOrder costs "
-                 f"nothing. All are cut off at the last budget, which no private search may be; the PTarget runs took "
-                 f"{studied['seconds']:.3g} s, RandomOrder's {studied['random order, s']:.3g} s.")
+                 f"Figures are the mean and standard deviation of {studied['runs']} runs. Target has no noise. PTarget "
+                 f"has no stop, noise of scale 20, and {studied['calls']:.1f} calls on average at the last budget. So "
+                 f"the risk multiplier of PTarget is {studied['corrected']:.2f}, but the source claims "
+                 f"{studied['claimed']:.2f}. RandomOrder costs nothing. All searches are cut off at the last budget, "
+                 "which is not allowed for a private search. The PTarget runs took "
+                 f"{studied['seconds']:.3g} s, and the RandomOrder runs took {studied['random order, s']:.3g} s.")
 
 
 # ---- words
@@ -176,13 +180,13 @@ def _findings(built: dict[Any, Found], counts: tuple[int, int], searched: dict[A
     slowest = {name: max(one["seconds"] for (at, _), one in searched.items() if at == name) for name, _ in searched}
     return [
         f"A graph of {most:,} pairs takes {built['confide', most]['seconds']:.2g} s and "
-        f"{built['confide', most]['run_mb']:.0f} MB; scipy's takes {built['scipy', most]['seconds']:.2g} s and "
-        f"{built['scipy', most]['run_mb']:.0f} MB.",
+        f"{built['confide', most]['run_mb']:.0f} MB, and scipy's graph takes {built['scipy', most]['seconds']:.2g} s "
+        f"and {built['scipy', most]['run_mb']:.0f} MB.",
         "A private search of 14 components takes at most "
         + ", ".join(f"{seconds:.2g} s at {_called(networks[name])}" for name, seconds in slowest.items())
-        + f"; on networkx it takes at least {min(times):.0f} times as long as ours.",
-        f"After {BUDGETS[-1]:,} examinations at {_called(networks[last])}: Target {ends['Target']:.1f} targets, "
-        f"PTarget {ends['PTarget']:.1f}, RandomOrder {ends['RandomOrder']:.1f}.",
+        + f". On networkx a search takes at least {min(times):.0f} times as long as ours.",
+        f"After {BUDGETS[-1]:,} examinations at {_called(networks[last])}, Target has found {ends['Target']:.1f} "
+        f"targets, PTarget {ends['PTarget']:.1f}, and RandomOrder {ends['RandomOrder']:.1f}.",
     ]
 
 

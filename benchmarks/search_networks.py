@@ -30,14 +30,14 @@ def casts() -> tuple[Graph, str]:
         found = sorted(CASTS.python.parent.parent.glob("lib/python*/site-packages/recbole/**/ml-100k.kg"))
         if found:
             return film_casts(found[0]), "film casts"
-    return affiliation_network(27_262, 1_600, 40, 24.7, seed=1), "made up at the size of the film casts"
+    return affiliation_network(27_262, 1_600, 40, 24.7, seed=1), "simulated at the size of the film casts"
 
 
 def coauthors() -> tuple[Graph, str]:
     """Authors of papers on condensed matter: 40,421 people, 175,693 edges; or a made-up network of that size."""
     if COAUTHORS.is_file():
         return Graph.from_table(COAUTHORS, vertices=40_421), "co-authors"
-    return affiliation_network(40_421, 36_000, 800, 2.5, seed=1), "made up at the size of the co-authors"
+    return affiliation_network(40_421, 36_000, 800, 2.5, seed=1), "simulated at the size of the co-authors"
 
 
 def network(name: str) -> tuple[Graph, str]:
@@ -47,11 +47,11 @@ def network(name: str) -> tuple[Graph, str]:
     if name == "coauthors":
         return coauthors()
     if name == "236k":
-        return costars_like_imdb(seed=0), "made up"
+        return costars_like_imdb(seed=0), "simulated"
     if name == "2M":
-        return affiliation_network(2_000_000, 253_000, 3_400, 13.0, seed=0), "made up"
+        return affiliation_network(2_000_000, 253_000, 3_400, 13.0, seed=0), "simulated"
     factor = int(name.removeprefix("times "))
-    return affiliation_network(60_000 * factor, 8_500 * factor, 100 * factor, 13.0, seed=0), "made up"
+    return affiliation_network(60_000 * factor, 8_500 * factor, 100 * factor, 13.0, seed=0), "simulated"
 
 
 def group(graph: Graph, *, starts: int = 1, seed: int = 1, **contagion: float) -> np.ndarray:

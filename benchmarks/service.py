@@ -32,9 +32,11 @@ def run(*, quick: bool) -> Report:
                          found["worst_ms"], found["seconds"]))
     return Report(
         title=TITLE,
-        method=[f"{RATE} reports a second for {seconds} s, each of another participant with their own session, sent "
-                "when it is due whether or not earlier ones were answered; times from then to the whole answer.",
-                f"{WORKERS} processes serve; the client runs on the same cores. Acknowledged reports are on the disk."],
+        method=[f"The client sends {RATE} reports a second for {seconds} s, each for another participant with their "
+                "own session. Each report is sent when it is due, even if earlier reports have no answer yet. Times "
+                "are from this moment to the whole answer.",
+                f"{WORKERS} processes serve, and the client runs on the same cores. Acknowledged reports are on the "
+                "disk."],
         tables=[Table(title="Handing in over the API",
                       columns=("database", "sent", "acknowledged", "stored", "half within, ms", "99% within, ms",
                                "worst, ms", "all, s"), rows=rows)],

@@ -40,10 +40,10 @@ def run(*, quick: bool) -> Report:
     most = max(found)
     return Report(
         title=TITLE,
-        method=["One search in a process of its own, with n = 500,000, epsilon = 1, delta = 1e-6 and 1,000 draws a "
-                "round; imports are not counted."],
+        method=["Each figure is one search in a process of its own, with n = 500,000, epsilon = 1, delta = 1e-6 and "
+                "1,000 draws a round. Imports are not counted."],
         targets=[Target(f"a step size for {most:,} rounds", 6.8, found[most]["cpu"], "s",
-                        note="a twentieth of 136 s, which an event for each round and a search by halving took")],
+                        note="a twentieth of 136 s, the time with one event for each round and a search by halving")],
         tables=[Table("A step size for a budget", ("rounds", "CPU seconds", "eta"),
                       [(rounds, each["cpu"], each["eta"]) for rounds, each in found.items()])],
         details={"wall_seconds": time.perf_counter() - start},

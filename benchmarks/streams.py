@@ -113,15 +113,16 @@ def run(*, quick: bool) -> Report:
     return Report(
         title=TITLE,
         method=[
-            f"Each figure is the least processor time of {repeats} runs after one to warm up (it is all one thread). "
-            "The compiled loop is given its noise and all increments, at arity 16 (four levels at every size); "
-            "secure noise reads the operating system's randomness.",
-            f"Peer: the b-ary tree of OpenDP {version('opendp')} with integer Laplace noise, made consistent, on the "
-            "same stream at the same epsilon. It needs the whole stream first and then uses every block; a running "
-            "count must be published as the stream goes. OpenDP has no sparse vector.",
+            f"Each figure is the least processor time of {repeats} runs on one thread, after one run to warm up. The "
+            "compiled loop gets its noise and all increments, at arity 16 (four levels at every size). Secure noise "
+            "reads the operating system's randomness.",
+            f"The peer is the b-ary tree of OpenDP {version('opendp')} with integer Laplace noise, made consistent, on "
+            "the same stream at the same epsilon. The peer's tree needs the whole stream first, and then uses every "
+            "block. A running count must be published while the stream goes on. OpenDP has no sparse vector.",
         ],
         findings=[
-            "Most of the time of a secure run goes to drawing the noise; the counting itself is a thousandth of it.",
+            "A secure run spends most of its time on drawing the noise. The counting itself takes a thousandth of the "
+            "time.",
         ],
         targets=[
             Target("compiled loop, one step of one counter, slowest size", 100.0, slowest, "ns"),
