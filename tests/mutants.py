@@ -5,6 +5,9 @@ that pass through the changed function, of which this file, a plugin of pytest, 
 where a test fails, or where mypy, as in `make test`, finds an error in the changed function. `[tool.mutmut]` of
 `pyproject.toml` says what is changed, and how; messages of errors are not. The others stand in
 `tests/mutants_alive.txt`, each as the line before and after.
+
+`python tests/mutants.py 'confide.privacy.noise.*'` runs some modules alone. All others keep their part of the file,
+with the day and the commit of their own run.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -39,6 +43,9 @@ _MOST = 4.0
 _IDLE = 5
 """Seconds of processor time beside three times what the tests take, after which a mutant counts as an endless loop."""
 
+_COUNTS = re.compile(r"(\S+): (\d+) mutants, (\d+) noticed by tests, (\d+) by types, (\d+) alive \(")
+"""The head of a module's part in the file of those alive."""
+
 _OWN = ("has-type", "misc", "no-redef", "var-annotated")
 """Errors that may follow from how mutmut lays out its changes."""
 
@@ -49,15 +56,29 @@ def main() -> None:
     paths = {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),  # mutmut starts `python`
              "PYTHONPATH": str(Path(__file__).parent.resolve())}  # and pytest takes this file as a plugin
     subprocess.run([sys.executable, "-m", "mutmut", "run", *sys.argv[1:]], check=True, env={**os.environ, **paths})
-    codes = dict(_codes())
+    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, check=True, text=True)
+    parts = _written() | {module: _part(module, codes, commit.stdout.strip()) for module, codes in _codes()}
+    made, by_tests, by_types, alive = (sum(int(found[k]) for part in parts.values() if (found := _COUNTS.match(part)))
+                                       for k in range(2, 6))
+    total = (f"{made} mutants: {by_tests} noticed by tests, {by_types} by types, {alive} alive; "
+             f"{1 - alive / made:.1%} noticed")
+    ALIVE.write_text("\n\n".join([total, *(parts[module] for module in sorted(parts))]) + "\n", "utf-8")
+    print(f"{total}, in {(time.monotonic() - began) / 60:.0f} minutes; {ALIVE}")
+
+
+def _written() -> dict[str, str]:
+    """The parts of the file, by module."""
+    parts = ALIVE.read_text("utf-8").strip().split("\n\n") if ALIVE.exists() else []
+    return {found[1]: part for part in parts if (found := _COUNTS.match(part))}
+
+
+def _part(module: str, codes: dict[str, int], commit: str) -> str:
+    """What came of a module's mutants, with those that live."""
     noticed = Counter(_NOTICED.get(code, "") for code in codes.values())
     alive = sorted(name for name, code in codes.items() if code not in _NOTICED)
-    commit = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, check=True, text=True)
-    head = (f"{time.strftime('%Y-%m-%d')}, commit {commit.stdout.strip()}: {len(codes)} mutants, {noticed['tests']} "
-            f"noticed by tests, {noticed['types']} by types, {len(alive)} alive: "
-            f"{1 - len(alive) / len(codes):.1%} noticed")
-    ALIVE.write_text("\n".join([head, "", *(line for name in alive for line in _change(name))]) + "\n", "utf-8")
-    print(f"{head}, in {(time.monotonic() - began) / 60:.0f} minutes; {ALIVE}")
+    head = (f"{module}: {len(codes)} mutants, {noticed['tests']} noticed by tests, {noticed['types']} by types, "
+            f"{len(alive)} alive ({time.strftime('%Y-%m-%d')}, commit {commit})")
+    return "\n".join([head, *(line for name in alive for line in _change(name))])
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -89,12 +110,12 @@ def _seconds() -> dict[str, float]:
     return found
 
 
-def _codes() -> Iterator[tuple[str, int]]:
-    """Each mutant that was run, and mutmut's code of what came of it."""
+def _codes() -> Iterator[tuple[str, dict[str, int]]]:
+    """Each module whose mutants have all been run: mutmut's code of what came of each."""
     for meta in sorted(_MADE.rglob("*.py.meta")):
-        for name, code in json.loads(meta.read_text("utf-8"))["exit_code_by_key"].items():
-            if code is not None:
-                yield name, code
+        codes = json.loads(meta.read_text("utf-8"))["exit_code_by_key"]
+        if codes and None not in codes.values():
+            yield next(iter(codes)).rpartition(".")[0], codes
 
 
 def _change(name: str) -> Iterator[str]:
