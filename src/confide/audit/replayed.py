@@ -107,5 +107,6 @@ def supremum_audit(supremum: float, claim: Loss) -> ReplayedAudit:
 def _pure(claim: Loss) -> float:
     promised = claim.epsilon_at(0.0)
     if math.isinf(promised) and not claim.vacuous:
-        raise InvalidInput("claim", f"{claim} allows any single transcript", "a replayed audit needs a pure loss")
+        raise InvalidInput("claim", f"{claim} sets no limit for a single transcript",
+                           "a replayed audit needs a pure loss")
     return promised

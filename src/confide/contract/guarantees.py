@@ -495,7 +495,7 @@ def sentences_of(promise: Guarantee, sentence: Sentence = _own_words) -> tuple[s
     if not promise.claimable:
         parts.append(worded("The source claims this, and the claim is false."))
     elif promise.vacuous:
-        parts.append(worded("It says nothing at these sizes."))
+        parts.append(worded("The promise says nothing at these sizes."))
     if promise.condition:
         parts.append(worded("Condition: %(condition)s.", condition=promise.condition.rstrip(".")))
         parts.append(worded("Nobody can know this before the run, so the promise does not help a participant to "
