@@ -200,7 +200,7 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     assert it.check().rejected == {
         "1": "record: is no word of 64 bits; must be 16 hexadecimal digits, as a device writes them",
         "5": "record: is beyond the range of a device on this contract", "7":
-                                   "record: this id is not asked for a record"}
+                                   "record: no record was asked for under this id"}
     board = it.settle().outcome.billboard
     assert (board.total, board.steps) == (0, 0)
 

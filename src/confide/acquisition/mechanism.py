@@ -224,7 +224,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         self._check_cap()
         if not self.largest_payment * self.minor_units <= _MOST_COINS:
             raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of more than 2^62 coins",
-                               "larger coins, a smaller mse_price, or a smaller price_per_nat")
+                               "choose larger coins, a smaller mse_price, or a smaller price_per_nat")
 
     def _check_cap(self) -> None:
         if self.largest_local_loss is None:
@@ -233,8 +233,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             return
         if not (self.psi_floor <= 1 and self.approximation > 0):
             raise InvalidInput("psi_floor" if self.psi_floor > 1 else "approximation",
-                               "does not go with largest_local_loss",
-                               "the floor must be at most 1, and the approximation above 0")
+                               "cannot be combined with largest_local_loss",
+                               "with it, psi_floor must be at most 1, and approximation above 0")
         least = self._single / self.people
         if self.largest_local_loss < least:
             again, many = partial(replace, self), math.ceil(self._single / self.largest_local_loss)
@@ -396,7 +396,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
                                "report")
         here = ~np.isnan(c)
         if not here.any():
-            raise InvalidInput("reports", "are of nobody", "at least one person must take part")
+            raise InvalidInput("reports", "hold no report", "at least one person must take part")
         found = self.payment_rule.pay(np.where(here, c, 0.0), present=here)
         solution = found.solution
         exact = found.payments * self.price_per_nat
@@ -609,6 +609,6 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")
         if billboard.steps > self.lattice:
             raise InvalidInput("billboard.steps", "exceed the number of steps of the lattice",
-                               f"at most {self.lattice}")
+                               f"must be at most {self.lattice}")
         if not billboard.steps and billboard.total:
             raise InvalidInput("billboard.total", "is not 0, but the sum has no records", "must be 0")

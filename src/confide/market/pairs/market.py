@@ -282,7 +282,7 @@ class PairMarket(PlainNumbers, KnownLevel):
             prior, SignalModel) else self.prior if prior is None else prior
         if not isinstance(law, PairPrior) or law.people != self.people:
             raise InvalidInput("signal_model", "is not a law of this market's bits",
-                               f"a PairPrior of {self.people} people")
+                               f"must be a PairPrior of {self.people} people")
         here = [(size, strategy) for size, strategy in groups if size and np.any(strategy.participation > 0)]
         if not here:
             return np.zeros((3, 2))
