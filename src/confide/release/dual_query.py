@@ -158,7 +158,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     def __post_init__(self) -> None:
         if self.literal and not self.mirrored:
-            raise InvalidInput("literal", "Algorithm 3 as printed is a class of its own",
+            raise InvalidInput("literal", "Algorithm 3 as printed is another class",
                                "take confide.evidence.wu_2017.query_release.PrintedDualQuery")
         object.__setattr__(self, "free", rule_today(self.free))
         super().__post_init__()
