@@ -229,7 +229,7 @@ def test_a_limit_that_equal_weights_exceed_is_declined_with_what_would_do(tmp_pa
         _ = campaign(tmp_path, "few", (("largest_local_loss = 20.0", "largest_local_loss = 1.0"),)).plan
     assert refused.value.exit_code == 3
     assert {name for each in refused.value.remedies for name in each.settings} == {"count"}
-    assert ("another [privacy] largest_local_loss alone it would do only at a loss of over epsilon = 10"
+    assert ("another [privacy] largest_local_loss alone, the campaign is possible only at a loss above epsilon = 10"
             in str(refused.value))
 
 

@@ -36,7 +36,7 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
     """
     own = "; with your own file, the command also checks your share" if shares else ""
     return Section(title="How you can check the result", blocks=(Text((
-        f"The result will be signed with the key {fingerprint} of the operator who made this page. Keep it.",
+        f"The result will be signed with the key {fingerprint} of the operator who made this page. Keep this key.",
         "The command confide verify PACK --key FINGERPRINT checks the pack of published files without anybody's "
         f"help{own}.",
     )),))

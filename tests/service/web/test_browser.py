@@ -44,7 +44,7 @@ def test_only_the_drawn_report_leaves_the_device(chromium: Browser, tmp_path: Pa
         accepted(page)
         before = len(sent)
         page.get_by_role("button", name="Hand it in").click()
-        page.get_by_text("It is stored").wait_for()
+        page.get_by_text("Your report is stored").wait_for()
         (post,) = [each for each in sent[before:] if "/mine/report" in each]
         body = post.rpartition("\n")[2]
         assert re.fullmatch(rf"word=[0-9a-f]{{64}}&field\.report={drawn}", body)
@@ -167,7 +167,7 @@ def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path
         numerator = "&#34;numerator&#34;: &#34;{}&#34;".format
         expect(page.locator("#device")).to_be_visible()
         reported = page.locator("#terms-level").inner_text()
-        assert reported.startswith("Level: at most 1. It draws nothing at a level above 10")
+        assert reported.startswith("Level: at most 1. Your device draws nothing at a level above 10")
         assert page.locator("#terms-truth").inner_text().endswith("in at most about 73 of 100 draws.")
         assert page.locator("#terms-stays").inner_text() == (
             "It stays on this device: answer. What is drawn leaves under this name: report.")
@@ -251,7 +251,7 @@ def test_two_browsers_of_one_person_send_one_draw(chromium: Browser, tmp_path: P
             page.get_by_role("button", name="Draw my report").click()
             page.locator("#leaves").wait_for()
         first.get_by_role("button", name="Hand it in").click()
-        first.get_by_text("It is stored").wait_for()
+        first.get_by_text("Your report is stored").wait_for()
         second.get_by_role("button", name="Hand it in").click()
         expect(second.locator("#problem")).to_contain_text("something was handed in for you already")
         accepted(second)
@@ -266,7 +266,7 @@ def test_two_browsers_of_one_person_send_one_draw(chromium: Browser, tmp_path: P
             document.querySelector("#row input").value = text;
             document.getElementById("send").submit();
         }""", other)
-        second.get_by_text("It is stored").wait_for()
+        second.get_by_text("Your report is stored").wait_for()
         assert second.locator(".problem").count() == 1
         assert "a second report" in second.locator(".problem").inner_text().lower()
         accepted(second)
