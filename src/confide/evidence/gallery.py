@@ -164,17 +164,18 @@ def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
     by_name = {each.name: each for each in shown}
     lines = [
         "# Gallery", "",
-        "This page shows one picture of each study. Below it stands the study's first number with a counterpart in a "
-        "source (where most differ, the first that differs). The counterpart and its origin stand beside it: a printed "
-        "number, one that we evaluated from the printed formula or read off a printed figure, or a sentence. The "
-        "command gives all pictures, all numbers and the data of the pictures:", "",
+        "This page shows one picture of each study. Below the picture stands the study's first number with a "
+        "counterpart in a source. If most numbers of the study differ from their counterparts, the first number that "
+        "differs is shown. A counterpart is a printed number, a number that we evaluated from the printed formula or "
+        "read off a printed figure, or a sentence. The command gives all pictures, all numbers and the data of the "
+        "pictures:", "",
         "```bash",
         "confide reproduce regression-threshold           # one study, all of its pictures and tables",
-        "confide reproduce --all --quick                  # all of them, in a minute or two",
+        "confide reproduce --all --quick                  # all studies, in a minute or two",
         "confide reproduce --all --gallery docs/gallery   # this page",
         "```", "",
-        "Noise is simulated, and data are public or made up. Full runs are shown where they take less than a minute "
-        "and a half, quick ones elsewhere, and they say so. [Studies](reference/studies.md) explains more.",
+        "Noise is simulated, and data are public or synthetic. The page shows a full run of each study that takes less "
+        "than a minute and a half, and a quick run of each other study. [Studies](reference/studies.md) explains more.",
     ]
     room = ""
     for each in studies():
@@ -186,7 +187,7 @@ def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
             lines += ["", f"## {_ROOMS.get(room, room.capitalize())}"]
         lines += ["", f"### {_plain(each.title)}", "", f"![{_plain(it.alt)}]({folder}/{it.picture})", "",
                   f"{_plain(each.source)}: {_plain(each.statement)}", "",
-                  "| | set beside | ours | relation |", "|---|---|---|---|",
+                  "| | counterpart | ours | relation |", "|---|---|---|---|",
                   f"| {_plain(it.quantity)} | {number(it.published)} | {number(it.ours)} | {_plain(it.relation)} |", "",
                   f"{_counted(it)} `confide reproduce {each.name}{' --quick' if it.quick else ''}`: {_reported(it)}."]
     return "\n".join(lines) + "\n"
@@ -195,17 +196,17 @@ def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
 def _counted(it: GalleryEntry) -> str:
     if not it.stand + it.differ:
         return "The source prints no number of its own."
-    where = f"Set beside: {_plain(it.origin)}. " if it.origin else ""
-    return f"{where}Of {it.stand + it.differ:,} numbers, bounds or statements beside ours {it.stand:,} stand and " \
-           f"{it.differ:,} differ."
+    where = f"Counterpart: {_plain(it.origin)}. " if it.origin else ""
+    return f"{where}Of {it.stand + it.differ:,} counterparts (numbers, bounds or statements), {it.stand:,} stand " \
+           f"and {it.differ:,} differ."
 
 
 def _reported(it: GalleryEntry) -> str:
     if not it.quick:
         return "a full run"
     full = full_times().seconds.get(it.name)
-    return "a quick run" + (f"; a full one takes {number(round(full, 1) if full < 10 else round(full))} s"
-                            if full is not None else "; how long a full one takes was not measured")
+    return "a quick run" + (f"; a full run takes {number(round(full, 1) if full < 10 else round(full))} s"
+                            if full is not None else "; the duration of a full run was not measured")
 
 
 def _plain(text: str) -> str:

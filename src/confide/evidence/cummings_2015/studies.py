@@ -115,9 +115,9 @@ def _sensitivity(quick: bool, progress: Progress | None) -> Findings:
     picture = curves(
         rows, title="One record moves plain ridge further than the lemma says", x="n / gamma",
         y="gamma x distance", log_x=True, log_y=True,
-        alt=f"The attained distance of plain ridge crosses the printed constant {printed:g} near "
-            f"n/gamma = {crossed:.2g} and grows like its square root; "
-            f"the estimate constrained to a ball stays below {constrained:.3g}.",
+        alt=f"The attained distance of plain ridge crosses the printed constant {printed:g} near n/gamma = "
+            f"{crossed:.2g}, and grows like the square root of n/gamma. The estimate constrained to a ball stays below "
+            f"{constrained:.3g}.",
     )
     at_size = _attained(10_000, 10.0)
     return Findings(
@@ -168,8 +168,8 @@ def _least_squares(quick: bool, progress: Progress | None) -> Findings:
                               remark=f"proved: {d * printed:.3g}",
                               origin=evaluated("Cummings, Ioannidis and Ligett 2015, Lemma 2, line 162")))
     picture = curves(rows, title="Error of least squares", x="dimension d", y="squared error", log_x=True, log_y=True,
-                     alt="The measured error grows like d squared and stays below d times the printed bound; from "
-                         "d = 2 on it is above the printed one.")
+                     alt="The measured error grows like d squared and stays below d times the printed bound. From d = "
+                         "2 on, the error is above the printed bound.")
     return Findings(compared=tuple(compared), blocks=tuple(picture))
 
 
@@ -196,8 +196,8 @@ def _threshold(quick: bool, progress: Progress | None) -> Findings:
             rows.append((float(n), threshold(n, _SHARE, _FAILURE, costs, mode=mode), label))
         advance(progress, k + 1, len(people))
     picture = curves(rows, title="Cost threshold", x="people n", y="tau", log_x=True, log_y=True,
-                     alt="Lemma 3's threshold is the same for every n, a thousand times the exact one, which falls to "
-                         "the quantile at the tolerated share.")
+                     alt="Lemma 3's threshold is the same for every n: a thousand times the exact threshold, which "
+                         "falls to the quantile at the tolerated share.")
     compared = []
     for n, failure in ((10**6, _FAILURE), (10**4, 1e-3)):
         printed = (_SHARE * failure) ** (-1 / _EXPONENT)  # the quantile at 1 - alpha beta, as the lemma has it
@@ -248,8 +248,8 @@ def _lies(quick: bool, progress: Progress | None) -> Findings:
     picture = curves(
         rows, title="What an answer earns, less what the truth earns", x="reported answer (the true one is 0.9)",
         y="expected gain, in units of b", marks=[(best[shrunk], gains[shrunk], "best lie")],
-        alt="Among peers with a shrinking ridge estimate, reporting a little less than the truth gains 0.012 b; with "
-            "the estimate divided by its shrinkage, no lie gains.",
+        alt="Among peers with a shrinking ridge estimate, a report a little below the truth gains 0.012 b. If the "
+            "estimate is divided by its shrinkage, no lie gains.",
     )
     printed = _RIDGE / (_RIDGE + 0.5 * 2 * _PEERS / (_DIMENSION + 2))
     return Findings(
@@ -357,8 +357,8 @@ def _corollary(quick: bool, progress: Progress | None) -> Findings:
                  remark=f"no lie can lose more than {million.loss_ratio:.3g} b: the claim holds for every lie"),
     ]
     picture = curves(rows, title="Corollary 1 at d = 10, p = 4, delta = .3", x="people n", y="", log_x=True, log_y=True,
-                     alt="What a lie may gain by the printed claim grows with n, while the most that a lie can lose "
-                         "falls towards a constant; the noise is longer than the parameter up to about 10^12 people.")
+                     alt="The gain of a lie by the printed claim grows with n, while the largest loss of a lie falls "
+                         "towards a constant. The noise is longer than the parameter up to about 10^12 people.")
     columns = ("people n", "epsilon", "E||v||^2", "share of the estimate that shrinks away", "eta / b",
                "largest loss / b", "incentive claim empty", "accuracy claim empty")
     return Findings(compared=tuple(compared), blocks=(*picture, Table(columns=columns, rows=tuple(table))))

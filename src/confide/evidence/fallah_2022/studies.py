@@ -134,16 +134,16 @@ def _two_users(quick: bool, progress: Progress | None) -> Findings:
         advance(progress, done, len(PRICES))
     return Findings(compared=tuple(compared), blocks=(*pictures, Table(
         columns=("gamma", "c2", "c1", *(" ".join(each).strip() for each in _DRAWN)), rows=tuple(rows),
-        note="The rent is what a truthful person is left with. Payments may rise with the report where the other is "
-             "dropped; the rent never does.")))
+        note="The rent is the payment of a truthful person less their cost. Payments may rise with the report if the "
+             "other person is dropped. The rent never rises.")))
 
 
 def _words(quantity: str, gamma: float) -> str:
     always = case(gamma).switch > max(_OTHERS) or quantity == "rent"
     return (f"{quantity.capitalize()} of the first person against their report at gamma = {gamma:g}, for three reports "
-            "of the other: it falls with their report" + ("." if always else
-            ", up to where one person alone is bought from: there it jumps up if they mind the platform less than "
-            "the other, and to 0 if they mind it more."))
+            "of the other person. It falls with the report" + ("." if always else
+            ", until only one person is bought from. There it jumps up if the first person minds the platform less "
+            "than the other, and to 0 if they mind the platform more."))
 
 
 TWO_USERS = Study(
@@ -183,8 +183,8 @@ def _two_user_maps(quick: bool, progress: Progress | None) -> Findings:
                 step=1.0 / squares, title=f"{quantity.capitalize()} of the first, gamma = {gamma:g}",
                 x="c1, the report", y="c2, the other's", value=quantity, log=quantity == "local loss",
                 alt=f"{quantity.capitalize()} of the first person by both reports: it falls from left to right" + (
-                    "." if share == 0 else "; in the upper right corner one person alone is bought from, above the "
-                    "diagonal the first, below it the second."))
+                    "." if share == 0 else ". In the upper right corner, only one person is bought from: the first "
+                    "above the diagonal, the second below it."))
         compared.append(Compared(
             quantity=f"probability that one alone is bought from, gamma = {gamma:g}", published=None, ours=share,
             agreement="not published"))
@@ -242,14 +242,14 @@ def _scaling(quick: bool, progress: Progress | None) -> Findings:
                                  published=None, ours=slope, agreement="not published", remark="tends to -1/4"))
         pictures += curves(points, title=f"The value of more people, gamma = {gamma:g}", x="people n",
                            y="gamma MSE + payments", log_x=True, log_y=True,
-                           alt="Cost against the number of people, both logarithmic: level for one contract for all, "
-                               "falling like n^(-1/4) for two-part contracts, close to the law from 10,000 people on, "
-                               "and like n^(-1/2) if everybody trusted the platform.")
+                           alt="Cost against the number of people, on logarithmic axes. The cost is constant for one "
+                               "contract for all. It falls like n^(-1/4) for two-part contracts, close to this law "
+                               "from 10,000 people on, and like n^(-1/2) if everybody trusted the platform.")
     return Findings(compared=tuple(compared), blocks=(*pictures, Table(
         columns=("gamma", "people n", "cost", "law", "bought from", "law", "largest local loss, nats",
                  "largest central loss, nats"), rows=tuple(rows),
-        note="From those who hardly mind the platform records are bought with hardly any noise: their local losses are "
-             "far above 1 unless virtual costs have a floor.")))
+        note="The records of people who hardly mind the platform have hardly any noise. The local losses of these "
+             "people are far above 1 unless virtual costs have a floor.")))
 
 
 SCALING = Study(
@@ -298,9 +298,9 @@ def _comparison(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title=f"The value of two guarantees, gamma = {_PRICE:g}", x="people n",
                 y="expected gamma MSE + payments", log_x=True, log_y=True,
-                alt="Expected cost against the number of people, both logarithmic: two-part contracts start a little "
-                    "below one contract for all and fall away from it; private information costs a part of what is "
-                    "left, and trust in the platform would save most of it."),
+                alt="Expected cost against the number of people, on logarithmic axes. The cost of two-part contracts "
+                    "starts a little below that of one contract for all, and falls away from it. Private information "
+                    "causes a part of the remaining cost, and trust in the platform would save most of this cost."),
         Table(columns=("people n", "one contract for all", "two-part", "standard error", "of which payments",
                        "bought from", "price of private information", "standard error"), rows=tuple(rows),
               note=f"Means over {draws} draws of reports; the price of private information is a mean of differences.")))
@@ -384,8 +384,9 @@ def _as_printed(quick: bool, progress: Progress | None) -> Findings:
             advance(progress, len(CASES) + 1 + len(rows), steps)
     return Findings(compared=tuple(compared), blocks=(
         *curves(lines, title="Three people, psi = (.1, 1, x), g = .1, kappa = 1", x="x", y="cost",
-                alt="Cost against the third person's virtual cost: the optimum stays level where nothing is bought "
-                    "from them any more, soon after 1; the printed algorithm goes on buying from them and rises."),
+                alt="Cost against the third person's virtual cost. Soon after 1, nothing is bought from this person "
+                    "any more, and the optimum stays level. The printed algorithm continues to buy from this person, "
+                    "and its cost rises."),
         Table(columns=("gamma", "people n", "returns negative weights or levels", "feasible, but above 1.01 optimum"),
               rows=tuple(rows), note=f"Shares of {draws} profiles under the uniform prior, VAR = 1/12, alpha = 2.")))
 
@@ -424,9 +425,10 @@ def _minimax(quick: bool, progress: Progress | None) -> Findings:
             rows.append((n, total, bounds.lower, bounds.upper, bounds.shrunk_upper, bounds.gap))
         pictures += curves(points, title=f"Worst-case error of {n:,} people", x="sum of their local losses, nats",
                            y="mean squared error", log_x=True, log_y=True,
-                           alt="Error against the sum of the local losses, both logarithmic: the linear estimator "
-                               "falls like its inverse, in parallel to the lower bound; where the sum is small it is "
-                               "worse than a constant, and drawn to the middle it is never worse.")
+                           alt="Error against the sum of the local losses, on logarithmic axes. The error of the "
+                               "linear estimator falls like the inverse of the sum, in parallel to the lower bound. If "
+                               "the sum is small, the linear estimator is worse than a constant. If it is drawn to the "
+                               "middle, it is never worse.")
         advance(progress, done, len(_PEOPLE))
     compared = (
         bound("c: least of minimax error over min(1, 1/sum)", least, at_least=LOWER_CONSTANT, origin=OWN_COMPARISON,
@@ -481,11 +483,12 @@ def _central_noise(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="What central noise costs, g = 1, kappa = 2", x="1/epsilon of the central noise",
                 y="cost above the optimum", log_x=True, log_y=True,
-                alt="Cost above the optimum against the central noise, both logarithmic: it rises with it in "
-                    "proportion, and is never 0."),
+                alt="Cost above the optimum against the central noise, on logarithmic axes. The cost rises in "
+                    "proportion to the noise, and is never 0."),
         Table(columns=("virtual costs", "1/epsilon", "cost with it", "the same error and public losses without it",
                        "optimum"), rows=tuple(rows),
-              note="Third against second cost: the noise is moved into the local channels, weights as they are.")))
+              note="The third cost moves the noise of the second cost into the local channels, with the same "
+                   "weights.")))
 
 
 CENTRAL_NOISE = Study(

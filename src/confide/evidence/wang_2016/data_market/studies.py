@@ -92,9 +92,10 @@ def _accuracy(quick: bool, progress: Progress | None) -> Findings:
                      exact.people, exact.error))
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="The cost of accuracy", x="target tau", y="expected total payment", log_x=True,
-                alt="Total payments against the target: the source's mechanism lies between its bounds and falls in "
-                    "steps; a plan by Chernoff's bound is a little cheaper, one by the exact error far cheaper, below "
-                    "the source's lower bound, because tau there bounds the error and is not the error."),
+                alt="Total payments against the target. The source's mechanism lies between its bounds and falls in "
+                    "steps. A plan by Chernoff's bound is a little cheaper. A plan by the exact error is far cheaper, "
+                    "and below the source's lower bound, because tau in that bound limits the error and is not the "
+                    "error."),
         Table(columns=("tau", "lower bound", "of its proof", "source's mechanism", "by Chernoff's bound", "people",
                        "by the exact error", "people", "error"), rows=tuple(rows),
               note="The bounds are for e^(-sum of D) <= tau, which implies an error of at most tau sqrt(P1 P0); the "
@@ -146,8 +147,8 @@ def _convergence(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="Majority market: payment of one person above the least for any N", x="people N",
                 y="ln(payment - V_LB)",
-                alt="Logarithm of the payment above its lower bound against the number of people: one line for each "
-                    "level, which falls with slope -D; odd numbers of people pay a little more than their neighbours."),
+                alt="Logarithm of the payment above its lower bound against the number of people. The line of each "
+                    "level falls with slope -D. Odd numbers of people cost a little more than their neighbours."),
         *curves(least, title="The least that any market of N people pays, above the same", x="people N",
                 y="ln(payment - V_LB)",
                 alt="The same for the least payment at finite N, which falls eight to thirty times as fast."),
@@ -201,8 +202,9 @@ def _pairs(quick: bool, progress: Progress | None) -> Findings:
         for level in shown))
     picture = curves(
         points, title="What one report costs, general prior", x="epsilon", y="expected payment", log_y=True,
-        alt="Expected payment of one person against epsilon: the mechanism's curve has a minimum near 1.27 and stays "
-            "above its lower bound by a factor that tends to 3.5; the least at 10 people lies between.")
+        alt="Expected payment of one person against epsilon. The mechanism's curve has a minimum near 1.27, and stays "
+            "above its lower bound by a factor that tends to 3.5. The least payment at 10 people lies between the two "
+            "curves.")
     return Findings(compared=compared, blocks=(*picture, table))
 
 
@@ -248,8 +250,8 @@ def _affairs(quick: bool, progress: Progress | None) -> Findings:
     table = Table(columns=("group", "women", "ones", "best report, group known", "gain over the mechanism's"),
                   rows=tuple((k, size, ones, row.best.name, row.gain) for k, (size, ones, row) in
                              enumerate(zip(_SIZES, _ONES, found, strict=True), 1)),
-                  note="At epsilon = 1. Within a known group bits are independent, so that nothing can be learned from "
-                       "peers, and a constant report is best.")
+                  note="At epsilon = 1. Within a known group, bits are independent. So the peers' bits show nothing, "
+                       "and a constant report is best.")
     picture = curves(points, title="A real survey: what a report costs, and what knowing one's group gains",
                      x="epsilon", y="in units of the cost of one nat", log_y=True,
                      alt="Payment and gains, logarithmic, against epsilon: the payment is least near 1.3, and a "
@@ -308,7 +310,7 @@ def _compared() -> list[Compared]:
                            origin=as_printed("Wang 2016, Figure 4.2, line 1412")) if spread > least else _own(
             words, fall, "with this law the source's sentence would not hold"))
         found += [bound(f"error, {name}, N = {each.people}", each.error_probability(), at_most=_ERROR,
-                        remark="far below the goal: what it costs too much",
+                        remark="far below the goal, so it costs too much",
                         origin=as_printed("Wang 2016, Figure 4.2, line 1400")) for each in (few, many)]
     return found
 
@@ -329,10 +331,10 @@ def _unknown_costs(quick: bool, progress: Progress | None) -> Findings:
         pictures += curves(
             points, title=f"An error of {_ERROR:g} at epsilon = {_LEVEL:g}, sd of ln C = {spread:g}",
             x="people invited N", y="expected total payment", log_y=True,
-            alt="Expected total payment, logarithmic, against the number of people invited: the source's bound and its "
+            alt="Expected total payment, logarithmic, against the number of invited people. The source's bound and its "
                 "exact total fall together, by "
                 + ("more than 99 in 100" if spread > 4 else "two thirds")
-                + "; plans that look at the error itself cost a small part of that.")
+                + ". Plans by the error itself cost a small part of this total.")
     plans = []
     for criterion in CRITERIA:
         for level in (_LEVEL, None):

@@ -120,7 +120,8 @@ def _examples(_quick: bool, progress: Progress | None) -> Findings:
     picture = intervals([(name, "", risk.guess_after, risk.guess_before, risk.guess_after)
                          for name, risk in risks.items()], title="Best guess, from before to after the release",
                         axis="probability", alt="The same channel moves the best guess from .55 to .647, and from .9 "
-                                                "to .931: what is known afterwards is mostly the prior.")
+                                                "to .931: most of the knowledge after the release comes from the "
+                                                "prior.")
     advance(progress, 1, 1)
     return Findings(compared=compared, blocks=(*picture, Table(
         columns=("of the channel", "prior (.55, .45)", "prior (.9, .1)"), rows=rows)))
@@ -242,7 +243,8 @@ def _pair(quick: bool, progress: Progress | None) -> Findings:
         rows, marks=[(end, found.kernel_level, "h(eps~_X)")], title="Two notions, one distortion",
         x="expected changed rows D, of 2", y="level, nats",
         alt="Least identifiability and least differential privacy are one curve up to h(eps~_X) = 0.1056 and further, "
-            "until h(eps_X) = 0.2; then the first bends to the prior's own level and the second falls to 0.")
+            "until h(eps_X) = 0.2. Then least identifiability bends to the prior's own level, and least differential "
+            "privacy falls to 0.")
     gaps = [identifiability_level(d) - dp_level(d) for d in grid]
     inside = [gap for d, gap in zip(grid, gaps, strict=True) if d <= end]
     compared: tuple[Compared, ...] = (
@@ -331,8 +333,8 @@ def _relaxation(quick: bool, progress: Progress | None) -> Findings:
               origin=in_words("Wang 2016, Figure 2.3, line 375")),
     )
     picture = curves(rows, title="Two problems and their relaxation", x="level, nats", y="least distortion, rows",
-                     alt="The relaxed program is below both. Identifiability meets it at eps~_X = 2.887, differential "
-                         "privacy, shifted by eps_X, nowhere.")
+                     alt="The relaxed program is below both. Identifiability meets the relaxed program at eps~_X = "
+                         "2.887. Differential privacy, shifted by eps_X, never meets it.")
     return Findings(compared=compared, blocks=(*picture, Table(
         columns=("level, nats", "relaxed", "identifiability", "differential privacy at the level less eps_X"),
         rows=tuple(table))))
@@ -434,7 +436,8 @@ def _stars(quick: bool, progress: Progress | None) -> Findings:
     picture = curves(rows, marks=[(end, found.kernel_level, "h(eps~_X) = 0.73 n")],
                      title="Ratings of one movie", x="expected changed rows, share of n", y="level, nats",
                      alt="Both least levels are one curve up to .7283 n. The source's lower bound for differential "
-                         "privacy is .33 below it and is not attained. From .7467 n on a constant release does.")
+                         "privacy is .33 below the curve, and is not attained. From .7467 n on, a constant release is "
+                         "enough.")
     at, beyond = printed_bounds(FIVE_STARS, 0.4, found), printed_bounds(FIVE_STARS, 0.74, found)
     information = _level("mutual-information", 0.4)
     compared = (
@@ -514,8 +517,8 @@ def _three_notions(quick: bool, progress: Progress | None) -> Findings:
         points, title=notion.capitalize(), x="expected changed rows, share of n",
         y="bits" if notion.endswith("bits") else "nats",
         alt=f"{notion.capitalize()} of four mechanisms at each distortion. Randomised response is best for "
-            "differential privacy where few rows are changed, top-k beyond. Water-filling, there the kernel mechanism, "
-            "is best for the other two.")]
+            "differential privacy if few rows are changed, and top-k if more rows are changed. Water-filling, which is "
+            "the kernel mechanism there, is best for the other two notions.")]
     at = 0.1
     table, compared = [], []
     own = PriorConstants.of(_PRIOR).prior_level

@@ -63,7 +63,7 @@ class OptimumRange(Declared):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.high < self.low:
-            raise InvalidInput("high", f"{self.high!r} is below low = {self.low!r}", "must be at least that")
+            raise InvalidInput("high", f"{self.high!r} is below low = {self.low!r}", "must be at least low")
 
     @classmethod
     def known(cls, optimum: float) -> OptimumRange:

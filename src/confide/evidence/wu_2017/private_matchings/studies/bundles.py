@@ -72,8 +72,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="Welfare of private auctions of bundles", x="supply times epsilon",
                 y="share of the optimum", log_x=True,
-                alt="Share of the optimum against supply times epsilon, for four settings: all rise; coarse prices are "
-                    "best where there is little supply, and are overtaken by finer ones."),
+                alt="Share of the optimum against supply times epsilon, for four settings. All shares rise. Coarse "
+                    "prices are best for a small supply, and finer prices for a larger supply."),
         Table(columns=("s epsilon", "epsilon", "alpha", "bids C", "rounds R", "arity", "E over s",
                        "share of the optimum", "certified", "copies beyond supply"), rows=tuple(table),
               note=f"n = {n:,}, k = {k}, s = {s:,}, two goods each, one run; the final clearing takes 30% of epsilon, "

@@ -84,9 +84,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title=f"What the printed noise is proved to cost, T = {_ROUNDS}", x="steps nT",
                 y="loss over the epsilon claimed", log_x=True,
-                alt="The proved loss against the number of steps on a logarithmic axis: for matchings a few hundredths "
-                    "above what is claimed, in saw teeth with a step at each power of two; for bundles half as much "
-                    "again."),
+                alt="The proved loss against the number of steps, on a logarithmic axis. For matchings, the loss is a "
+                    "few hundredths above the claim, in saw teeth with a step at each power of two. For bundles, the "
+                    "loss is half as much again."),
         Table(columns=("bidders n", "rounds T", "by the proof put right", "PMatch, all blocks counted",
                        "PAlloc, all blocks counted"), rows=tuple(rows),
               note="Losses over the epsilon claimed, for Laplace noise of scale log2(nT)/eps', whole numbers or not. "

@@ -133,15 +133,15 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     advance(progress, len(cases) + 1, len(cases) + 1)
     return Findings(compared=tuple(compared), blocks=(
         *intervals(dots, title="Welfare, and what its certificate claims", axis="share of the optimum",
-                   alt="A dot for the welfare of each setting, with a line down to what its public certificate claims: "
-                       "between .03 and .15 below it."),
+                   alt="A dot for the welfare of each setting, with a line down to the claim of its public "
+                       "certificate, between .03 and .15 below the dot."),
         Table(columns=("alpha", "share of the optimum", "bids of a bidder, mean", "largest", "loss over its bound"),
               rows=tuple(free), note="Without noise, batches of s/40."),
         Table(columns=("market", "(alpha, C, R)", "PMatch", "certified", "with a reserve", "reserve",
                        "copies beyond supply", "SinkhornMatch", "certified", *beside), rows=tuple(rows),
               note=f"One run each, gamma = {cases[0].failure_probability:g}, 30% of epsilon for the clearing and 2% "
-                   f"for the certificate. {NOTE} With more than 200,000 bidders shares are of an upper bound on the "
-                   "optimum, and greedy, which is slow, is left out.")))
+                   f"for the certificate. {NOTE} With more than 200,000 bidders, shares are shares of an upper bound "
+                   "on the optimum, and greedy is left out because it is slow.")))
 
 
 STUDY = Study(

@@ -62,9 +62,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             origin=evaluated("Wu 2017, Theorem 4.1.1, line 1621")))
         pictures += curves(points, title=f"Welfare of private matchings, instance {kind}", x="supply times epsilon",
                            y="share of the optimum", log_x=True,
-                           alt="Share of the optimum against supply times epsilon: PMatch rises from about half to "
-                               "nearly all, SinkhornMatch is above it almost throughout; of the rules without privacy "
-                               "greedy is nearly the optimum, a lottery of favourites about half.")
+                           alt="Share of the optimum against supply times epsilon. PMatch rises from about half to "
+                               "nearly all, and SinkhornMatch is above PMatch almost everywhere. Of the rules without "
+                               "privacy, greedy is nearly the optimum, and a lottery of favourites reaches about half.")
         compared += [Compared(quantity=f"share of the optimum, {name}, instance {kind}, no privacy", published=None,
                               ours=share, agreement="not published") for name, share in beside.items()]
     return Findings(compared=tuple(compared), blocks=(*pictures, Table(

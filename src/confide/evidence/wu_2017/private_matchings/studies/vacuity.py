@@ -54,7 +54,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         advance(progress, done, len(ASKED) + 1)
     wanted = matching_threshold(10**6, 50, 0.5, 1.0, _GAMMA)
     compared += [bound("copies of each good, n = 10^6, k = 50, alpha = .5, epsilon = 1; the source: fewer than n",
-                       wanted.supply, at_most=1e6, remark="where s >= n no theorem is needed",
+                       wanted.supply, at_most=1e6, remark="if s >= n, no theorem is needed",
                        origin=in_words("Wu 2017, Theorem 4.3.5, line 2056")),
                  bound("bidders over those that the printed conditions ask for, where s is as small as it may be; "
                        "the source: 1", wanted.people / wanted.supply, at_most=1.0,
@@ -71,8 +71,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="Copies of each good that the printed theorems ask for, epsilon = 1", x="bidders n",
                 y="copies s", log_x=True, log_y=True,
-                alt="Copies asked for against bidders, both logarithmic: far above a copy for everybody up to some ten "
-                    "thousand million bidders, for every requested error."),
+                alt="Required copies against bidders, on logarithmic axes. For every requested error, the theorems "
+                    "need far more than a copy for everybody, up to some ten thousand million bidders."),
         Table(columns=("alpha", "epsilon", "fewest bidders", "copies of each good with these",
                        "least epsilon for 10^6 bidders, 50,000 copies"),
               rows=tuple(tuple(math.nan if math.isinf(x) else x for x in row) for row in rows),

@@ -152,13 +152,14 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         advance(progress, done, len(cases))
     return Findings(compared=tuple(compared), blocks=(
         *intervals(points, title="Excess over supply, and what the certificate claims", axis="share of supply",
-                   alt="Excess of all rows over all supply for each family, with a bar up to what the certificate "
-                       "claims of it: some percent of supply, and ten times that as certified at these sizes."),
+                   alt="Excess of all rows over all supply for each family, with a bar up to the certified excess. At "
+                       "these sizes, the excess is some percent of supply, and the certified excess is ten times as "
+                       "large."),
         Table(columns=("family", "noise s of a row", "welfare off", "total excess", "certified", "reference: off",
                        "reference: excess"), rows=tuple(rows),
-              note=f"epsilon = 1, delta = 10^-6, T = 200 + 100, mean of {runs}. Excess is of all rows: of "
-                   f"the game and of shared resources as it is, else over all supply. {REFERENCE} Their game has a "
-                   "noise for each sign of a row, s = 21.8.")))
+              note=f"epsilon = 1, delta = 10^-6, T = 200 + 100, mean of {runs}. Excess is the sum over all "
+                   f"rows: as it is for the game and for shared resources, else as a share of all supply. {REFERENCE} "
+                   "The game of these runs has separate noise for each sign of a row, s = 21.8.")))
 
 
 STUDY = Study(

@@ -59,7 +59,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         Compared(quantity="largest load without prices, of the capacity", published=None, ours=largest / supply,
                  agreement="not published"),
         Compared(quantity="least cost of all users", published=None, ours=cost, agreement="not published",
-                 remark="" if quick else "10,226.72 in an independent reference run, whose users are drawn otherwise"),
+                 remark="" if quick else "10,226.72 in an independent reference run with other users"),
         Compared(quantity="cost off, of the least cost", published=None, ours=abs(best - found["value"]) / cost,
                  agreement="not published", remark="1.3% in the reference run, with all users"),
         bound("largest excess of a capacity; the certificate claims", worst,
@@ -74,8 +74,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
               for tau, (_, board) in held.items() for t in range(0, rounds + burn_in, max(1, (rounds + burn_in) // 50))]
     return Findings(compared=compared, blocks=(
         *curves(points, title="The highest price of an arc, without noise", x="round", y="price",
-                alt="The highest price of an arc against rounds: with tau = 1 it stays at 2, with tau = 6 it goes to "
-                    "what the scarcest arc is worth."),
+                alt="The highest price of an arc against rounds. With tau = 1, this price stays at 2. With tau = 6, it "
+                    "goes to the value of the scarcest arc."),
         Table(columns=("users", "arcs", "capacity", "least cost", "cost of the run", "largest excess", "certified"),
               rows=((people, free.rows, supply, cost, 6.0 * people - found["value"], worst,
                      float(certain.excess.max()) / supply),),

@@ -32,7 +32,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         rows.append((goods, epsilon, found.printed, 2.0 * goods * found.printed, found.a_priori, found.certificate))
         compared.append(bound(f"copies of each good for a promise of 5%, k = {goods}, epsilon = {epsilon:g}",
                               found.certificate, at_most=found.printed,
-                              remark=f"{found.a_priori:,} before the run, with rounds without end",
+                              remark=f"{found.a_priori:,} before the run, with unlimited rounds",
                               origin=evaluated("Wu 2017, Theorem 5.3.17 and Corollary 5.4.1, lines 4273 and 4446")))
     advance(progress, 1, 2)
     supply = smallest_supply(goods=10, epsilon=1.0).certificate
@@ -54,8 +54,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="Copies of each good from which on 5% of excess is promised, k = 10", x="epsilon",
                 y="copies", log_x=True, log_y=True,
-                alt="Copies of a good against epsilon, both logarithmic: the print needs millions, our bound before a "
-                    "run hundreds to thousands, a certificate about half of that."),
+                alt="Copies of a good against epsilon, on logarithmic axes. The print needs millions of copies, our "
+                    "bound before a run needs hundreds to thousands, and a certificate needs about half of them."),
         Table(columns=("goods k", "epsilon", "print", "people that takes", "before the run", "certificate"),
               rows=tuple(rows), note="Unit demand with supply for half of all people, delta = 10^-6, beta = .05.")))
 

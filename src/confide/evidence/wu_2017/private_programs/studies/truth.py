@@ -84,12 +84,12 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                           origin=evaluated("Wu 2017, Theorem 6.2.11, line 5250")))
     return Findings(compared=tuple(compared), blocks=(
         *intervals(points, title="What lies gain, epsilon = 1, alpha = .01", axis="mean gain, in units of value",
-                   alt="Mean gain of six lies with bars of two standard errors: none gains anything to speak of, and "
-                       "all are far below the .105 that is promised."),
+                   alt="Mean gain of six lies with bars of two standard errors. No lie gains anything of note, and all "
+                       "gains are far below the promised .105."),
         Table(columns=("n", "not satisfied", "certified", "reference: estimate", "reference: certified",
                        "gain, promised"), rows=tuple(rows),
               note="TrueDude, k = 10, epsilon = 1, alpha = .01, T = 200 + 100. "
-                   f"{REFERENCE} Their estimate is of the regret, this is a count. Gains: a market of 60, "
+                   f"{REFERENCE} These runs estimate the regret; the figure here is a count. Gains: a market of 60, "
                    "T = 20 + 10.")))
 
 

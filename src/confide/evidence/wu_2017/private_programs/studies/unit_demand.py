@@ -62,13 +62,13 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(sorted(points, key=lambda one: (one[2], one[0])), title="Unit demand: what privacy costs",
                 x="supply of a good times epsilon", y="share", log_x=True, log_y=True,
-                alt="Shares against supply times epsilon, both logarithmic: excess, certified excess and lost "
-                    "welfare all fall, the certificate about twice the excess."),
+                alt="Shares against supply times epsilon, on logarithmic axes. Excess, certified excess and lost "
+                    "welfare all fall. The certified excess is about twice the excess."),
         Table(columns=("n", "k", "epsilon", "noise", "lost welfare", "without its sign", "largest excess",
                        "certified", "reference: lost", "reference: excess",
                        "reference: certified"), rows=tuple(rows),
-              note="Welfare may be above the optimum: excess is worth something. Shares of the optimum and of a row's "
-                   f"supply, mean of {runs}, T = 200 + 100. From 50,000 people times goods on the optimum is "
+              note="Welfare may be above the optimum, since excess has a value. Shares of the optimum and of a row's "
+                   f"supply, mean of {runs}, T = 200 + 100. From 50,000 people times goods on, the optimum is "
                    f"the dual value of prices without noise. {REFERENCE}")))
 
 

@@ -68,8 +68,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(_compared(found)), blocks=(
         *curves(points, title="Largest error of DualQuery on 3-way marginals, delta = .001", x="epsilon, nats",
                 y="largest error, share of the records",
-                alt="The largest error against epsilon: it falls steeply from .25 to 1, then slowly, and is "
-                    "lower on larger tables. With the rounds of zCDP it is half as large on the smallest."),
+                alt="The largest error against epsilon: it falls steeply from .25 to 1, then slowly, and is lower on "
+                    "larger tables. With the rounds of zCDP, the error is half as large on the smallest table."),
         Table(columns=("table", "epsilon", "rounds by", "rounds T", "average error", "largest error"),
               rows=tuple(rows), note=f"{NOTE} The published curves are not in the text, only their axes.")))
 

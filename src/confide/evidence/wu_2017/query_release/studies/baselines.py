@@ -190,12 +190,12 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                 y="error, share of the records", log_x=True, log_y=True,
                 marks=[(crossing.average, crossing.dual.average, "averages meet"),
                        (crossing.largest, crossing.dual.largest, "largest meet")],
-                alt="Errors against the number of queries, both logarithmic. Those of Gaussian noise rise with slope "
-                    "1/2 and cross DualQuery's level ones at some millions of queries."),
+                alt="Errors against the number of queries, on logarithmic axes. The errors of Gaussian noise rise with "
+                    "slope 1/2, and cross the level errors of DualQuery at some millions of queries."),
         Table(columns=("queries", "method", "average error", "largest error"), rows=(*rows, *(
             ("independent attributes, positive literals", name, *each) for name, each in (
                 ("DualQuery", dual), ("independent marginals", product)))),
-            note=f"{NOTE} (1, .001) and DualQuery with the rounds of zCDP, where nothing else is said. These are true "
+            note=f"{NOTE} (1, .001) and DualQuery with the rounds of zCDP, if nothing else is stated. These are true "
                  "errors, under simulated noise.")))
 
 

@@ -58,13 +58,13 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="What rounds cost: KDD99's size, eta = 1.2, s = 1750, delta = .001", x="rounds T",
                 y="epsilon, nats", log_y=True, marks=[(170.0, 1.0, "the text")],
-                alt="Epsilon against the number of rounds by four calculators, on a logarithmic scale: plain addition "
-                    "is far above the others, zCDP lowest; at 170 rounds the text's 1 lies between Theorem 3.4.2 and "
-                    "zCDP, where draws are counted round by round."),
+                alt="Epsilon against the number of rounds by four calculators, on a logarithmic scale. Plain addition "
+                    "is far above the others, and zCDP is lowest. At 170 rounds, the text's 1 lies between Theorem "
+                    "3.4.2 and zCDP, close to the count of draws round by round."),
         Table(columns=("run", "epsilon", "Theorem 3.4.2", "round by round", "zCDP", "added up", "zCDP over theorem"),
               rows=tuple(rows), note="Rounds T that (epsilon, .001) pays for, at the step size and samples of Figure "
-                                     "1. One record is replaced; how many there are is public. A reported epsilon "
-                                     "must name its calculator.")))
+                                     "1. One record is replaced, and the number of records is public. A reported "
+                                     "epsilon must name its calculator.")))
 
 
 STUDY = Study(

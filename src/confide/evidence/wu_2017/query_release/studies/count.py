@@ -67,17 +67,17 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             (1, "DualQuery, average"), (2, "DualQuery, largest"),
             (3, "Gaussian noise at (1, .001), average"), (4, "Gaussian noise at (1, .001), largest"))],
             title="Errors against the number of queries, KDD99's size", x="queries", y="error, share of the records",
-            alt=f"From the fewest to the most queries DualQuery's average error changes by "
-                f"{100 * (many.average / few.average - 1):+.0f} % and its largest by "
-                f"{100 * (many.largest / few.largest - 1):+.0f} %; those of naive Gaussian noise grow like the square "
-                f"root of the number of queries, and both are below DualQuery's at "
+            alt="From the fewest to the most queries, DualQuery's average error changes by "
+                f"{100 * (many.average / few.average - 1):+.0f} %, and its largest error by "
+                f"{100 * (many.largest / few.largest - 1):+.0f} %. The errors of naive Gaussian noise grow like the "
+                "square root of the number of queries. Both are below DualQuery's errors at "
                 f"{sum(row[3] < row[1] and row[4] < row[2] for row in rows)} of {len(rows)} sizes."),
         *curves([(row[0], row[5], "all rounds") for row in rows], title="Run time against the number of queries",
                 x="queries", y="seconds", alt="Seconds against the number of queries: nearly a straight line."),
         Table(columns=("queries", "average error", "largest error", "Gaussian noise, average", "and largest",
                        "seconds, rounds", "seconds, data and true answers"), rows=tuple(rows),
               note=f"{NOTE} {rounds} rounds. Gaussian noise: its mean and its usual largest value, not clipped to "
-                   "[0, 1]. Seconds are this machine's, and the one thing here that differs from run to run.")))
+                   "[0, 1]. Seconds are those of this machine, and only they differ from run to run.")))
 
 
 STUDY = Study(

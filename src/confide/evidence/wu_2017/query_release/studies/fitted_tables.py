@@ -86,8 +86,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
             [(epsilon, each.largest, method) for epsilon in epsilons for method, each in found[name, epsilon].items()],
             title=f"Largest error of 3-way marginals: {name}, delta = .001", x="epsilon, nats",
             y="largest error, share of the records", log_x=True, log_y=True,
-            alt="The largest error against epsilon, both logarithmic: MarginalFit lowest, then noise on every count or "
-                "DualQuery; products of one-way counts do not fall.")),
+            alt="The largest error against epsilon, on logarithmic axes. MarginalFit has the lowest error, then noise "
+                "on every count or DualQuery. The error of products of one-way counts does not fall.")),
         Table(columns=("table", "epsilon", "method", "average error", "largest error", "misfit"), rows=tuple(rows),
               note=f"{NOTE} The real table has 20,190 records of 10 columns. One run each. The misfit is the mean L1 "
                    "distance of the fitted population from the measured tables, which are noisy.")))

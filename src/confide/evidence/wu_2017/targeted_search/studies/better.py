@@ -154,8 +154,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(drawn, title=f"Found targets at (2.6, 10^-6) in all, fragmented ({network.name})", x="examinations",
                 y="found targets",
-                alt="Found targets against examinations: Target above; gumbel and Laplace noise without a stop between "
-                    "it and random order; the printed private stop flat after the first searches."),
+                alt="Found targets against examinations. Target finds most. Gumbel and Laplace noise without a stop "
+                    "lie between Target and random order. The printed private stop is flat after the first searches."),
         Table(columns=("epsilon in all", "search", "epsilon of a call", "scale b",
                        *(f"found at {each:,}" for each in budgets), "over random order, mean of these", "found in all",
                        "examinations in all", "over random order after as many examinations"),

@@ -48,8 +48,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         *curves([(row[0], row[column], name) for column, name in series for row in rows],
                 title="Loss of two searches for a component, epsilon = .2 each", x="targets behind one person, k'",
                 y="log ratio",
-                alt="Log ratios against the number of targets behind one protected person: the printed rule's rises "
-                    "in proportion and crosses the claimed .4 near 9; the corrected one stays near .05."),
+                alt="Log ratios against the number of targets behind one protected person. The ratio of the printed "
+                    "rule rises in proportion, and crosses the claimed .4 near 9 targets. The ratio of the corrected "
+                    "rule stays near .05."),
         Table(columns=("k'", "claimed", "printed", "printed, no end of people, F < .7", "printed, no end of people",
                        "corrected"), rows=tuple(rows),
               note=f"Exact, by integration: {strangers:,} strangers with no contacts, K = {3 * strangers // 10:,}, "

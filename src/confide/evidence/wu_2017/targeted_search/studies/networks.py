@@ -67,8 +67,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(
         *curves(points, title="How contacts are spread", x="contacts", y="share of people with so many or more",
                 log_x=True, log_y=True,
-                alt="Share of people with at least so many contacts, both logarithmic: those who share films have "
-                    "several times the contacts of those who share papers, and a few of either have very many."),
+                alt="Share of people with at least so many contacts, on logarithmic axes. People who share films have "
+                    "several times as many contacts as people who share papers. A few people in each network have very "
+                    "many contacts."),
         Table(columns=("network", "vertices in print", "edges in print", "vertices", "edges", "edges of weight 2",
                        "most contacts", "median"), rows=tuple(rows),
               note="Made-up people of communities who appear together in groups: films of 14 places on average, papers "
