@@ -138,6 +138,8 @@ _PROMISES: tuple[tuple[str, str], ...] = (
     ("of the records with even weights and optimal best responses; the certificate adds what the weights change",
      "this is for the records with even weights and optimal best responses; the certificate adds the effect of the "
      "weights"),
+    ("one record is replaced by another; how many there are is public",
+     "one record is replaced by another, and the number of records is public"),
     ("of the released list as a sequence, not of the time at which it or its next line appears; for graphs whose "
      "degrees are at most d",
      "the loss is that of the released list as a sequence, not of the time at which the list or its next line appears; "

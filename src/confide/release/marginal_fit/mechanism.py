@@ -290,7 +290,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
             losses.append(ApproxDP(account.epsilon(self.delta), self.delta))
         return Guarantees(tuple(
             Privacy(loss=loss, neighbours=_UNIT, audience=Audience.PUBLIC,
-                    note="one record is replaced by another; how many there are is public",
+                    note="one record is replaced by another, and the number of records is public",
                     source=Source(document="confide", spec="query_release D6",
                                   statement="a replaced record moves two cells of a table, and a score by 2 counts"))
             for loss in losses))
