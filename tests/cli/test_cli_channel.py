@@ -53,8 +53,8 @@ def test_json(run: Run, tmp_path: Path) -> None:
     ({"format": 2}, "format: is not known"),
     ({"format": True}, "format: is not known; must be 1"),
     ({"format": 1}, "channel: is missing, and response is missing, too; give either channel or response"),
-    ({**SURVEY, "channel": [[1, 0], [0, 1]]}, "channel: stands beside response; give either channel or response, not "
-                                              "both"),
+    ({**SURVEY, "channel": [[1, 0], [0, 1]]}, "channel: is given together with response; give either channel or "
+                                              "response, not both"),
     ({**SURVEY, "record": 3}, "record: is not a known key; did you mean 'records'?"),
     ({**SURVEY, "response": {"letters": 3, "thruth": 0.7}}, "did you mean 'truth'?"),
     ({**SURVEY, "response": {"letters": 3}}, "response.truth: is missing"),

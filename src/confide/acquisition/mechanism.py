@@ -213,7 +213,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.prior, tuple) and len(self.prior) not in {1, self.people}:
-            raise InvalidInput("prior", "must be one prior, or one prior for each slot", "such as UniformPrior()")
+            raise InvalidInput("prior", "must be one prior, or one prior for each slot",
+                               "give a prior such as UniformPrior()")
         if not math.isfinite(self.high - self.low) or not self.high > self.low:
             raise InvalidInput("high", f"{self.high!r} is out of range", f"must be above low, which is {self.low!r}")
         if self.variance is not None and self.variance > (self.high - self.low) ** 2 / 4:

@@ -109,7 +109,7 @@ def best_response(
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise InvalidInput("low", f"[{low!r}, {high!r}] is not an interval", "low < high, both finite")
     if not low <= truth <= high:
-        raise InvalidInput("truth", "outside the report space", "must be in [low, high]")
+        raise InvalidInput("truth", "is outside of the report space", "must be in [low, high]")
     points = whole("points", points, at_least=3)
     refine = whole("refine", refine)
     non_negative("lipschitz", 0.0 if lipschitz == math.inf else lipschitz)

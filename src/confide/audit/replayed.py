@@ -77,7 +77,7 @@ def replayed_audit(log_ratios: Iterable[ArrayLike], claim: Loss) -> ReplayedAudi
             largest, at = float(values.max()), count + int(values.argmax())
         count += values.size
     if count == 0:
-        raise InvalidInput("log_ratios", "no transcript", "give at least one")
+        raise InvalidInput("log_ratios", "there is no transcript", "give at least one")
     return ReplayedAudit(claim=claim, promised=promised, measured=largest, at=at, transcripts=count,
                          flagged=exceeds(largest, promised))
 

@@ -146,7 +146,7 @@ def read_channel(document: Any, *, title: str = "A channel") -> ChannelFile:
     if "channel" not in document and "response" not in document:
         raise InvalidInput("channel", "is missing, and response is missing, too", "give either channel or response")
     if "channel" in document and "response" in document:
-        raise InvalidInput("channel", "stands beside response", "give either channel or response, not both")
+        raise InvalidInput("channel", "is given together with response", "give either channel or response, not both")
     rows = whole("records", document.get("records", 1), at_least=1)
     if rows > _ROWS:
         raise InvalidInput("records", f"{rows:,} is too large",

@@ -199,7 +199,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         if isinstance(self.rule, type):
             raise InvalidInput("rule", f"{self.rule.__name__} is a class", f"write {self.rule.__name__}()")
         if not isinstance(self.rule, SelectionRule):
-            raise InvalidInput("rule", f"{type(self.rule).__name__} has no choose", "such as MostDrawn()")
+            raise InvalidInput("rule", f"{type(self.rule).__name__} has no method choose",
+                               "give a rule such as MostDrawn()")
         if self.listed is not None:
             self._check_list(k)
         if self.measured is not None and self.measured > k:

@@ -118,7 +118,7 @@ def test_somebody_else() -> None:
     ({"written": "2026-03-01T12:00:00"}, "written: "), ({"written": "2026-03-01T12:00:00+00:00"}, "written: "),
     ({"written": "2026-3-1T12:00:00Z"}, "written: "), ({"written": "2026-02-30T12:00:00Z"}, "written: "),
     ({"written": "2026-03-01T12:00:00.5Z"}, "written: "), ({"written": None}, "written: "),
-    ({"payments": ()}, "payments: are none; a batch must have at least one"),
+    ({"payments": ()}, "payments: there are none; a batch must have at least one"),
     ({"payments": [Payment("A", None, "ann", 1), Payment("A", None, "bob", 1)]},
      "reference: 'A' stands twice; must be unique in a batch"),
     ({"payments": [Payment("A", Payee("ann", "Ann", ANN), "ann", 1), Payment("B", None, "bob", 1),

@@ -478,7 +478,8 @@ def integer_contracts(
         raise InvalidInput("weights", "no weight reaches one step of the lattice", "use a finer lattice")
     sigma = np.maximum(SMALLEST, np.ceil(_MARGIN * steps[index] * np.sqrt(alpha / (2.0 * y[index]))))
     if not (sigma <= LARGEST_SCALE).all() or np.sqrt(np.sum(np.square(sigma))) > LARGEST_SCALE:
-        raise InvalidInput("epsilon_local", "the noise would exceed 64-bit messages", "raise gamma")
+        raise InvalidInput("epsilon_local", "the noise would exceed 64-bit messages",
+                           "must be larger; a larger mse_price gives larger levels")
     return LatticeContracts(len(w), index, steps[index].astype(np.int64), sigma.astype(np.int64), y[index],
                             central[index], alpha, lattice, low, high)
 

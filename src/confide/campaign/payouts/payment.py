@@ -114,7 +114,7 @@ class Batch:
 
     def _check_payments(self) -> None:
         if not self.payments:
-            raise InvalidInput("payments", "are none", "a batch must have at least one")
+            raise InvalidInput("payments", "there are none", "a batch must have at least one")
         seen: set[str] = set()
         for payment in self.payments:
             if payment.reference in seen:

@@ -159,6 +159,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
     *((former[0].upper() + former[1:], now[0].upper() + now[1:]) for former, now in _PROMISES),
     (", but with probability", ", except with probability"),
     ("How much it hides you", "How much the campaign hides about you"),
+    ("rounds; bids of one person at most", "rounds; largest number of bids of one person"),
     # markets
     ("least that any market without fines could pay",
      "lower bound on the expected payment in any market without fines"),
