@@ -61,7 +61,7 @@ def test_only_the_drawn_report_leaves_the_device(chromium: Browser, tmp_path: Pa
         quiet.goto(f"{base}/join")
         quiet.get_by_label("Your code").fill(other.lower())
         quiet.get_by_role("button", name="Take part").click()
-        assert quiet.get_by_text("that needs scripts").is_visible()
+        assert quiet.get_by_text("This needs the unchanged scripts").is_visible()
         assert quiet.locator("#device").is_hidden()
         assert quiet.locator("#send").is_hidden()
         context.close()
@@ -145,7 +145,8 @@ def test_what_scripts_show_is_translated_too(chromium: Browser, tmp_path: Path) 
         own = page.locator("#own").inner_text()
         level = parts.opened.get(number).campaign.plan.market.level_of(0.01)
         truth = of_hundred(float(expit(level)))
-        assert own == f"⟦With your typed values, your own answer leaves unchanged in about {truth} of 100 draws.⟧"
+        assert own == (
+            f"⟦With your typed values, your device sends your own answer unchanged in about {truth} of 100 draws.⟧")
         assert outside(page.locator("#send").inner_html(), {"yes", "no"}) == []
         page.close()
         # whoever answers nothing takes no part
@@ -332,7 +333,7 @@ def test_an_altered_program_is_not_run(name: str, chromium: Browser, tmp_path: P
         altered(page, "//", "globalThis.altered = true; //", at=f"**/static/{name}")
         for _ in range(2):
             page.reload(wait_until="networkidle")
-            device, without = page.locator("#device"), page.get_by_text("that needs scripts")
+            device, without = page.locator("#device"), page.get_by_text("This needs the unchanged scripts")
             (without if name == "device.js" else device).wait_for()  # a busy machine shows it late
             assert page.evaluate("globalThis.altered") is None
             assert device.is_hidden() == (name == "device.js")
