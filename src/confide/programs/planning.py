@@ -305,7 +305,7 @@ class ProgramPlan(Plan[Dude]):
         said += self.warnings
         proved = [one for one in self.path._accuracy() if not one.vacuous]
         sure = f"proved before the run, with probability {1 - self.path.failure_probability:g}"
-        said += [f"{sure}: {one.sentence()}, where it cannot be above {one.baseline:,.6g} in any case"
+        said += [f"{sure}: {one.sentence()}; the largest possible value is {one.baseline:,.6g}"
                  for one in proved] or [
             "value and excess have no proven bound before the run: the certificate after the run states one"]
         if math.isfinite(self.gain):
