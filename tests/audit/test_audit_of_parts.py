@@ -106,7 +106,7 @@ LOCAL, LOCAL_PART = (replace(PUBLIC, audience=Audience.COLLECTOR, part=part) for
     ((FIRST, SECOND, WHOLE), 2.0, {"published result": "at most 88.1%"}),
     ((FIRST, SECOND), 2.0, {"published result": "nearly every time"}),  # no plan: nobody says what they lose together
     ((PUBLIC,), 2.0, {"published result": "at most 73.1%"}),  # more is charged than is promised, and both hold
-    ((FIRST, replace(WHOLE, audience=Audience.OTHERS)), 2.0, {"published result": "at most 88.1%"}),  # others see all of that
+    ((FIRST, replace(WHOLE, audience=Audience.OTHERS)), 2.0, {"published result": "at most 88.1%"}),  # they see all
     ((PUBLIC, replace(LOCAL, loss=PureDP(2.0))), 1.0, {"published result": "at most 73.1%", "report": "at most 88.1%"}),
     ((PUBLIC, LOCAL_PART), 1.0, {"published result": "at most 73.1%", "report": "nearly every time"}),
     ((replace(PUBLIC, loss=ZCDP(0.02)),), 1.0, {"published result": "at most 55.0%"}),
