@@ -200,7 +200,7 @@ def test_what_people_and_operators_get_wrong(tmp_path: Path) -> None:
     assert it.check().rejected == {
         "1": "record: is no word of 64 bits; must be 16 hexadecimal digits, as a device writes them",
         "5": "record: is beyond the range of a device on this contract", "7":
-                                   "record: this id is not asked for a record"}
+                                   "record: no record was asked for under this id"}
     board = it.settle().outcome.billboard
     assert (board.total, board.steps) == (0, 0)
 
@@ -229,7 +229,7 @@ def test_a_limit_that_equal_weights_exceed_is_declined_with_what_would_do(tmp_pa
         _ = campaign(tmp_path, "few", (("largest_local_loss = 20.0", "largest_local_loss = 1.0"),)).plan
     assert refused.value.exit_code == 3
     assert {name for each in refused.value.remedies for name in each.settings} == {"count"}
-    assert ("another [privacy] largest_local_loss alone it would do only at a loss of over epsilon = 10"
+    assert ("another [privacy] largest_local_loss alone, the campaign is possible only at a loss above epsilon = 10"
             in str(refused.value))
 
 

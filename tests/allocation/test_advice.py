@@ -296,7 +296,7 @@ def test_alternatives_say_why_they_cannot_run():
     for options, reason in (({"mechanism": "pmatch"}, "mechanism = 'pmatch'"),
                             ({"halting": "published"}, "the method lacks an option")):
         found = plan(2000, 8, 200, epsilon=8.0, **options)
-        assert {one.name: one.refused for one in found.alternatives}["SinkhornMatch"] == f"not looked at: {reason}"
+        assert {one.name: one.refused for one in found.alternatives}["SinkhornMatch"] == f"not tried, because {reason}"
     plenty = plan(500, 4, 500, epsilon=0.001)
     assert [(one.name, one.refused) for one in plenty.alternatives] == [
         ("PMatch", "there is a copy of every good for everybody")]

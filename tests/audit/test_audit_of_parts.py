@@ -102,18 +102,18 @@ LOCAL, LOCAL_PART = (replace(PUBLIC, audience=Audience.COLLECTOR, part=part) for
 
 
 @pytest.mark.parametrize(("promises", "charged", "odds"), [
-    ((PUBLIC,), 1.0, {"published result": "73.1%"}),
-    ((FIRST, SECOND, WHOLE), 2.0, {"published result": "88.1%"}),
-    ((FIRST, SECOND), 2.0, {"published result": "100.0%"}),  # no plan: nobody says what they lose together
-    ((PUBLIC,), 2.0, {"published result": "73.1%"}),  # more is charged than is promised, and both hold
-    ((FIRST, replace(WHOLE, audience=Audience.OTHERS)), 2.0, {"published result": "88.1%"}),  # others see all of that
-    ((PUBLIC, replace(LOCAL, loss=PureDP(2.0))), 1.0, {"published result": "73.1%", "report": "88.1%"}),
-    ((PUBLIC, LOCAL_PART), 1.0, {"published result": "73.1%", "report": "100.0%"}),
-    ((replace(PUBLIC, loss=ZCDP(0.02)),), 1.0, {"published result": "55.0%"}),
+    ((PUBLIC,), 1.0, {"published result": "at most 73.1%"}),
+    ((FIRST, SECOND, WHOLE), 2.0, {"published result": "at most 88.1%"}),
+    ((FIRST, SECOND), 2.0, {"published result": "nearly every time"}),  # no plan: nobody says what they lose together
+    ((PUBLIC,), 2.0, {"published result": "at most 73.1%"}),  # more is charged than is promised, and both hold
+    ((FIRST, replace(WHOLE, audience=Audience.OTHERS)), 2.0, {"published result": "at most 88.1%"}),  # they see all
+    ((PUBLIC, replace(LOCAL, loss=PureDP(2.0))), 1.0, {"published result": "at most 73.1%", "report": "at most 88.1%"}),
+    ((PUBLIC, LOCAL_PART), 1.0, {"published result": "at most 73.1%", "report": "nearly every time"}),
+    ((replace(PUBLIC, loss=ZCDP(0.02)),), 1.0, {"published result": "at most 55.0%"}),
 ])
 def test_odds_are_of_the_whole(promises: tuple[Privacy, ...], charged: float, odds: dict[str, str]) -> None:
     plan = MechanismPlan(config=None, mechanism=Parts(promises=promises, charged=charged), roles=YES)
     (said,) = [str(each) for each in plan.offer() if each.answers == "hides"]
-    found = {where: re.findall(f"{where}, they guess right at most ([0-9.]+%) of the time", said)
+    found = {where: re.findall(f"{where}, they guess right (at most [0-9.]+%|nearly every time)", said)
              for where in ("published result", "report")}
     assert found == {"published result": [], "report": [], **{where: [each] for where, each in odds.items()}}

@@ -52,7 +52,7 @@ GOODS = {
         "the number of bidders who want a good, as an attribute of the billboard",
         "the number of bidders who want a good, in the shares' metadata")},
     "half of the noise of the certificate": ("privacy: certificate", "half of its noise"),
-    "0.05 of the noise": ("privacy: at its own size, the disclosure of a run to others about single bidders",
+    "0.05 of the noise": ("privacy: at the campaign's own size, the disclosure of a run to others about single bidders",
                           "noise at 0.05 of its scale, at this size alone"),
     "everybody gets the neighbour's share": ("billboard", "everybody gets the neighbour's share"),
     "an auction without a reserve or a final clearing": ("supply", "an auction without a reserve or a final clearing"),
@@ -150,7 +150,7 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "half of the noise of the audit": ("privacy: the audit of the load", "half of its noise"),
         "one stream for all draws": ("law of the noise", "a source that starts again with the same seed for every "
                                                          "stream"),
-        "0.05 of the noise": ("privacy: at its own size, everything that others see, jointly",
+        "0.05 of the noise": ("privacy: at the campaign's own size, everything that others see, jointly",
                               "noise at 0.05 of its scale, at this size alone"),
         "everybody gets the neighbour's share": ("billboard", "everybody gets the neighbour's share"),
         "averages over the burn-in": ("billboard", "averages over the burn-in"),
@@ -170,9 +170,9 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
         "a true answer on the billboard": (TWIN, "the records beside the published values"),
         "half of the noise of one-way tables": (f"{TWIN}, one-way", "half of its noise"),
         "0.05 of the noise, in parts": (
-            "privacy: at its own size, each part of the noise, as a share of its charge",
+            "privacy: at the campaign's own size, each part of the noise, as a share of its charge",
             "noise at 0.05 of its scale, at this size alone"),
-        "0.05 of the noise, in all": ("privacy: at its own size, everything that is published",
+        "0.05 of the noise, in all": ("privacy: at the campaign's own size, everything that is published",
                                       "noise at 0.05 of its scale, at this size alone"),
         "bars 50 times too small": ("accuracy: an error as a share of its own bound", "bars 50 times too small"),
         **CHARGED, **PRICED,
@@ -208,7 +208,7 @@ FAULTS: dict[str, dict[str, tuple[str, str]]] = {
             ("the delta of a list", "a list that is charged as if it disclosed nothing"),
         "ties broken by the number of contacts": ("inside a component", "ties broken by the number of contacts"),
         "noise at 0.8 of its scale, at this size alone": (
-            "privacy: at its own size, number of calls that the noise does not explain",
+            "privacy: at the campaign's own size, number of calls that the noise does not explain",
             "noise at 0.8 of its scale, at this size alone"),
         "lists without one of the searches":
             ("number of lists of its runs that a verifier would call forged",

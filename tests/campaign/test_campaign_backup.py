@@ -146,7 +146,7 @@ def test_nothing_is_mixed(tmp_path: Path) -> None:
             backup(archive, store=store)
     with pytest.raises(InvalidInput, match="two ledgers cannot be merged"):
         restore(archive, home.folder)
-    with pytest.raises(Refused, match="the copy is of sqlite"):
+    with pytest.raises(Refused, match="the copied database is sqlite"):
         restore(archive, tmp_path / "new", url="postgresql+psycopg://nobody@/none")
     os.chmod(archive, 0o644)
     with pytest.raises(InvalidInput, match="archive"):

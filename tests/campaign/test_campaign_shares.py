@@ -113,12 +113,12 @@ def test_names_in_quotes(tmp_path: Path) -> None:
 def test_before_the_settlement_there_is_no_share(campaign: Campaign, tmp_path: Path) -> None:
     with pytest.raises(Refused, match=r"not settled in sqlite:///.*store\.db") as caught:
         campaign.share("7")
-    assert caught.value.remedy.startswith(f"run `confide run {campaign.file.path}` first; if its file was changed ")
-    assert caught.value.remedy.endswith("it is another campaign; if it is settled in another store, name that store "
-                                        "with --store")
+    assert caught.value.remedy.startswith(f"run `confide run {campaign.file.path}` first. A file that was changed ")
+    assert caught.value.remedy.endswith("is another campaign. If the campaign is settled in another store, name that "
+                                        "store with --store")
     with pytest.raises(Refused, match=f"not settled in {tmp_path / 'out'}") as caught:
         campaign.share("7", tmp_path / "out", record=RECORD)
-    assert caught.value.remedy.endswith("if its public files are in another folder, name that folder with --out")
+    assert caught.value.remedy.endswith("If its public files are in another folder, name that folder with --out")
 
 
 def test_it_is_known_wherever_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

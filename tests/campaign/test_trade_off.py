@@ -32,7 +32,7 @@ def test_every_kind_has_a_table_of_levels(name: str) -> None:
     assert isinstance(own[1], float)
     assert isinstance(more[1], float)
     assert own[1] < more[1]
-    assert more[-1] == "the campaign's own [budget] does not admit it"
+    assert more[-1] == "the campaign's own [budget] does not admit this level"
 
 
 def test_who_looks_again_plans_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:

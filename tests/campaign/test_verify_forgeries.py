@@ -217,7 +217,7 @@ def _days(*days: str) -> Callable[[Any], None]:
     (lambda rows: rows.append({"event": "audit", "day": rows[-1]["day"], "data": {}}), "'audit', belongs to no pack"),
     (lambda rows: rows.insert(2, {**rows[1], "event": "submit"}), "'submit', belongs to no pack"),
     (lambda rows: rows[1].update(event="party"), "event 2 is unknown: 'party'"),
-    (lambda rows: rows[2]["data"].update(people=1987), "event 3, 'close', says something else"),
+    (lambda rows: rows[2]["data"].update(people=1987), "event 3, 'close', does not have the data of such an event"),
     (lambda rows: rows[1].update(by="somebody"), "event 2 is not an event"),
     (lambda rows: rows[1].update(day=20260101), "event 2 is not an event"),
     (lambda rows: rows.clear(), "there are no events"),
@@ -256,13 +256,13 @@ def test_the_statement_is_the_campaigns(changes: dict[str, Any], check: str, pac
 def test_a_key_under_which_anybody_can_sign_is_none(pack: Path) -> None:
     """The neutral point: this signature fits every text."""
     edit(pack / NOTE, lambda note: note.update(key=f"01{'00' * 31}", signature=f"01{'00' * 63}"))
-    assert "not signed as it stands" in found(pack)["signature"]
+    assert "has no valid signature" in found(pack)["signature"]
 
 
 def test_the_operator_cannot_swap_the_campaign_file(pack: Path, signer: Key) -> None:
     rewrite(pack, ("epsilon_release = 4.0", "epsilon_release = 3.0"))
     resign(pack, signer)
-    assert found(pack) == {"campaign file": "campaign.toml differs from the signed one"}
+    assert found(pack) == {"campaign file": "campaign.toml differs from the signed file"}
 
 
 # ---- the billboard
@@ -288,14 +288,14 @@ def test_a_billboard_does_not_contradict_itself(pack: Path, signer: Key) -> None
 
 def test_a_manifest_holds_nothing_else(pack: Path, signer: Key) -> None:
     forge(pack, signer, lambda manifest: manifest.update(note="witnessed"))
-    assert found(pack)["billboard"] == "manifest.json holds something else than an outcome does"
+    assert found(pack)["billboard"] == "manifest.json does not have the parts of an outcome"
     forge(pack, signer, lambda manifest: manifest.pop("note") and None)
     assert verify(pack).complete
     forge(pack, signer, version="0.0.1 holds. All is well")
     assert found(pack)["billboard"] == "manifest.json names versions that are none"
     forge(pack, signer, version=HERE)
     forge(pack, signer, lambda manifest: manifest["mechanism"].pop("mode") and None)  # a default is not left out
-    assert "not written as an outcome writes them" in found(pack)["billboard"]
+    assert "not in the form in which confide writes an outcome" in found(pack)["billboard"]
 
 
 def test_a_column_holds_one_array(pack: Path, signer: Key) -> None:

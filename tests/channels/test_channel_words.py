@@ -132,7 +132,7 @@ def test_a_page_says_why_only_bounds_are_known() -> None:
     large = FullPrior(np.random.default_rng(0).dirichlet(np.ones(512)), 2, 9)
     answer = how_private(every_row(9), large)
     text = " ".join(answer.sections()[3].blocks[1].paragraphs)
-    assert "Of differential privacy, only bounds are known: the formula ends at" in text
+    assert "For differential privacy, only bounds are known: the formula ends at" in text
     assert answer.least["mutual-information"].method == "slope"
 
 

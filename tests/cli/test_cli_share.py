@@ -135,7 +135,7 @@ def test_share_before_run(run: Run, path: Path, tmp_path: Path) -> None:
         found = run("share", path, "--id", 7, *more)
         assert (found.code, found.out) == (3, "")
         assert "is not settled in" in found.err
-        assert f"run `confide run {path}` first; if its file was changed since it was settled, it is" in found.err
+        assert f"run `confide run {path}` first. A file that was changed after the settlement is" in found.err
         assert says in found.err
 
 

@@ -118,7 +118,7 @@ def test_what_may_be_paid_in_all_can_be_counted() -> None:
 
 
 @pytest.mark.parametrize(("shares", "said"), [
-    ([6, 50, None], r"^PayoutTerms\.highest: a share in 'payment' is 0\.50 EUR, and the plan promises at most 0\.06 E"),
+    ([6, 50, None], r"^PayoutTerms\.highest: a share in 'payment' is 0\.50 EUR, but the plan promises at most 0\.06 E"),
     ([1.0, 16.67], r"^payment: a share of 16\.67 is not a whole number of coins; must be whole coins of 1/100 EUR"),
     ([1.0, float("nan")], r"^payment: a share of nan is not a whole number"),
     ([1.0, float("inf")], r"^payment: a share of inf is not a whole number"),

@@ -112,5 +112,5 @@ def test_other_values_are_no_printed_mechanisms() -> None:
 
 def test_without_the_evidence_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "confide.evidence.wu_2017.query_release", None)
-    with pytest.raises(InvalidInput, match=r"PrintedDualQuery: a mechanism as printed is in confide\.evidence"):
+    with pytest.raises(InvalidInput, match=r"PrintedDualQuery cannot be read, since confide\.evidence is not"):
         Outcome.load(FOLDER / "dual_query_literal")

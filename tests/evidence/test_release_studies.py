@@ -69,7 +69,7 @@ def test_errors_against_the_number_of_queries():
     # What is said of the picture is what was found: the average is level, the largest error is not.
     growth = 100 * (many[2] / few[2] - 1)
     assert abs(growth) > 10
-    assert f"its largest by {growth:+.0f} %" in first_words("queries-count")
+    assert f"its largest error by {growth:+.0f} %" in first_words("queries-count")
 
 
 @pytest.mark.slow

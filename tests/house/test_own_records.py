@@ -100,7 +100,7 @@ def test_tables_of_other_rows_and_text_are_refused(case: str) -> None:
     it, data, mine = CASES[case]()
     board = it.run(data, Noise.simulated(5)).billboard
     for rows in (0, 2):
-        with pytest.raises(InvalidInput, match=rf"record: has {rows} rows; must be one, one's own"):
+        with pytest.raises(InvalidInput, match=rf"record: has {rows} rows; must be one row, the participant's own"):
             it.decode(pd.DataFrame({name: [cell] * rows for name, cell in mine.items()}).astype(float), RANK, board)
     first = next(iter(mine))
     with pytest.raises(InvalidInput, match=f"{first}: the column holds text"):

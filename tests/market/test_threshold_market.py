@@ -238,7 +238,7 @@ def test_rounds_until_nonnegative() -> None:
     mean = GOLDEN.cost_threshold * GOLDEN.epsilon  # Q - T/(e^eps + 1) = c_th eps
     assert GOLDEN.rounds_until_nonnegative(0.05) == math.ceil((high - low) ** 2 * math.log(20.0) / (2 * mean**2))
     assert GOLDEN.rounds_until_nonnegative(0.05, cost=0.01) < GOLDEN.rounds_until_nonnegative(0.05)
-    with pytest.raises(InvalidInput, match="stays out"):
+    with pytest.raises(InvalidInput, match="takes no part"):
         GOLDEN.rounds_until_nonnegative(0.05, cost=2.0)
 
 

@@ -16,7 +16,7 @@ import pytest
 from campaign.forging import words
 from confide.campaign import Campaign, verify
 from confide.campaign.kinds import PeoplesKind
-from confide.contract import InvalidInput, LocalKind, Privacy, Refused, Relation, Source, kind
+from confide.contract import InvalidInput, LocalKind, Privacy, PublicWarning, Refused, Relation, Source, kind
 from confide.contract.guarantees import Audience, Guarantees
 from confide.contract.offering import Question, unanswered
 from confide.privacy import ApproxDP, PureDP
@@ -127,6 +127,22 @@ def test_it_is_rehearsed(path: Path) -> None:
     assert table.rows == (("no", 0, reported[0]), ("yes", 30, reported[1]))
     assert it.rehearse(path.parent / "reports.csv") == 30
     assert Campaign.load(path).check().usable == 30
+
+
+def test_a_rehearsal_says_which_answers_it_leaves_out(path: Path) -> None:
+    path.write_text(path.read_text() + '\n[rehearsal]\nsource = "true.csv"\ncolumn = "ever"\n')
+    truth, out = path.parent / "true.csv", path.parent / "reports.csv"
+    it = Campaign.load(path)
+    for text, said in (("id,ever\n1,Yes\n2,Yes\n", r"no answer that can be used; the first is of 1: ever"),
+                       ("id,ever\n", "has no rows")):
+        truth.write_text(text)
+        with pytest.raises(InvalidInput, match=said):
+            it.rehearse(out)
+        assert it.book().answers() == ()  # no level was noted
+        assert not out.exists()
+    truth.write_text("id,ever\n1,Yes\n2,yes\n3,no\n4,\n5,No\n")
+    with pytest.warns(PublicWarning, match=r"answer of 1 is left out \(ever: .*and so are 2 others"):
+        assert it.rehearse(out) == 2
 
 
 def test_its_audit_measures_the_device(path: Path) -> None:

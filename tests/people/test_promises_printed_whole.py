@@ -76,7 +76,7 @@ def test_a_condition_that_nobody_knows_beforehand_says_nothing_to_a_participant(
     assert lies(Guarantees((promise(),))) == in_full(promise())
     assert promises_table([promise()]).rows[0][1] == f"only if {CONDITION}; in the mean"
     assert stated([promise(gain=2.0), promise(claimable=False)]) == ()
-    assert "It says nothing at these sizes." in in_full(promise(gain=2.0))
+    assert "The promise says nothing at these sizes." in in_full(promise(gain=2.0))
     assert "false" in in_full(promise(claimable=False))
     assert says_something(promise(claimable=False)).startswith("no")
 

@@ -153,7 +153,7 @@ def paying(share: float, others: float = 0) -> Callable[[Any, Any, int, Any], di
 
 
 @pytest.mark.parametrize(("share", "said"), [
-    (50, r"fails: PayoutTerms\.highest: a share in 'payment' is 0\.50 EUR, and the plan promises at most 0\.01 EUR"),
+    (50, r"fails: PayoutTerms\.highest: a share in 'payment' is 0\.50 EUR, but the plan promises at most 0\.01 EUR"),
     (16.67, r"fails: payment: a share of 16\.67 is not a whole number of coins")])
 def test_shares_that_cannot_be_paid_are_refused_with_the_plan_and_with_real_records(
     share: float, said: str, path: Path, monkeypatch: pytest.MonkeyPatch

@@ -185,7 +185,7 @@ def test_what_cannot_be_asked_is_no_record(bad: Any) -> None:
     if bad is not Listed:  # a class has both methods: its calls fail
         with pytest.raises(InvalidInput, match="row 1"):
             program.read(rows)
-        with pytest.raises(InvalidInput, match="has no such methods"):
+        with pytest.raises(InvalidInput, match="lacks a method"):
             program.one(bad)
     records = program.read(rows, unusable="null")
     assert program.respond(records, np.zeros(4, np.int64)).tolist() == [[2, 3], [-1, -1], [-1, -1]]

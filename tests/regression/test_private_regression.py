@@ -533,7 +533,7 @@ def test_scores_are_those_of_scikit_learn(quiet: None) -> None:
     ({"level": 1.0}, "^level: "),
     ({"neighbours": "add_or_remove"}, "^neighbours: 'add_or_remove' is not known; must be 'replace': these releases"),
     ({"release": "averaged"}, "^release: 'averaged' is not known; must be one of auto, sufficient statistics"),
-    ({"release": "adassp"}, "^delta: 0; AdaSSP needs a delta above 0"),
+    ({"release": "adassp"}, "^delta: is 0; AdaSSP needs a delta above 0"),
     ({"release": "ridge"}, "^smallest_eigenvalue: is missing"),
     ({"smallest_eigenvalue": 0.5}, "^smallest_eigenvalue: "),
     ({"parameter_bound": -1.0}, "^parameter_bound: "),

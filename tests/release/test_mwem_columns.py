@@ -328,7 +328,7 @@ def test_the_billboard_is_enough():
     assert errors.max() <= outcome.certificate.everywhere
     assert errors[again.chosen].max() <= outcome.certificate.measured
     plain = {name: getattr(again, name) for name in ("records", "workload", "form", "passes", "chosen", "measured")}
-    with pytest.raises(InvalidInput, match="columns must be this one's"):
+    with pytest.raises(InvalidInput, match="columns must be those of this mechanism"):
         mwem.check(MWEMBillboard(**plain))
     assert again.rows(MIXED).equals(outcome.billboard.rows(MIXED))
     with pytest.raises(InvalidInput, match="schema"):

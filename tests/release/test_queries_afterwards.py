@@ -430,7 +430,7 @@ def test_rows_and_answers_by_the_command_line(tmp_path: Path, confide: Reported)
            (("answer", pack, tmp_path / "no.toml"), 2, "does not exist"),
            (("answer", tmp_path, "smoker"), 2, "campaign.json is missing"),
            (("rows", pack, "--count", 3, "--out", target), 2, "exists"),
-           (("rows", pack, "--count", 3, "--out", tmp_path / "more.txt"), 2, "must be .parquet or .csv"),
+           (("rows", pack, "--count", 3, "--out", tmp_path / "more.txt"), 2, "must end in .parquet or .csv"),
            (("rows", pack, "--count", 3, "--out", pack / "more.csv"), 2, "would be in a pack"),
            (("answer", pack, "smoker", "--key", "0" * 40), 3, "signature is broken")]
     for arguments, code, says in bad:

@@ -39,7 +39,7 @@ def usual(folder: Path, method: str) -> Campaign:
 def test_each_method_passes_its_audit_as_it_is_planned_by_default(method: str, tmp_path: Path) -> None:
     report = usual(tmp_path, method).audit(0)
     assert report.passed, report.problems
-    row, *held = [row for row in report.rows if "at its own size" in row.promise]
+    row, *held = [row for row in report.rows if "at the campaign's own size" in row.promise]
     assert row.verdict == "kept"
     assert {row.verdict for row in held} == {"kept"}
     assert {each for row in held for each in row.holds} == {

@@ -152,7 +152,7 @@ def test_an_unusable_cell_says_what_to_do_and_nothing_of_itself() -> None:
 ], ids=["marginal fit", "gaussian", "product", "reweighted"])
 def test_gaussian_noise_needs_a_delta(make: Callable[[], object]) -> None:
     assert str(refused(make)) == (
-        'delta: the noise is Gaussian and needs delta > 0; MWEM, DualQuery with calculator="pure" and NoisyAnswers '
+        'delta: Gaussian noise needs delta > 0; MWEM, DualQuery with calculator="pure" and NoisyAnswers '
         'with law="laplace" take delta = 0')
 
 

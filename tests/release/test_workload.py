@@ -100,7 +100,7 @@ def test_attributes_by_name():
     (lambda: Workload.conjunctions(["x0"], attributes=3), "is not a query"),
     (lambda: Workload.conjunctions(np.zeros(3, int), attributes=3), "dimensions"),
     (lambda: Workload.conjunctions([[0, 1]], [[True]], attributes=3), "one bit for each"),
-    (lambda: Workload.conjunctions([[0, 1]], np.ones((1, 3), bool), attributes=3), "must be of the index's"),
+    (lambda: Workload.conjunctions([[0, 1]], np.ones((1, 3), bool), attributes=3), "must have the shape of the index"),
     (lambda: Workload.conjunctions([[0]], [[2]], attributes=3), "not all bits"),
     (lambda: Workload.conjunctions([[0, 0]], [[1, 0]], attributes=3), "can be satisfied"),
     (lambda: Workload.conjunctions([[0]], attributes=0), "attributes"),

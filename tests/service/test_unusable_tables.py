@@ -53,7 +53,7 @@ def test_an_operator_may_go_on(tmp_path: Path, by: str) -> None:
         browser.log_in("olga")
         browser.see(f"/desk/campaigns/{number}")
         if by == "desk":
-            assert "Go on where too many rows of the file cannot be used" in browser.text
+            assert "Go on even if too many rows of the file cannot be used" in browser.text
             browser.send(f"/desk/campaigns/{number}/settle", meant="yes", unusable="yes")
         finished(browser, number, "settle")
         assert olga("GET", f"/campaigns/{number}")["state"] == "settled"

@@ -65,7 +65,7 @@ _SHOWN = 300  # shares that are decoded again, of one run
 _CROWD = 6  # devices that send a record in most of the runs on neighbours
 
 _MESSAGE = "privacy: one message, towards the platform"
-_LEVEL = "privacy: delivered over contracted level, towards the"
+_LEVEL = "privacy: delivered level over contracted level, towards the"
 
 _Run = Callable[[Any, Noise], Any]
 _Sum = Callable[[LatticeContracts, np.ndarray, np.ndarray, Noise], LatticeRelease]

@@ -92,7 +92,8 @@ class Caps(Declared):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.psi_most >= self.psi_floor:
-            raise InvalidInput("psi_most", f"{self.psi_most!r} is below the floor", f"at least {self.psi_floor!r}")
+            raise InvalidInput("psi_most", f"{self.psi_most!r} is below the floor",
+                               f"must be at least {self.psi_floor!r}")
 
     @property
     def central(self) -> float:

@@ -86,7 +86,7 @@ def audit_ic(rule: OfferRule, reports: ArrayLike, person: int, misreports: Array
     if whole("person", person) >= c.size:
         raise InvalidInput("person", f"{person} is not one of {c.size}", f"must be below {c.size}")
     if not tried.size:
-        raise InvalidInput("misreports", "are none", "must be one or more")
+        raise InvalidInput("misreports", "there are none", "must be one or more")
     truth = float(c[person])
     honest = rule(c.copy(), person).utility(truth)
     utilities = np.empty(tried.size)

@@ -213,7 +213,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.prior, tuple) and len(self.prior) not in {1, self.people}:
-            raise InvalidInput("prior", "must be one prior, or one prior for each slot", "such as UniformPrior()")
+            raise InvalidInput("prior", "must be one prior, or one prior for each slot",
+                               "give a prior such as UniformPrior()")
         if not math.isfinite(self.high - self.low) or not self.high > self.low:
             raise InvalidInput("high", f"{self.high!r} is out of range", f"must be above low, which is {self.low!r}")
         if self.variance is not None and self.variance > (self.high - self.low) ** 2 / 4:
@@ -224,7 +225,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         self._check_cap()
         if not self.largest_payment * self.minor_units <= _MOST_COINS:
             raise InvalidInput("minor_units", f"{self.minor_units:,} makes payments of more than 2^62 coins",
-                               "larger coins, a smaller mse_price, or a smaller price_per_nat")
+                               "choose larger coins, a smaller mse_price, or a smaller price_per_nat")
 
     def _check_cap(self) -> None:
         if self.largest_local_loss is None:
@@ -233,8 +234,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             return
         if not (self.psi_floor <= 1 and self.approximation > 0):
             raise InvalidInput("psi_floor" if self.psi_floor > 1 else "approximation",
-                               "does not go with largest_local_loss",
-                               "the floor must be at most 1, and the approximation above 0")
+                               "cannot be combined with largest_local_loss",
+                               "with it, psi_floor must be at most 1, and approximation above 0")
         least = self._single / self.people
         if self.largest_local_loss < least:
             again, many = partial(replace, self), math.ceil(self._single / self.largest_local_loss)
@@ -396,7 +397,7 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
                                "report")
         here = ~np.isnan(c)
         if not here.any():
-            raise InvalidInput("reports", "are of nobody", "at least one person must take part")
+            raise InvalidInput("reports", "hold no report", "at least one person must take part")
         found = self.payment_rule.pay(np.where(here, c, 0.0), present=here)
         solution = found.solution
         exact = found.payments * self.price_per_nat
@@ -609,6 +610,6 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")
         if billboard.steps > self.lattice:
             raise InvalidInput("billboard.steps", "exceed the number of steps of the lattice",
-                               f"at most {self.lattice}")
+                               f"must be at most {self.lattice}")
         if not billboard.steps and billboard.total:
             raise InvalidInput("billboard.total", "is not 0, but the sum has no records", "must be 0")

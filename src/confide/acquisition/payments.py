@@ -390,7 +390,7 @@ class PaymentRule(Declared):
         checked_prices(self.variance_price, self.noise_price)
         if self.cap is not None and self.approximation is None:
             raise InvalidInput("approximation", "is missing",
-                               "capped weights need an approximation, since they are optimised over a grid")
+                               "capped weights need an approximation, since the weights are optimised over a grid")
         if not isinstance(self.virtual_cost, VirtualCost | SmoothVirtualCost):
             costs = tuple(self.virtual_cost)
             if not costs or not all(isinstance(cost, VirtualCost | SmoothVirtualCost) for cost in costs):

@@ -78,7 +78,7 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
         return (
             Alternative(name="equal contracts, without reports",
                         predicted=_of_model(it, pooling(it.people, **prices)),
-                        refused="it pays everybody the amount for the most concerned person"),
+                        refused="everybody would be paid as much as the most concerned person needs"),
             Alternative(name="central noise", predicted=_of_model(it, central_only(it.people, **prices)),
                         refused="everybody would have to trust the platform with their exact record"),
         )
@@ -171,7 +171,7 @@ def plan(
     if not isinstance(given, TwoPartMechanism):
         what = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
         raise InvalidInput("design", f"{what} is not a mechanism", "must be a TwoPartMechanism with the people, their "
-                           "prior and any mse_price, such as 1.0: its price is chosen here")
+                           "prior and any mse_price, such as 1.0: the plan chooses the price")
     if budget is None and error is None:
         raise InvalidInput("budget", "is missing, and error is missing, too", "give exactly one of budget and error")
     if budget is not None and error is not None:

@@ -111,7 +111,7 @@ def read_reports(
         absent = (problems == MISSING) & (index >= 0)
         lost = ~absent & ((problems != FINE) | ~possible | (index < 0))
         if lost.any():
-            unlikely = "" if rule is None else (f"{role.column}: is not a report that the belief of the file allows; "
+            unlikely = "" if rule is None else (f"{role.column}: is impossible by the belief of the file; "
                                                 f"must be {rule.allowed()}")
             reasons = {row: role.reason(int(problems[row])) if problems[row] != FINE else unlikely
                        for row in np.flatnonzero(lost & (index >= 0)).tolist()}
@@ -179,5 +179,5 @@ class Submissions:
         if problem != FINE:
             return self.role.reason(problem)
         if not asked:
-            return f"{self.role.column}: this id is not asked for a record"
+            return f"{self.role.column}: no record was asked for under this id"
         return f"{self.role.column}: is beyond the range of a device on this contract"

@@ -63,7 +63,7 @@ def column_of_numbers(field: str, values: ArrayLike) -> NDArray[np.float64]:
     read = np.array([real(cell) for cell in cells], dtype=np.float64)
     written = any(cell is not None for cell in cells)
     if not cells or (typed and found.dtype != object) or (written and np.isnan(read).all()):
-        raise InvalidInput(field, "are not numbers", "one report for each person, nan for no report")
+        raise InvalidInput(field, "are not numbers", "must be one report for each person, nan for no report")
     return read
 
 
@@ -237,7 +237,7 @@ def as_contracted(record: Any) -> Contracted | None:
         return record
     if isinstance(record, ContractedRecords):
         if len(record.index) != 1:
-            raise InvalidInput("record", f"has {len(record.index)} rows", "must be one, one's own")
+            raise InvalidInput("record", f"has {len(record.index)} rows", "must be one row, the participant's own")
         return record.one(0)
     names = [each.name for each in fields(Contracted)]
     if isinstance(record, Mapping):
@@ -247,7 +247,7 @@ def as_contracted(record: Any) -> Contracted | None:
     else:
         raise InvalidInput("record", f"{type(record).__name__} is not a contract", "must be Contracted")
     if len(rows) != 1:
-        raise InvalidInput("record", f"has {len(rows)} rows", "must be one, one's own")
+        raise InvalidInput("record", f"has {len(rows)} rows", "must be one row, the participant's own")
     for name in names:
         if not isinstance(rows[0].get(name), Real | np.bool_):
             raise InvalidInput(name, "is missing, or is not a number",

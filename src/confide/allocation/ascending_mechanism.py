@@ -58,10 +58,10 @@ def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
     for name in ("step", "good", "count", "reports"):
         _whole(name, getattr(board, name))
     if len(board.count) and int(board.count.min()) < 1:
-        raise InvalidInput("count", "falls below 1", "published counts rise from 0")
+        raise InvalidInput("count", "is below 1", "a published count is at least 1, since counts rise from 0")
     same = board.good[1:] == board.good[:-1]
     if bool((same & (np.diff(board.count) <= 0)).any()):
-        raise InvalidInput("count", "does not rise", "published counts never fall, and only changes are written")
+        raise InvalidInput("count", "does not rise", "published counts never fall, and the billboard has only changes")
     _rounds(auction, board)
     _clearing(auction, board)
     if (board.cutoffs is None) is (auction.on_overflow == "truncate" and board.rounds > 0):
@@ -70,7 +70,7 @@ def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
         _whole("cutoffs", board.cutoffs)
         if board.cutoffs.shape != (auction.goods,) or not bool(
                 ((board.cutoffs >= 0) & (board.cutoffs <= auction.people)).all()):
-            raise InvalidInput("cutoffs", "are no places", f"{auction.goods} numbers in 0..{auction.people}")
+            raise InvalidInput("cutoffs", "are no places", f"must be {auction.goods} numbers in 0..{auction.people}")
     measured = [number is not None for number in (board.surplus, board.welfare)]
     if measured != [auction.certificate_plan is not None] * 2:
         raise InvalidInput("surplus", "is present without a certificate, or missing with a certificate")

@@ -115,7 +115,7 @@ else:
     _Market = object
 
 
-_PROMISE = "privacy: at its own size, the disclosure of a run to others about single bidders"
+_PROMISE = "privacy: at the campaign's own size, the disclosure of a run to others about single bidders"
 _BIDDERS = 12
 _GOODS = 8  # at least, where there are so many
 _NUMBERS = 100_000  # true sums of one record at most

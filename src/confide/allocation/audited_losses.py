@@ -101,7 +101,7 @@ def own_parts(mechanism: Any, record: Any, index: int, billboard: Any, draws: Se
         if isinstance(mechanism, kind):
             return rule(mechanism, record, index, billboard, draws)
     names = ", ".join(kind.__name__ for kind in OWN_PARTS)
-    raise Unsupported("mechanism", f"the loss of {type(mechanism).__name__}", f"known are {names}")
+    raise Unsupported("mechanism", f"the loss of {type(mechanism).__name__}", f"known mechanisms: {names}")
 
 
 def record_of(mechanism: Any, values: Any, index: int) -> Any:

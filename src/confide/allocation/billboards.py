@@ -76,7 +76,7 @@ class AuctionBillboard(AnyBillboard):
     def __post_init__(self) -> None:
         rules, c = self.rules, len(self.step)
         if len(self.good) != c or len(self.count) != c:
-            raise InvalidInput("step", f"{c} steps for {len(self.good)} goods and {len(self.count)} counts")
+            raise InvalidInput("step", f"there are {c} steps, but {len(self.good)} goods and {len(self.count)} counts")
         if not 0 <= self.rounds <= rules.rounds:
             raise InvalidInput("rounds", f"{self.rounds} is not in 0..{rules.rounds}")
         if c and not (self.step.min() >= 1 and self.step.max() <= self.steps and self.good.min() >= 0

@@ -418,7 +418,7 @@ def most_unsold(auction: PAlloc, error: float | None = None) -> int:
         NotGuaranteed: an auction with a final clearing.
     """
     if auction.reclear:
-        raise NotGuaranteed("how many copies stay unsold", "the final clearing cuts by other counts")
+        raise NotGuaranteed("a number of unsold copies", "the final clearing uses other counts")
     off = auction.error if error is None else non_negative("error", error)
     return math.ceil(auction.effective_reserve + 2.0 * off + auction.batch) - 1
 

@@ -339,8 +339,8 @@ def plan(
         better = [f"SinkhornMatch, with a predicted welfare of {_mean(other):.2f}"] if other and worth_it(other) else []
         raise hopeless(best, expected, enough, *better)
     if not other and not refused:
-        refused = "not looked at: " + (f"mechanism = {mechanism!r}" if mechanism != "any" else
-                                       "the method lacks an option")
+        refused = "not tried, because " + (f"mechanism = {mechanism!r}" if mechanism != "any" else
+                                           "the method lacks an option")
     return _planned(best, expected, beside, other, refused, named, alike[0])
 
 
@@ -351,7 +351,7 @@ def _kinds(mechanism: str, options: Mapping[str, Any]) -> list[type[_Advised]]:
     if not kinds:
         known = {one.name for kind in allowed[mechanism] for one in fields(kind)}
         unknown = sorted(set(options) - known) or sorted(options)
-        raise InvalidInput(unknown[0], "is not an option of such a matching", f"options are {', '.join(sorted(known))}")
+        raise InvalidInput(unknown[0], "is not an option of this matching", f"options are {', '.join(sorted(known))}")
     return kinds
 
 

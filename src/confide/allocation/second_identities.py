@@ -229,7 +229,7 @@ def lone_lies(market: Market, crowds: Sequence[NDArray[Any]]) -> LoneLies:
         InvalidInput: no population.
     """
     if not crowds:
-        raise InvalidInput("crowds", "are none", "must be at least one")
+        raise InvalidInput("crowds", "there are none", "must be at least one")
     certified: Any = replace(market, certify_with=0.0)
     left, gains, second = list[float](), list[float](), list[Any]()
     for number, values in enumerate(crowds):

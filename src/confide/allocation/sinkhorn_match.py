@@ -385,7 +385,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         if board.cutoffs is not None:
             _of_shape("cutoffs", board.cutoffs, shape)
             if not bool(((board.cutoffs >= 0) & (board.cutoffs <= self.people)).all()):
-                raise InvalidInput("cutoffs", "are no places", f"{self.goods} numbers in 0..{self.people}")
+                raise InvalidInput("cutoffs", "are no places", f"must be {self.goods} numbers in 0..{self.people}")
         measured = [number is not None for number in (board.surplus, board.welfare)]
         if measured != [self.certificate_plan is not None] * 2:
             raise InvalidInput("surplus", "is present without a certificate, or missing with a certificate")

@@ -122,7 +122,7 @@ class Valuations:
         except ValueError:  # rows of different lengths
             shape = ()
         if len(shape) != 2:
-            raise InvalidInput("values", f"their shape is {tuple(shape)}", "must be bidders by goods")
+            raise InvalidInput("values", f"their shape is {tuple(shape)}", "must be (bidders, goods)")
         return cls.of(data, people=shape[0], goods=shape[1])
 
     @classmethod

@@ -147,7 +147,7 @@ def _row(promise: Privacy, events: tuple[Event, ...]) -> AuditRow:
     promised, loss = _number(promise), promise.loss
     of_step = all(event.neighbours is promise.neighbours for event in events)
     charged = spent(events, loss) if of_step and isinstance(loss, Loss) else math.inf
-    note = "" if of_step else f"the payment is not about {promise.neighbours.words}"
+    note = "" if of_step else f"the charge is not for {promise.neighbours.words}"
     if charged < promised * (1.0 - RELATIVE):
         note = f"the promised loss exceeds the cost of its releases, by {1.0 - charged / promised:.3g} of it"
     row = AuditRow.of_privacy(promise, charged, f"the price of {len(events)} kinds of releases, by the accountant's "

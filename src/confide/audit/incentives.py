@@ -109,7 +109,7 @@ def best_response(
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise InvalidInput("low", f"[{low!r}, {high!r}] is not an interval", "low < high, both finite")
     if not low <= truth <= high:
-        raise InvalidInput("truth", "outside the report space", "must be in [low, high]")
+        raise InvalidInput("truth", "is outside of the report space", "must be in [low, high]")
     points = whole("points", points, at_least=3)
     refine = whole("refine", refine)
     non_negative("lipschitz", 0.0 if lipschitz == math.inf else lipschitz)
@@ -150,12 +150,12 @@ def best_response_among(utility: Utility, truth: float, reports: ArrayLike) -> B
     """
     space = np.asarray(reports, dtype=np.float64)
     if space.ndim != 1 or not np.all(np.isfinite(space)):
-        raise InvalidInput("reports", "not a list of finite numbers", "must be one-dimensional")
+        raise InvalidInput("reports", "are not a list of finite numbers", "must be one-dimensional")
     space = np.unique(space)
     if space.size < 2:
         raise InvalidInput("reports", f"{space.size} distinct reports", "must be two or more")
     if truth not in space:
-        raise InvalidInput("truth", "not one of the reports")
+        raise InvalidInput("truth", "is not one of the reports")
     values = _evaluate(utility, space)
     return _best(truth, space, values, float(np.max(values)), f"all {space.size} reports tried")
 

@@ -77,7 +77,7 @@ def replayed_audit(log_ratios: Iterable[ArrayLike], claim: Loss) -> ReplayedAudi
             largest, at = float(values.max()), count + int(values.argmax())
         count += values.size
     if count == 0:
-        raise InvalidInput("log_ratios", "no transcript", "give at least one")
+        raise InvalidInput("log_ratios", "there is no transcript", "give at least one")
     return ReplayedAudit(claim=claim, promised=promised, measured=largest, at=at, transcripts=count,
                          flagged=exceeds(largest, promised))
 
@@ -107,5 +107,6 @@ def supremum_audit(supremum: float, claim: Loss) -> ReplayedAudit:
 def _pure(claim: Loss) -> float:
     promised = claim.epsilon_at(0.0)
     if math.isinf(promised) and not claim.vacuous:
-        raise InvalidInput("claim", f"{claim} allows any single transcript", "a replayed audit needs a pure loss")
+        raise InvalidInput("claim", f"{claim} sets no limit for a single transcript",
+                           "a replayed audit needs a pure loss")
     return promised

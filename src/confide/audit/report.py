@@ -318,7 +318,7 @@ class AuditRow:
         """
         for promise in promises:
             if Concern.of(promise) is not self.concern:
-                raise InvalidInput("promise", f"is about {Concern.of(promise)}, and the row about {self.concern}")
+                raise InvalidInput("promise", f"is about {Concern.of(promise)}, but the row is about {self.concern}")
             if isinstance(promise, Privacy) and not self._implies(promise):
                 raise InvalidInput("promise", f"{promise.sentence()!r} does not follow from the row's {self.bound}",
                                    "compare the promise's own number with the measured one: `AuditRow.of_privacy`")

@@ -47,7 +47,7 @@ def clopper_pearson(hits: ArrayLike, runs: ArrayLike, alpha: float) -> tuple[_Ar
     alpha = fraction("alpha", alpha)
     k, n = np.broadcast_arrays(np.asarray(hits, dtype=np.float64), np.asarray(runs, dtype=np.float64))
     if not np.all((n >= 1) & (k >= 0) & (k <= n)):
-        raise InvalidInput("hits", "out of range", "must be in [0, runs], with at least one run")
+        raise InvalidInput("hits", "is out of range", "must be in [0, runs], with at least one run")
     lower = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, alpha), 0.0)
     upper = np.where(k < n, betainccinv(k + 1, np.maximum(n - k, 1), alpha), 1.0)
     return lower, upper

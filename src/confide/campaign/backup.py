@@ -153,7 +153,7 @@ def restore(path: str | os.PathLike[str], home: str | os.PathLike[str], *, url: 
     with TemporaryDirectory(dir=folder.parent, prefix=".restoring-") as place:
         said = _extracted(source, Path(place))
         if (said["database"] == "sqlite") is not (url is None):
-            raise Refused(f"the copy is of {said['database']}",
+            raise Refused(f"the copied database is {said['database']}",
                           "give --store for a copy of PostgreSQL, and for no other copy")
         found = Path(place) / "home"
         make_folder(found, private=True)

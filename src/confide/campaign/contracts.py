@@ -128,7 +128,7 @@ def draw_up(
         _check_not_final(file, home)
         if _stamp(path) != stood:
             raise Refused(worded("another round was drawn up meanwhile"),
-                          worded("look at that one; draw up another if need be"))
+                          worded("look at the newer round first; draw up another round if necessary"))
         _write(file, found, home)
     return found
 
@@ -160,7 +160,7 @@ def finish(
                 worded("round %(number)s is final, and not round %(read)s", number=found.number, read=number)
                 if found.final else
                 worded("round %(number)s stands, and not round %(read)s", number=found.number, read=number),
-                worded("it was drawn up meanwhile: look at it first"))
+                worded("this round was drawn up meanwhile: look at it first"))
         if found.final:
             return found
         known = store.find(file)

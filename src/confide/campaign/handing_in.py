@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
@@ -23,7 +24,7 @@ from confide.campaign.file import Planned
 from confide.campaign.own_runs import charged_code
 from confide.campaign.store.home import Home, released_elsewhere
 from confide.contract.checks import positive
-from confide.contract.errors import InvalidInput, Refused
+from confide.contract.errors import InvalidInput, PublicWarning, Refused
 from confide.contract.files import write_new
 from confide.contract.kinds import Collection, ContractKind, Kind, LocalKind, Progress
 from confide.privacy.noise import Noise
@@ -167,6 +168,21 @@ def submit(
     return kind.row(file.config, person, report)
 
 
+def _check_answers(rejected: Mapping[str, str], *, any_used: bool) -> None:
+    """Refuse a rehearsal without any answer that can be used, and warn of the answers that are left out; all these
+    answers are public.
+    """
+    if not any_used and not rejected:
+        raise InvalidInput("rehearsal.source", "has no answer", "must have an answer of at least one participant")
+    if rejected:
+        name, why = next(iter(rejected.items()))
+        if not any_used:
+            raise InvalidInput("rehearsal.source", f"has no answer that can be used; the first is of {name}: {why}")
+        others = f", and so are {len(rejected) - 1:,} others" if len(rejected) > 1 else ""
+        warnings.warn(f"rehearsal.source: the answer of {name} is left out ({why}){others}", PublicWarning,
+                      stacklevel=4)
+
+
 def rehearse(
     campaign: Planned, kind: LocalKind, target: Path, total: float | None, home: Home | None,
     progress: Progress | None,
@@ -174,7 +190,8 @@ def rehearse(
     """Play the side of all participants, and write the rows that they would hand in: see `Campaign.rehearse`."""
     file = campaign.file
     # Played once for nothing: a file without [rehearsal], or answers that cannot be used, must cost no level.
-    kind.rehearse(file.config, campaign.plan, file.folder, Noise.simulated(0))
+    played = kind.rehearse(file.config, campaign.plan, file.folder, Noise.simulated(0))
+    _check_answers(played.rejected, any_used=bool(kind.rows(file.config, played.data)))
     if isinstance(kind, ContractKind):
         round_of(file, home, final=True)
     write_new("out", target, "", private=False)  # before anything is drawn: a bad path must cost no level

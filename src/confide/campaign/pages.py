@@ -36,7 +36,7 @@ def key_section(fingerprint: str, *, shares: bool = True) -> Section:
     """
     own = "; with your own file, the command also checks your share" if shares else ""
     return Section(title="How you can check the result", blocks=(Text((
-        f"The result will be signed with the key {fingerprint} of the operator who made this page. Keep it.",
+        f"The result will be signed with the key {fingerprint} of the operator who made this page. Keep this key.",
         "The command confide verify PACK --key FINGERPRINT checks the pack of published files without anybody's "
         f"help{own}.",
     )),))
@@ -169,7 +169,7 @@ def ledger_sections(standings: Sequence[Standing], *, elsewhere: int = 0) -> lis
                        entry.subjects or _UNLISTED) for entry in found.debits)
     return [
         Section(title="The ledger", blocks=(
-            Table(columns=("data set", "protects", "spent", "left", "people", "smallest rest of a person"),
+            Table(columns=("data set", "protects", "spent", "left", "people", "smallest remaining budget of a person"),
                   rows=tuple(rows)),
             Text(("The first campaign on a data set fixes its budget. Nothing renews the budget, and every charge "
                   "stays. If people's devices draw their reports one by one, a campaign is charged when its collection "

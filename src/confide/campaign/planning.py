@@ -163,8 +163,8 @@ def _followed(file: CampaignFile, plan: Callable[[CampaignFile], Any], error: In
         else:
             ways += _with_budget(file, plan, way, charge)
     if hides_nothing:
-        said = (f"; with another {' and '.join(hides_nothing)} alone it would do only at a loss of over epsilon = "
-                f"{PROMISES_LITTLE:g}, which no [budget] that still hides anything allows")
+        said = (f"; with another {' and '.join(hides_nothing)} alone, the campaign is possible only at a loss above "
+                f"epsilon = {PROMISES_LITTLE:g}, which hides hardly anything")
         error = (InvalidInput(error.field, error.problem + said) if isinstance(error, InvalidInput)
                  else Refused(error.reason + said))
     return instead(error, ways or [_OTHERWISE])

@@ -95,7 +95,7 @@ def withdraw(campaign: Planned, identity: str, store: Store | None = None) -> bo
     if campaign.held:
         raise Refused("nobody was invited to this campaign: a custodian holds its data",
                       "ask the custodian to leave a record out of the table before the run; the number of records "
-                      "stays, and an empty one counts in its place")
+                      "stays, and an empty record takes its place")
     from confide.campaign.store import Store
 
     slot, own = slot_of(campaign.file, identity), Store.existing() if store is None else None

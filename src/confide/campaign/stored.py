@@ -52,7 +52,8 @@ def public(file: CampaignFile, plan: CampaignPlan, folder: Path) -> PublicOutcom
     found = PublicOutcome(**public_parts(there.files, folder))
     if not noted and canonical(encode(found.mechanism, {})) != canonical(encode(plan.mechanism, {})):
         raise InvalidInput("out", f"{folder / MANIFEST} has other parameters than {file.path}",
-                           f"must be this campaign's; where versions of confide differ, {NOTE} has to lie beside it")
+                           f"must be the manifest of this campaign; if the versions of confide differ, {NOTE} must "
+                           "lie beside the manifest")
     return found
 
 
@@ -132,5 +133,5 @@ def existing(file: CampaignFile, url: str | None = None) -> Store:
     found = Store.existing(url)
     if found is None:
         raise unsettled(file.path, Home.default().store_name,
-                        "it is settled in another store, name that store with --store")
+                        "the campaign is settled in another store, name that store with --store")
     return found

@@ -38,7 +38,7 @@ _LEVELS = ("epsilon", "rho", "mu", "ceiling", "largest_local_loss")
 proportions stay.
 """
 
-_BEYOND = "the campaign's own [budget] does not admit it"
+_BEYOND = "the campaign's own [budget] does not admit this level"
 _DELTA = 1e-6  # at which a loss is stated as an epsilon, where the campaign's budget has no delta
 
 

@@ -151,7 +151,7 @@ def _reported(mechanism: Mechanism, what: str) -> Iterator[None]:
     try:
         yield
     except ConfideError as error:
-        raise _wrong(mechanism, f"{what} fails: {error}", "mend it") from error
+        raise _wrong(mechanism, f"{what} fails: {error}", "correct it") from error
     except Exception as error:
         own = getattr(sys.modules.get(type(mechanism).__module__), "__file__", None)
         raise _wrong(mechanism, f"{what} fails: {fault(error, [own] if own else [])}",

@@ -372,8 +372,8 @@ def _of_exponential(channel: ExponentialForm, prior: Prior) -> ChannelReport:
     m, n, law, q, level = prior.letters, prior.records, prior.vector(), channel.weights, channel.level
     r, normaliser = ratio(level), channel.normaliser
     if not (normaliser > 0).all():
-        raise Unsupported("channel", "its level is too large for 64-bit floats",
-                          "some inputs have no possible output")
+        raise Unsupported("channel", "a level too large for 64-bit floats",
+                          "at this level, some inputs have no possible output")
     log_z = np.log(normaliser)
     with np.errstate(divide="ignore"):
         log_p = np.log(law)

@@ -186,7 +186,7 @@ class ChannelAnswer:
                          f"rows hold ({number(100 * it.bits / entropy)}%). An average says nothing about a rare "
                          "output.")
         if it.distortion is not None:
-            words.append(f"It changes {number(it.distortion)} of {number(self.records)} "
+            words.append(f"The release changes {number(it.distortion)} of {number(self.records)} "
                          f"{'row' if self.records == 1 else 'rows'} on average.")
         return words
 
@@ -267,7 +267,7 @@ class ChannelAnswer:
                       note="The least level of all releases that change the same number of rows on average. The bounds "
                            "of the source are those of Wang 2016, Theorem 1, which is also the source of these "
                            "notions.")
-        unknown = [f"Of {_NAMES[notion]}, {found.note}." for notion, found in self.least.items()
+        unknown = [f"For {_NAMES[notion]}, {found.note}." for notion, found in self.least.items()
                    if found is not None and found.note]
         ruled = [] if self.prior.positive else [_RULED_OUT]
         return [table, Text((*unknown, *ruled, _TRUST)), *self._curves(spent)]
@@ -310,13 +310,14 @@ class ChannelAnswer:
         rows = tuple((step.quantity, f"{step.bound} {number(step.value)} {step.unit}", own.get(step.quantity),
                       step.needs) for step in shown)
         return Table(columns=("quantity", "bound from differential privacy alone", "this channel", "needs"), rows=rows,
-                     note="A level is a bound on a kind of channel; the next column is measured on this channel.")
+                     note="The second column is a bound for all channels with this differential privacy. The third "
+                          "column is measured on this channel.")
 
 
 _RULED_OUT = ("The prior gives some values probability 0. No release makes them possible again, so identifiability is "
               "unlimited for every release; differential privacy and information are not.")
 _NO_DISTORTION = ("The outputs of this channel are not values of a row, so the number of changed rows has no meaning, "
-                  "and there is no least level for it. Compare designs by their errors, below.")
+                  "and there is no least level at such a number. Compare designs by their errors, below.")
 _TRUST = ("Top-k reports only the k likeliest values, and replaces each other value by one of these; water-filling "
           "leaves out the rarest values, as far as the changed rows allow. These two mechanisms and randomised "
           "response can run on each person's device. A kernel mechanism (an output with fewer changed rows is "

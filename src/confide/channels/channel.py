@@ -119,7 +119,8 @@ class Channel(FiniteChannel):
         self.records = whole("records", records, at_least=1)
         self.letters = whole("letters", len(self.probabilities) if letters is None else letters, at_least=2)
         if self.letters**self.records != len(self.probabilities):
-            raise InvalidInput("channel", f"{len(self.probabilities)} rows", f"must be {self.letters}^{self.records}")
+            raise InvalidInput("channel", f"has {len(self.probabilities)} rows",
+                               f"must have {self.letters}^{self.records}")
 
     def __repr__(self) -> str:
         inputs, outputs = self.probabilities.shape
@@ -151,7 +152,8 @@ class RowProduct(FiniteChannel):
     def __init__(self, tables: Sequence[ArrayLike], which: ArrayLike | None = None) -> None:
         self.tables = [as_table("channel", table) for table in tables]
         if not self.tables or any(table.shape[0] != self.tables[0].shape[0] for table in self.tables):
-            raise InvalidInput("channel", "row tables are missing or of different letters", "must all take m letters")
+            raise InvalidInput("channel", "row tables are missing, or have different numbers of letters",
+                               "must all have m letters")
         self.letters = len(self.tables[0])
         self.which = np.arange(len(self.tables)) if which is None else np.array(which, dtype=np.int64)
         if self.which.ndim != 1 or not self.which.size or self.which.min() < 0 or self.which.max() >= len(self.tables):

@@ -146,7 +146,7 @@ def read_channel(document: Any, *, title: str = "A channel") -> ChannelFile:
     if "channel" not in document and "response" not in document:
         raise InvalidInput("channel", "is missing, and response is missing, too", "give either channel or response")
     if "channel" in document and "response" in document:
-        raise InvalidInput("channel", "stands beside response", "give either channel or response, not both")
+        raise InvalidInput("channel", "is given together with response", "give either channel or response, not both")
     rows = whole("records", document.get("records", 1), at_least=1)
     if rows > _ROWS:
         raise InvalidInput("records", f"{rows:,} is too large",
@@ -181,10 +181,9 @@ def _table(document: Mapping[str, Any], rows: int) -> tuple[FiniteChannel, tuple
     if len(table) == letters:  # of one row; each row goes through it
         return RowProduct([table], np.zeros(rows, dtype=np.int64)), names
     if rows * np.log2(letters) > 40 or len(table) != letters**rows:
-        whole_database = f" or {letters}^{rows} (the whole database does)" if rows > 1 else ""
+        whole_database = f" or {letters}^{rows} rows (one table for the whole database)" if rows > 1 else ""
         raise InvalidInput("letters", f"there are {letters} letters, but the table has {len(table)} rows",
-                           f"its rows must be "
-                           f"{letters} (each row of the database goes through it){whole_database}")
+                           f"the table must have {letters} rows (one table for each row){whole_database}")
     return Channel(table, letters, rows), names
 
 

@@ -177,7 +177,8 @@ def kernel_level(prior: Prior) -> float:
             return _least(lambda epsilon: alternating_sums(prior.log_sequence, epsilon)[1], row_level(prior))
         case Exchangeable() if prior.cells > _EXPANDED:
             raise Unsupported("prior", f"{prior.letters}^{prior.records} databases",
-                              f"eps~_X of an exchangeable prior over three letters or more needs at most {_EXPANDED:,}")
+                              f"eps~_X of an exchangeable prior over three letters or more needs at most {_EXPANDED:,} "
+                              "databases")
         case _:
             table, m, n = prior.vector(), prior.letters, prior.records
             if np.ptp(table) <= 4 * np.finfo(float).eps * table.max():

@@ -274,7 +274,7 @@ def _marginals(prior: Prior) -> IndependentRows:
 
 # ---- why only bounds are known
 
-_UNSOLVED = "no program was solved: privacy_distortion(..., solve=True) solves it, "
+_UNSOLVED = "no program was solved: privacy_distortion(..., solve=True) solves the program, "
 _APART = "the solver's upper and lower certificates differ"
 
 
@@ -314,8 +314,8 @@ def _reported(seconds: float, progress: Progress | None, above: int) -> Iterator
     wrapper for renamed arguments counts as one frame.
     """
     if seconds > _LONG:
-        warnings.warn(f"this takes about {_rough(seconds)} seconds; privacy_distortion(..., solve=False) gives bounds "
-                      "at once", PublicWarning, stacklevel=above)
+        warnings.warn(f"the solver takes about {_rough(seconds)} seconds; privacy_distortion(..., solve=False) gives "
+                      "bounds at once", PublicWarning, stacklevel=above)
     with progress_bar("solving") if progress is None and seconds > _LONG else nullcontext(progress) as bar:
         yield None if bar is None else lambda share: bar(int(1000 * share), 1000)
 

@@ -235,7 +235,7 @@ class IndependentRows(Prior):
     ) -> None:
         given = [as_law("prior", law) for law in laws]
         if not given or any(law.size != given[0].size for law in given):
-            raise InvalidInput("prior", "row laws are missing or of different lengths",
+            raise InvalidInput("prior", "row laws are missing, or have different lengths",
                                "give one law for each row, all over m letters")
         numbers = [1] * len(given) if counts is None else [
             whole("counts", count, at_least=1) for count in np.asarray(counts).tolist()]
@@ -513,7 +513,7 @@ def as_prior(prior: object, letters: int | None = None, records: int | None = No
     root = round(array.size ** (1.0 / n)) if n > 1 else 0
     if letters is None and n > 1 and root > 1 and root**n == array.size:
         raise InvalidInput(
-            "letters", f"is missing, and {array.size} entries are one row's law or all {root}^{n} databases",
+            "letters", f"is missing: {array.size} entries can be one row's law, or the law of all {root}^{n} databases",
             f"set letters={array.size} or letters={root}")
     m = array.size if letters is None else whole("letters", letters, at_least=2)
     if array.size == m:

@@ -390,8 +390,9 @@ class Usefulness:
         if math.isfinite(self.epsilon):
             rows.append(("randomised response, same epsilon", self._truth(self.epsilon), self.epsilon,
                          _cell(float(self.response.max()))))
-        rows.append(("randomised response, as small an error", self._truth(self.as_useful), self.as_useful, largest))
-        table = Table(columns=("design", "truth told with", "epsilon", "largest error of a share"), rows=tuple(rows),
+        rows.append(("randomised response, same error", self._truth(self.as_useful), self.as_useful, largest))
+        table = Table(columns=("design", "probability of the truth", "epsilon", "largest error of a share"),
+                      rows=tuple(rows),
                       note="Randomised response gives the true value with this probability, and otherwise another "
                       "value, each with the same probability.")
         if self.as_useful < self.epsilon * (1.0 - 1e-6):

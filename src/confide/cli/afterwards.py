@@ -139,7 +139,7 @@ def _target(out: Path) -> Path:
     from confide.contract.files import NOTE
 
     if out.suffix not in (".parquet", ".csv"):
-        raise InvalidInput("out", f"the name {out} ends otherwise", "must be .parquet or .csv")
+        raise InvalidInput("out", f"the name {out} has another ending", "must end in .parquet or .csv")
     if any((folder / NOTE).exists() for folder in out.absolute().parents):
         raise InvalidInput("out", f"{out} would be in a pack, and the list of files of a pack is signed",
                            "choose another folder")

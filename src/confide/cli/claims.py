@@ -58,7 +58,7 @@ def claims(
     rows = table(name, family=family, document=document, verdict=verdict, search=search)
     if verify and not rows:
         raise InvalidInput("search", "matches no claim, so the command recomputes nothing",
-                           "`confide claims` lists them")
+                           "`confide claims` lists all claims")
     if write is not None:
         write_public("write", write, claims_markdown(rows))
     found: list[Verified] = []

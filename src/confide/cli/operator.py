@@ -135,7 +135,7 @@ def payouts(
     from confide.contract import InvalidInput
 
     if export is None and any(given is not None for given in (again, payees, payer, text)):
-        raise InvalidInput("export", "missing", "--batch, --payees, --payer and --text need --export")
+        raise InvalidInput("export", "is missing", "--batch, --payees, --payer and --text need --export")
     it = load(campaign)
     done: dict[str, int] = {}
     with open_store(store, it) as there:

@@ -27,7 +27,8 @@ def submit(
     record: Annotated[list[str], typer.Option(
         metavar="COLUMN=VALUE,...", help="The participant's answers, such as answer=VALUE, and worth=AMOUNT if a "
                                          "campaign needs it. Only the report that is drawn from them leaves this "
-                                         "computer. - reads the answers from the input.")],
+                                         "computer. - reads the answers from the input, so that they stay out of the "
+                                         "shell's history.")],
     contract: Annotated[str | None, typer.Option(
         metavar="CONTRACT", help="The participant's contract, if the campaign has contracts: its text, or its file. "
                                  "Without a contract, the participant hands in their first report.")] = None,

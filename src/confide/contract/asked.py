@@ -80,7 +80,7 @@ class Field:
         one_of("form", self.form, ("choice", "number", "text"))
         if (self.form == "choice") is not bool(self.choices):
             raise InvalidInput("choices", "do not fit the form",
-                               "a field with the form choice needs choices, and no other field has any")
+                               "only a field of the form 'choice' has choices, and such a field needs them")
 
     def problem(self, text: str | None) -> str:
         """Describe the fault in a typed text and the texts that are accepted, in public terms. The description is empty

@@ -83,7 +83,8 @@ def table_from_bytes(data: bytes) -> pa.Table:
     try:
         for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(stream)):
             if message.type == "record batch" and _compressed(message.metadata.to_pybytes()):
-                raise InvalidInput("column", "is compressed", "decompression of a small file could fill the memory")
+                raise InvalidInput("column", "is compressed",
+                                   "must be uncompressed: a small file could fill the memory")
         with pa.ipc.open_stream(pa.BufferReader(stream)) as reader:
             for field in reader.schema:
                 of = field.type

@@ -416,7 +416,7 @@ class Guarantees(Shown):
         >>> Guarantees((Budget(expected=5.0, lowest=0.0, highest=1.0, source=mine),
         ...             Accuracy(bound=2.0, baseline=1.0, measure="the error", source=mine)))
         Budget: The expected total is at most 5.00, each payment between 0.00 and 1.00.
-        Accuracy: The error is at most 2. It says nothing at these sizes.
+        Accuracy: The error is at most 2. The promise says nothing at these sizes.
     """
 
     items: tuple[Guarantee, ...] = field(default_factory=tuple)
@@ -495,7 +495,7 @@ def sentences_of(promise: Guarantee, sentence: Sentence = _own_words) -> tuple[s
     if not promise.claimable:
         parts.append(worded("The source claims this, and the claim is false."))
     elif promise.vacuous:
-        parts.append(worded("It says nothing at these sizes."))
+        parts.append(worded("The promise says nothing at these sizes."))
     if promise.condition:
         parts.append(worded("Condition: %(condition)s.", condition=promise.condition.rstrip(".")))
         parts.append(worded("Nobody can know this before the run, so the promise does not help a participant to "

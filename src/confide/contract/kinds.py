@@ -487,7 +487,7 @@ def kind(name: str) -> Kind:
     if name not in entries:
         raise InvalidInput("kind", f"{name!r} is not installed",
                            did_you_mean(name, entries, f"known kinds: {', '.join(entries)}; `confide kinds` describes "
-                                        "each, and your own kinds after you install their package",
+                                        "each; a kind of your own is known after you install its package",
                                         cutoff=_ALIKE))
     entry = entries[name]
     try:

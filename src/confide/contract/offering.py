@@ -26,7 +26,7 @@ class Question(StrEnum):
 
     REPORT = "What you report"
     SEES = "Who sees what"
-    HIDES = "How much it hides you"
+    HIDES = "How much the campaign hides about you"
     GETS = "What you get"
     LIES = "What a lie would gain"
     TRUSTED = "Who is trusted"

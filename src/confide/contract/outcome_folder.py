@@ -186,7 +186,7 @@ def read_shares(folder: str | os.PathLike[str]) -> pa.Table:
     with reading("shares", path):
         name = note["shares"]
         if not _DIGEST.fullmatch(name):
-            raise InvalidInput("shares", "are not named", "must be a SHA-256")
+            raise InvalidInput("shares", "the name of their file is wrong", "must be a SHA-256")
     path = folder / f"{name}.arrow"
     data = read_bytes("shares", path, _COLUMN_LIMIT)
     if digest(data) != name:

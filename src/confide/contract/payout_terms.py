@@ -79,9 +79,9 @@ class PayoutTerms:
         coins = self._coins(shares)
         if len(coins) and (most := int(coins.max())) > self.highest:
             raise InvalidInput(
-                "PayoutTerms.highest", f"a share in {self.column!r} is {self.money(most)}, and the plan promises at "
-                f"most {self.money(self.highest)}", f"in coins of 1/{self.minor_units:,} these are {most:,} and "
-                f"{self.highest:,}: raise `highest`, or pay less")
+                "PayoutTerms.highest", f"a share in {self.column!r} is {self.money(most)}, but the plan promises at "
+                f"most {self.money(self.highest)}", f"in coins of 1/{self.minor_units:,}, the share is {most:,} "
+                f"and the limit {self.highest:,}: raise `highest`, or pay less")
 
     def _coins(self, shares: pa.Table) -> np.ndarray:
         """The shares as whole coins, in a new array; 0 for a slot without a share.

@@ -57,7 +57,8 @@ def waiting(label: str, *, seconds: float = _PATIENCE) -> Iterator[None]:
             yield
         return
     timer = Timer(seconds, print, (f"confide: {label} still runs after {seconds:g} seconds: many people, goods, cells "
-                                   "or queries can take minutes. To end it, interrupt it; nothing is charged yet",),
+                                   "or queries can take minutes. To end the command, interrupt it; nothing is charged "
+                                   "yet",),
                   {"file": sys.stderr, "flush": True})
     timer.daemon = True
     timer.start()

@@ -42,8 +42,8 @@ def read_token(token: str) -> dict[str, Any]:
         if not isinstance(said, dict):
             raise TypeError("no statement")
     except (binascii.Error, UnicodeError, ValueError, TypeError, RecursionError):
-        raise InvalidInput("contract", "is no contract", "one line of text, as `confide contracts --id` shows it") \
-            from None
+        raise InvalidInput("contract", "is no contract",
+                           "must be the line of text that `confide contracts --id` shows") from None
     return said
 
 

@@ -65,8 +65,8 @@ def printed_types(value: Any) -> dict[str, type]:
     try:
         return {each: getattr(import_module(f"confide.evidence.{_PRINTED[each]}"), each) for each in names}
     except ModuleNotFoundError:
-        raise InvalidInput("type", f"{', '.join(names)}: a mechanism as printed is in confide.evidence",
-                           "it is missing here") from None
+        raise InvalidInput("type", f"{', '.join(names)} cannot be read, since confide.evidence is not installed",
+                           "mechanisms as printed are in this package") from None
 
 
 def _types_said(value: Any) -> Iterator[str]:

@@ -32,10 +32,10 @@ _TITLES = {
     "Wu 2017": "Zhiwei Steven Wu, Data Privacy Beyond Differential Privacy, dissertation, 2017",
 }
 _WORDS = {
-    "holds": "it is true as it stands",
-    "holds-with-correction": "true once a constant, a condition or a formula is corrected; the row says which",
+    "holds": "true as it stands",
+    "holds-with-correction": "true after the correction of a constant, a condition or a formula, which the row states",
     "false": "a counterexample, or a number that was computed, refutes it",
-    "vacuous-at-practical-size": "true, but it says nothing at any size at which one would use it",
+    "vacuous-at-practical-size": "true, but the claim says nothing at practical sizes",
 }
 
 
@@ -87,13 +87,13 @@ def claims_markdown(rows: Sequence[Claim]) -> str:
         "function that recomputes the evidence for its verdict:", "",
         "```bash",
         "confide claims                                # all rows; --family, --document, --verdict, --search, --json",
-        "confide claims regression/lemma-6             # one of them, with the function that recomputes it",
+        "confide claims regression/lemma-6             # one claim, with the function that recomputes it",
         "confide claims regression/lemma-6 --verify    # and its result today",
-        "confide claims --verify                       # all of them; exits 1 when a verdict changed",
+        "confide claims --verify                       # all claims; exits 1 if a verdict changed",
         "confide claims --write page.md                # this page",
         "```", "",
-        "The function stands in brackets at the end of its row, in the package that heads the table. Lines count in "
-        "the text that we read.", "",
+        "The name of the function stands in brackets at the end of its row; the heading of the table names its "
+        "package. Line numbers are those of the text that we read.", "",
         *_parts(rows),
         *(f"- **{verdict}**: {_WORDS[verdict]}" for verdict in _VERDICTS), "",
         "## Verdicts", "",
@@ -116,7 +116,7 @@ def _parts(rows: Sequence[Claim]) -> list[str]:
     found = parts_of_families(rows)
     if not found:
         return []
-    return ["An id begins with its family, or with a part of one: "
+    return ["An id begins with its family, or with a part of a family: "
             + ", ".join(f"`{part}` is a part of `{family}`" for part, family in found.items()) + ". `--family` takes "
             "both.", ""]
 
@@ -130,7 +130,7 @@ def _errata(rows: Sequence[Claim]) -> list[str]:
     if not shown:
         return []
     lines = ["", "## Errata", "",
-             "These are the mistakes that we found in the sources, list by list, with the rows below that show them."]
+             "This section lists the mistakes that we found in the sources, with the rows below that show them."]
     for specification in dict.fromkeys(each.specification for each in errata() if each.specification in shown):
         cells = [(f"{each.number}",
                   ", ".join(f"`{one}` (**{by_id[one].verdict}**)" for one in each.claims if one in by_id),
@@ -154,7 +154,7 @@ def _row(row: Claim) -> tuple[str, ...]:
     ours = f"{_plain(row.correction)} (`{row.evidence.module.rpartition('.')[2]}.{row.evidence.function}`)"
     if row.measured is not None:
         stored = row.measured
-        ours += (f" Evidence that takes long: {number(stored.found)} where {number(stored.claimed)} is claimed, "
+        ours += (f" Slow evidence: {number(stored.found)}, while {number(stored.claimed)} is claimed, "
                  f"measured on {stored.day.isoformat()} in {number(stored.seconds)} s by `{row.command}`.")
     return f"`{row.id}` {_plain(row.statement)}, line {row.line}", _plain(row.claim), f"**{row.verdict}**", ours
 

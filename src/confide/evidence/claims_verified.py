@@ -125,7 +125,7 @@ def pins_toml(found: Sequence[Verified]) -> str:
     """
     faults = [each.claim.id for each in found if each.fault]
     if faults:
-        raise InvalidInput("pin", f"the evidence of {', '.join(faults)} fails", "mend it first")
+        raise InvalidInput("pin", f"the evidence of {', '.join(faults)} fails", "correct the evidence first")
     lines = ["# What the evidence of every claim says. `confide claims --verify --pin FILE` writes it: what differs",
              "# from a row's `pinned=(claimed, found)` is read, then put there. `within` is set by hand, for figures",
              "# that depend on the machine."]

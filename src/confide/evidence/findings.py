@@ -111,7 +111,7 @@ class Compared:
 
     def __post_init__(self) -> None:
         if self.agreement != "not published" and not self.origin.startswith((*KINDS, _OWN)):
-            raise InvalidInput("origin", f"{self.origin!r} does not say how the source gives what stands beside ours",
+            raise InvalidInput("origin", f"{self.origin!r} does not state how the source gives the compared number",
                                f"must begin with {', '.join(KINDS)} or {_OWN!r}")
 
     @property

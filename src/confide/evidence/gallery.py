@@ -171,7 +171,7 @@ def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
         "give all pictures, all numbers and the data of the pictures:", "",
         "```bash",
         "confide reproduce regression-threshold           # one study, all of its pictures and tables",
-        "confide reproduce --all --quick                  # all of them, in a minute or two",
+        "confide reproduce --all --quick                  # all studies, in a minute or two",
         "confide reproduce --all --gallery docs/gallery   # this page",
         "```", "",
         "Noise is simulated, and data are public or made up. A study is shown by a full run if this run takes less "
@@ -188,7 +188,7 @@ def gallery_markdown(shown: Sequence[GalleryEntry], folder: str) -> str:
             lines += ["", f"## {_ROOMS.get(room, room.capitalize())}"]
         lines += ["", f"### {_plain(each.title)}", "", f"![{_plain(it.alt)}]({folder}/{it.picture})", "",
                   f"{_plain(each.source)}: {_plain(each.statement)}", "",
-                  "| | set beside | ours | relation |", "|---|---|---|---|",
+                  "| | counterpart | ours | relation |", "|---|---|---|---|",
                   f"| {_plain(it.quantity)} | {number(it.published)} | {number(it.ours)} | {_plain(it.relation)} |", "",
                   f"{_counted(it)} `confide reproduce {each.name}{' --quick' if it.quick else ''}`: {_reported(it)}."]
     return "\n".join(lines) + "\n"

@@ -129,7 +129,7 @@ def joint_counts(groups: Sequence[tuple[int, NDArray[np.float64]]]) -> tuple[NDA
     if not unsteady:
         return heads, fixed - heads, ones
     if fixed + sum(size for size, _ in unsteady) > LARGEST_EXACT:
-        raise InvalidInput("others", "people are too many for different strategies and absences",
+        raise InvalidInput("others", "there are too many people for different strategies and absences",
                            f"must be at most {LARGEST_EXACT}, or have one common strategy")
     from scipy.signal import fftconvolve  # slow to import, and most plans need none
 

@@ -247,7 +247,7 @@ class PaidByCounts:
         n = whole("ones", ones) + whole("zeros", zeros)
         if n > self.people:
             raise InvalidInput("ones + zeros", f"{n} reports are more than the number of invited people",
-                               f"at most {self.people}")
+                               f"must be at most {self.people}")
         return n
 
     def pay_reports(self, reports: ArrayLike) -> NDArray[np.float64]:

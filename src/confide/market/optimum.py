@@ -141,7 +141,7 @@ class CapTooLow(Refused):
         self.cap, self.least = cap, least
         ways = () if attempt is None else tried("choose a cap of {cap} or more",
                                                 attempt, digits=8, seconds=seconds, cap=least)
-        super().__init__(f"payments up to {cap:g} cannot buy this level", ways or "a larger cap")
+        super().__init__(f"payments up to {cap:g} cannot buy this level", ways or "choose a larger cap")
 
 
 @renamed(nature="signal_model")

@@ -503,7 +503,7 @@ def _at_level(signal_model: SignalModel, cost: Cost, criterion: str, epsilon: fl
               cap: float | None) -> MarketPlan:
     """The plan of the market with a given level and a given number of people."""
     if criterion != "exact":
-        raise InvalidInput("criterion", f"{criterion!r} has no choice left if epsilon is given", "must be 'exact'")
+        raise InvalidInput("criterion", f"{criterion!r} chooses nothing, since epsilon is given", "must be 'exact'")
     market = MajorityMarket(people, signal_model.signal_accuracy, signal_model.prior_one, cost, epsilon)
     quote, error = market.quote(), market.error_probability()
     return MarketPlan(target=error, criterion=criterion, people=market.people, epsilon=market.epsilon,

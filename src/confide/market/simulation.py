@@ -212,7 +212,7 @@ class _Pairs:
             raise Refused("payments by one peer each do not follow from counts", "use average=True")
         if not isinstance(law, PairPrior) or law.people != market.people:
             raise InvalidInput("signal_model", "is not a law of this market's bits",
-                               f"a PairPrior of {market.people} people")
+                               f"must be a PairPrior of {market.people} people")
         if law.log_counts is None:
             raise InvalidInput("prior", "states the agreement of two people, not of all people",
                                "give a law of the number of ones")

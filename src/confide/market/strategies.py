@@ -121,7 +121,7 @@ def numbers_of(field: str, values: Any, *, no_truths: str = "") -> NDArray[Any]:
     except (TypeError, ValueError):
         found = np.empty(0, dtype=object)
     if found.dtype.kind not in "biuf":
-        raise InvalidInput(field, "are not numbers", "nan for none")
+        raise InvalidInput(field, "are not numbers", "must be numbers, nan for none")
     return found
 
 
@@ -132,7 +132,7 @@ def _coded(field: str, values: Any, people: int, limit: str, no_truths: str = ""
     if found.dtype.kind == "f":
         found = np.where(np.isnan(found), NONE, found)
     if not np.all((found == 0) | (found == 1) | (found == NONE)):
-        raise InvalidInput(field, "contain something else", limit)
+        raise InvalidInput(field, "contain another value", limit)
     return found.astype(np.int64)
 
 

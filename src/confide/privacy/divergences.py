@@ -37,7 +37,7 @@ def _law(field: str, value: ArrayLike) -> _Law:
     try:
         law = as_probabilities(value)
     except (TypeError, ValueError):
-        raise InvalidInput(field, "not an array of numbers", "must be the probabilities of the outcomes") from None
+        raise InvalidInput(field, "is not an array of numbers", "must be the probabilities of the outcomes") from None
     if law.ndim != 1 or law.size == 0:
         raise InvalidInput(field, f"shape {law.shape}", "must be one-dimensional, one probability per outcome")
     if not np.all(np.isfinite(law)) or np.any(law < 0):
@@ -51,7 +51,7 @@ def _law(field: str, value: ArrayLike) -> _Law:
 def _laws(p: ArrayLike, q: ArrayLike) -> tuple[_Law, _Law]:
     first, second = _law("p", p), _law("q", q)
     if first.shape != second.shape:
-        raise InvalidInput("q", f"{second.size} outcomes against {first.size} of p", "must be over the same outcomes")
+        raise InvalidInput("q", f"has {second.size} outcomes, but p has {first.size}", "must be over the same outcomes")
     held = (first > 0) | (second > 0)
     return first[held], second[held]
 

@@ -197,7 +197,8 @@ def _plain(part: Any) -> Any:
 def _same_relation(neighbours: Relation, events: tuple[Event, ...]) -> None:
     for event in events:
         if event.neighbours is not neighbours:
-            raise InvalidInput("neighbours", f"{event.neighbours.words!r} within {neighbours.words!r}",
+            raise InvalidInput("neighbours", f"an event for {event.neighbours.words!r} is part of one for "
+                                             f"{neighbours.words!r}",
                                "a loss for other neighbours needs a proved rule")
 
 

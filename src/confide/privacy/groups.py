@@ -63,6 +63,9 @@ _WITH_ONE = (1, *SIZES)
 _DELTA = 1e-6
 """The delta at which a loss without an epsilon is converted to an epsilon, if no promise names a delta."""
 
+_USELESS = 0.995
+"""Probability of a right guess from which on texts call a limit useless."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class GroupLoss:
@@ -221,6 +224,12 @@ def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: A
                 for unit in _compared(made)), default=1.0)
 
 
+def _how_often(right: float) -> str:
+    """A limit on right guesses in words, which say so where the limit is of no use."""
+    return f"right at most {percent(right)} of the time" if right < _USELESS else (
+        "right nearly every time, because the promise sets no useful limit")
+
+
 def guess_in_words(
     mechanism: Mechanism, promises: Iterable[Privacy], *audiences: Audience, seen: str = "", thing: str = "record",
     somebody: bool = False,
@@ -246,13 +255,12 @@ def guess_in_words(
     elif units == (Relation.EDGES_OF_ONE,):
         between = f"{your} contacts are one of two sets"
     guess = f"{seen.strip().capitalize()}, they guess" if seen else "They guess"
-    said = (f"Example: somebody knows that {between}, and thinks at first that both are equally likely. {guess} right "
-            f"at most {percent(right)} of the time, whatever else they know.")
+    said = (f"Example: somebody knows that {between}, and thinks at first that both are equally likely. {guess} "
+            f"{_how_often(right)}, whatever else they know.")
     if Relation.ADD_OR_REMOVE not in units:
         return said
     there = max(_right(mechanism, made, each, Relation.ADD_OR_REMOVE, 1) for each in audiences)
-    return (f"{said} If they guess whether {your} {thing} is there at all, they are right at most {percent(there)} of "
-            "the time.")
+    return f"{said} If they guess whether {your} {thing} is there at all, they are {_how_often(there)}."
 
 
 def _compared(promises: Sequence[Privacy]) -> tuple[Relation, ...]:

@@ -150,8 +150,8 @@ def _bounded(points: float, answers: int = 1) -> None:
         many = f" for each of {answers:,}" if answers > 1 else ""
         raise InvalidInput("answers", f"spread over {points:,.0f} points of the threshold's noise{many}, which take "
                            f"{points * _BYTES / 2**30:.2g} GiB and {points * answers:.2g} evaluations",
-                           f"at most {_MOST_POINTS:,} points and {_MOST:,} evaluations; use `halted`, which simulates "
-                           "the law")
+                           f"must take at most {_MOST_POINTS:,} points and {_MOST:,} evaluations; use `halted`, which "
+                           "simulates the law")
 
 
 def _kinks(gaps: _Array, threshold: LaplaceLaw, answer: LaplaceLaw) -> tuple[_Array, float]:

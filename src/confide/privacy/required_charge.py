@@ -72,7 +72,7 @@ public is epsilon = 50; the ledger must be charged for at least the promised los
     spent = tuple(events)
     claimed = [promise for promise in promises if promise.claimable and not promise.loss.vacuous]
     if not spent:
-        raise InvalidInput("events", "are none", "a run with a release must state its charge to the ledger")
+        raise InvalidInput("events", "there are none", "a run with a release must state its charge to the ledger")
     if not claimed:
         raise InvalidInput("guarantees", "have no promise about privacy that can be claimed",
                            "a charge needs a promise that it covers")
@@ -80,7 +80,7 @@ public is epsilon = 50; the ledger must be charged for at least the promised los
     for promise in compared:
         for event in spent:
             if event.neighbours is not promise.neighbours:
-                raise InvalidInput("events", f"are about {event.neighbours.words}, and the promise about "
+                raise InvalidInput("events", f"are about {event.neighbours.words}, but the promise is about "
                                    f"{promise.neighbours.words}", "a loss for other neighbours needs a proved rule")
         _compare(spent, promise)
     _check_whole(compared)
@@ -147,8 +147,8 @@ def _compare(events: tuple[Event, ...], promise: Privacy) -> None:
     try:
         cost, enough = _priced(events, promise)
     except InvalidInput as error:
-        raise InvalidInput("events", f"have no price to compare with {promise.loss} ({error})",
-                           "promise the cost of the events, in their own notion") from None
+        raise InvalidInput("events", f"have no cost in the notion of the promise, {promise.loss} ({error})",
+                           "promise the cost of the events in their own notion") from None
     if not enough:
         raise InvalidInput("events", f"cost {_words(cost)}, but the promise towards the {promise.audience.value} is "
                                      f"{promise.loss}", "the ledger must be charged for at least the promised loss")

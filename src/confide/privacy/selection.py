@@ -240,7 +240,7 @@ def largest_law(values: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
     if terms > _MOST_TERMS or terms * values.size > _MOST_PRODUCTS:
         raise InvalidInput("scale", f"{scale:g} is too large to enumerate for {values.size:,} items (a sum over the "
                            f"integers: {terms * 32 / 2**30:.2g} GiB and {terms * values.size:.2g} products)",
-                           f"at most {_MOST_TERMS:.2g} numbers and {_MOST_PRODUCTS:.2g} products")
+                           f"the sum can have at most {_MOST_TERMS:.2g} numbers and {_MOST_PRODUCTS:.2g} products")
     top = int(values.max())
     # Far below the best score the others decide, and it has no mass that a double could hold.
     grid = np.arange(top - reach, top + reach + 1)

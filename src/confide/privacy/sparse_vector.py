@@ -219,7 +219,8 @@ class SparseVector:
         if self.queries is None:
             raise InvalidInput("queries", "is left out", "the delta of a clamp needs the most answers of one arming")
         if self.epsilon > _LARGEST_EPSILON:
-            raise InvalidInput("epsilon", f"{self.epsilon!r} is too large", f"with clamps at most {_LARGEST_EPSILON:g}")
+            raise InvalidInput("epsilon", f"{self.epsilon!r} is too large",
+                               f"must be at most {_LARGEST_EPSILON:g} with clamps")
         each = fraction("delta", delta) / (2.0 * (1.0 + math.exp(self.epsilon)) * _ROUNDED_UP**2)
         bounds = [scale * math.log(count / each) for scale, count in
                   ((self.threshold_scale, 1), (self.query_scale, self.queries))]
@@ -343,7 +344,8 @@ class SparseVector:
         if numbers.ndim != 1 or not numbers.size:
             raise InvalidInput("answers", f"shape {numbers.shape}", "must be one-dimensional, one answer or more")
         if numbers.dtype.kind not in ("iu" if self.lattice else "iuf") or not np.isfinite(numbers).all():
-            raise InvalidInput("answers", "do not fit the law", "whole numbers in the discrete law, else finite")
+            raise InvalidInput("answers", "do not fit the law",
+                               "must be whole numbers in the discrete law, and finite numbers otherwise")
         if not self.lattice:
             cut = np.clip(numbers.astype(np.float64), -self._largest, self._largest)
         elif numbers.dtype.kind == "u":
@@ -422,7 +424,7 @@ class SparseVector:
                 alpha = _least(WorstStream(k, *self.laws).failure, beta, alpha, lattice=self.lattice)
             except InvalidInput as error:
                 raise Unsupported("bound", 'the "exact" bound for noise scales that differ by this factor',
-                                  'use "tails", which is proved for all scales, and larger') from error
+                                  'use "tails", a larger bound that is proved for all scales') from error
         if not self.lattice:
             alpha += 2.0**-self.grid  # both sides of the comparison are rounded
         return Accuracy(bound=float(alpha), measure="distance from the threshold at which an answer is judged wrongly",

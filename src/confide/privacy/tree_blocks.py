@@ -128,7 +128,8 @@ def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remov
     """
     rounds, bids = whole("rounds", rounds, at_least=1), whole("bids", bids, at_least=1)
     if whole("horizon", horizon, at_least=1) % rounds:
-        raise InvalidInput("horizon", f"{horizon} steps in {rounds} rounds", "must be a multiple of the rounds")
+        raise InvalidInput("horizon", f"{horizon} steps do not fill {rounds} equal rounds",
+                           "must be a multiple of the rounds")
     by_round = np.sort(memberships(horizon, arity).reshape(rounds, -1), axis=0)
     most = int(by_round[-bids:].sum(axis=0).max())
     return most if add_remove else 2 * most
@@ -160,7 +161,8 @@ def participation_squared(horizon: int, arity: int, *, rounds: int, bids: int, a
     """
     rounds, bids = whole("rounds", rounds, at_least=1), whole("bids", bids, at_least=1)
     if whole("horizon", horizon, at_least=1) % rounds:
-        raise InvalidInput("horizon", f"{horizon} steps in {rounds} rounds", "must be a multiple of the rounds")
+        raise InvalidInput("horizon", f"{horizon} steps do not fill {rounds} equal rounds",
+                           "must be a multiple of the rounds")
     slots = horizon // rounds
     lengths: list[int] = [arity**level for level in range(levels(horizon, arity))]
     blocks = sum(min(bids, -(-length // slots)) for length in lengths)

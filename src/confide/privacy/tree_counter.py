@@ -547,7 +547,8 @@ class TreeCounter:
             InvalidInput: noise of another kind, or too few runs.
         """
         if noise.kind != "simulated":
-            raise InvalidInput("noise", f"{noise.kind} noise is for runs only", "must be simulated")
+            raise InvalidInput("noise", f"{noise.kind} noise is for runs only, not for simulations",
+                               "must be simulated")
         miss = fraction("failure_probability", failure_probability) * fraction("miss_share", miss_share)
         # One counter's quantile is enough: their noises are independent.
         level = -math.expm1(math.log1p(-(failure_probability - miss)) / self.counters)

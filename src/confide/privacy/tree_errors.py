@@ -104,8 +104,8 @@ def _bounded(bound: int, horizon: int, arity: int, law: DiscreteLaw, turns: int 
         proved = "chernoff" if law == "discrete_laplace" else "gaussian"
         raise Unsupported("bound", f'the "exact" bound for errors up to {bound:,} over {horizon:,} steps (about '
                           f"{seconds:.2g} seconds and {size / 2**30:.2g} GiB)",
-                          f'at most {_SECONDS:g} seconds and 1 GiB; use "{proved}", which is proved for all sizes, and '
-                          'larger')
+                          f'must take at most {_SECONDS:g} seconds and 1 GiB; use "{proved}", a larger bound that is '
+                          'proved for all sizes')
 
 
 def log_within(bound: int, horizon: int, arity: int, law: DiscreteLaw, scale: float) -> float:

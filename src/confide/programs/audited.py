@@ -258,8 +258,8 @@ def draws_publicly(mechanism: Dude) -> bool:
 
 # ---- audited full size
 
-_NAME = "privacy: at its own size, everything that others see, jointly"
-_PATH = "privacy: at its own size, the path of prices"
+_NAME = "privacy: at the campaign's own size, everything that others see, jointly"
+_PATH = "privacy: at the campaign's own size, the path of prices"
 _FLAGS = 64  # times at which a flag may rise, up to which the law of when it does is computed
 _INJECTED = (0.05, 0.002)  # of the noise: each is one more replay
 

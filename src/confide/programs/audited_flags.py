@@ -84,7 +84,8 @@ class FlagLaw:
         if whole("batch", self.batch, at_least=1) >= self.people:
             raise InvalidInput("batch", "leaves no query", f"must be below {self.people}")
         if (self.queries + 1) ** len(self.levels) > _MOST:
-            raise InvalidInput("levels", f"{len(self.levels)} levels have too many transcripts", f"at most {_MOST}")
+            raise InvalidInput("levels", f"{len(self.levels)} levels have too many transcripts",
+                               f"must be at most {_MOST}")
 
     @property
     def queries(self) -> int:

@@ -187,7 +187,7 @@ class PathBillboard(Billboard):
                 raise InvalidInput(name, f"{type(getattr(self, name)).__name__} is of another type",
                                    f"must be {kind.__name__}")
         if not bool((self.tau > 0.0).all()) or not self.round_noise_std > 0.0:
-            raise InvalidInput("tau", "or round_noise_std is not above 0")
+            raise InvalidInput("tau", "is not above 0, or round_noise_std is not above 0")
 
     @property
     def rounds(self) -> int:

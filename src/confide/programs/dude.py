@@ -131,7 +131,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
                           [*tried(f"rounds = {{rounds}} or fewer, for at most {most} runs of a solver",
                                   partial(replace, self),
                                   up=False, rounds=most // self.program.people - self.burn_in),
-                           "a program of a shape with a fast oracle"])
+                           "use a program of a shape with a fast oracle"])
         _ = self.descent.rule  # refuses a step that the program does not know, and noise beyond all sizes
 
     def _fits(self) -> None:

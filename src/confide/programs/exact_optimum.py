@@ -109,7 +109,7 @@ def as_prices(program: Program, prices: ArrayLike) -> NDArray[np.int64]:
     low, high = program.lowest_prices, program.highest_prices
     units = np.rint(given * PRICE_UNIT)
     if not bool(((units >= low) & (units <= high)).all()):
-        raise InvalidInput("prices", "lie outside the box", "between 0 (of equations -2 tau) and 2 tau")
+        raise InvalidInput("prices", "lie outside the box", "must be between 0 (for equations -2 tau) and 2 tau")
     return np.asarray(units.astype(np.int64))
 
 
@@ -521,7 +521,7 @@ def _between(program: Program, records: Any, first: _Units, start: Start, tries:
             break
         seen |= new
     if not near:
-        raise Refused("excess increases the value even at twice tau, or nothing is feasible",
+        raise Refused("nothing is feasible, or excess increases the value even at a price of twice tau",
                       "choose a larger tau, if a tau exists for these records")
     inexact = program.people * program.oracle_error
     if not float(ahead) <= _ENOUGH * most + 2.0 * inexact or not (found.feasible or program.two_sided):

@@ -207,10 +207,11 @@ class Flags:
         fraction("failure_probability", self.failure_probability)
         fraction("stop_delta", self.stop_delta, zero=True)
         if whole("batch", self.batch, at_least=1) > self.people:
-            raise InvalidInput("batch", f"{self.batch} is more than the number of people", f"at most {self.people}")
+            raise InvalidInput("batch", f"{self.batch} is more than the number of people",
+                               f"must be at most {self.people}")
         if self.stop_delta and self.epsilon > _MOST_STOPPED:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is too large",
-                               f"with stops at most {_MOST_STOPPED:g}")
+                               f"must be at most {_MOST_STOPPED:g} with stops")
         least = min(self.supply)
         if least <= self.reserve:
             fixed = self.batch * self.unit
@@ -223,7 +224,7 @@ class Flags:
             needs = f"{self.reserve / least:.3g} times" if least > 0 else "more than"
             raise Refused(f"infeasible budget: the flags' margin is {needs} the smallest supply",
                           (*larger, *tried("{times} times the epsilon", self._at, digits=3, times=more))
-                          or "more supply and a larger epsilon")
+                          or "choose a larger supply and a larger epsilon")
 
     # ---- public arithmetic
 

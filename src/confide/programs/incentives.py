@@ -66,7 +66,7 @@ def check_payments(program: Program, rounds: int) -> None:
                            "use a mode without charges, or a program of a known shape")
     if rounds * _most_units(program) > 2**62:
         raise InvalidInput("rounds", f"the sum of the utilities of {rounds} rounds is too large",
-                           f"at most {2**62 // _most_units(program)}")
+                           f"must be at most {2**62 // _most_units(program)}")
 
 
 def alpha_units(program: Program, alpha: float) -> int:
@@ -95,8 +95,8 @@ def exact_alpha(program: Program, alpha: float) -> float:
     whole_units = math.floor(Fraction(positive("alpha", alpha)) * PRICE_UNIT * program.scale)
     left = Fraction(whole_units, PRICE_UNIT * program.scale) - Fraction(program.constants.largest_sum) / PRICE_UNIT
     if left <= 0:
-        raise InvalidInput("alpha", f"{alpha:g} is within the rounding of prices",
-                           f"above {printed((program.constants.largest_sum + 1.0) / PRICE_UNIT, digits=3)}")
+        raise InvalidInput("alpha", f"{alpha:g} is not above the rounding of prices",
+                           f"must be above {printed((program.constants.largest_sum + 1.0) / PRICE_UNIT, digits=3)}")
     down = float(left)
     return down if Fraction(down) <= left else math.nextafter(down, 0.0)
 

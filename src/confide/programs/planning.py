@@ -305,7 +305,7 @@ class ProgramPlan(Plan[Dude]):
         said += self.warnings
         proved = [one for one in self.path._accuracy() if not one.vacuous]
         sure = f"proved before the run, with probability {1 - self.path.failure_probability:g}"
-        said += [f"{sure}: {one.sentence()}, where it cannot be above {one.baseline:,.6g} in any case"
+        said += [f"{sure}: {one.sentence()}; the largest possible value is {one.baseline:,.6g}"
                  for one in proved] or [
             "value and excess have no proven bound before the run: the certificate after the run states one"]
         if math.isfinite(self.gain):
@@ -391,7 +391,7 @@ def plan(
         confide.contract.errors.Refused: ... 35.4% of the supplies, more than 5% (an epsilon of 8.89, or ...
     """
     if (epsilon is None) == (error is None):
-        raise InvalidInput("epsilon", "and error are both given", "give either epsilon or error")
+        raise InvalidInput("epsilon", "give exactly one of epsilon and error")
     if epsilon is None:
         most_excess = most_unused = fraction("error", error)
     for flag, given in (("feasible", feasible), ("truthful", truthful), ("timed", timed)):
@@ -438,7 +438,7 @@ def plan(
             others = [each for each, own in _OWN.items() if name in own]
             advised = "" if mode else ", the advised mode"
             raise InvalidInput(name, f"is not an option of {names.modes[chosen]}{advised}",
-                               f"of {names.listed(others)} alone")
+                               f"this is an option of {names.listed(others)} alone")
     if chosen not in ("PrivDude",) and program.not_packing:
         raise InvalidInput("mode", f"{names.modes[chosen]} needs a packing program, in which everybody may have "
                                    f"nothing; in this program, {program.not_packing}",

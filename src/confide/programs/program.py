@@ -165,12 +165,13 @@ class Program(Declared, ABC):
                 object.__setattr__(self, name, self._for_rows(name, getattr(self, name)))
         largest = max(self.people * self.constants.largest_entry, *map(abs, self.supplies))
         if largest > _MOST_TOTAL:
-            raise InvalidInput("supply", f"loads up to {largest:.3g} are too large", f"at most {_MOST_TOTAL:.3g}")
+            raise InvalidInput("supply", f"loads up to {largest:.3g} are too large",
+                               f"must be at most {_MOST_TOTAL:.3g}")
         worth = PRICE_UNIT * (max(abs(self.constants.least_value), self.constants.most_value)
                               + 2.0 * max(self.constants.tau) * self.constants.largest_sum) * self.scale
         if worth > 2.0**62:
             raise InvalidInput("tau", f"values less prices up to {worth / PRICE_UNIT / self.scale:.3g} are too large",
-                               f"at most {2.0**62 / PRICE_UNIT / self.scale:.3g}")
+                               f"must be at most {2.0**62 / PRICE_UNIT / self.scale:.3g}")
 
     def _fits(self) -> None:
         """Check and complete the fields of a particular family, before supplies are expanded to one number for each

@@ -110,7 +110,8 @@ class RoundDude(Dude[FlagBillboard]):
         try:
             _ = self.flags
         except Refused as error:  # a margin that uses the supply up
-            raise Refused(error.reason, retried(error, self._at) or "more supply and a larger epsilon") from None
+            raise Refused(error.reason, retried(error, self._at) or "choose a larger supply and a larger "
+                                                                    "epsilon") from None
 
     board = FlagBillboard
     public_randomness = True

@@ -266,7 +266,7 @@ def one_row(name: str, record: Any, shape: tuple[int, ...]) -> NDArray[np.float6
     with np.errstate(all="ignore"):
         [found] = each_aside(lambda one: answered(lambda: cells(one, shape), None), [record])
     if found is None:
-        raise InvalidInput(name, "is something else", f"must be {_wanted(shape)}")
+        raise InvalidInput(name, "is of another type or shape", f"must be {_wanted(shape)}")
     return found
 
 

@@ -189,15 +189,15 @@ class TightDude(Dude[PathBillboard]):
         least = fixed + 4.0 * entry * third + math.sqrt((4.0 * entry * third) ** 2 + 6.0 * entry * third * fixed)
         most = self.program.people * entry
         b = float(supplies[j])
-        much = f"{kept[j] / b:,.3g} times its supply" if b > 0.0 else "more than its supply, nothing"
+        much = f"{kept[j] / b:,.3g} times its supply" if b > 0.0 else "more than its supply, which is 0"
         problem = f"would reserve {much}"
         name = self.program.row_names[j]
         if least >= most:
             beyond = f" {least / most:.3g} times" if math.isfinite(least) else ""
             raise EmptyRow(j, name, problem, f"the least supply that covers a margin is{beyond} the use of all "
-                                             "participants together: more rounds, more people for each row, or a "
-                                             "larger alpha")
-        again, much = partial(scaled, self), ", and many times that if less of it must be in reserve"
+                                             "participants together: choose more rounds, more people for each row, or "
+                                             "a larger alpha")
+        again, much = partial(scaled, self), ", and far more if only a smaller part may be in reserve"
         large = (tried("supplies {factor} times as large" + much, again, digits=5, factor=least / b) if b > 0.0
                  else tried("supplies of {supply}" + much, again, digits=5, supply=least))
         raise EmptyRow(j, name, problem, [*large, "more rounds", "a larger alpha"])

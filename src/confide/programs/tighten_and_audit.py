@@ -131,7 +131,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
             check_payments(self.program, self.rounds)
             if self.payments == "scaled" and self.descent.rule != "gradient":
                 raise InvalidInput("payments", "with 'scaled' and step 'adagrad', many participants get nothing",
-                                   "step 'gradient'")
+                                   "use step 'gradient'")
 
     def _fits(self) -> None:
         packing_only(self.program, "TightenAndAudit")
@@ -192,9 +192,9 @@ class TightenAndAudit(Dude[AuditedBillboard]):
         if not bool((left > 0).all()):
             row = int(np.argmin(left))
             b, xi = float(self.program.supply_units[row] / LOAD_UNIT), float(self.reserve_units[row] / LOAD_UNIT)
-            needs = f"{xi / b:.3g} times the supply" if b > 0.0 else "more than the supply, nothing,"
+            needs = f"{xi / b:.3g} times the supply" if b > 0.0 else "more than the supply (which is 0)"
             raise Refused(f"infeasible budget: the audit needs {needs} of row {self.program.row_names[row]}",
-                          self._remedies(b) or "more supply and a larger epsilon")
+                          self._remedies(b) or "choose a larger supply and a larger epsilon")
         return replace(self.program, supply=tuple((left / LOAD_UNIT).tolist()))
 
     def _remedies(self, supply: float) -> tuple[Remedy, ...]:

@@ -202,7 +202,8 @@ class QuadraticCosts(Declared):
             InvalidInput: epsilon is above 1.25, or delta is above 0, in which case likelihood ratios are unbounded.
         """
         if delta > 0:
-            raise InvalidInput("costs", f"quadratic costs need every likelihood ratio bounded, not delta = {delta:g}",
+            raise InvalidInput("costs", "quadratic costs need a bound on every likelihood ratio, which delta = "
+                                        f"{delta:g} does not give",
                                "choose a release with pure epsilon")
         if not epsilon <= LARGEST_EPSILON:
             raise InvalidInput("epsilon", f"{epsilon:g} in total is above {LARGEST_EPSILON:g}",

@@ -340,7 +340,7 @@ def plan(
     fraction("delta", delta, zero=True)
     one_of("release", release, RELEASES)
     if release == "adassp" and delta == 0:
-        raise InvalidInput("delta", "0", "AdaSSP needs a delta above 0")
+        raise InvalidInput("delta", "is 0", "AdaSSP needs a delta above 0")
     if error is not None and any(each is not None for each in (epsilon, epsilon_release, epsilon_payment)):
         raise InvalidInput("error", "is given together with an epsilon", "give only one of them")
     if (truth_radius is None) == (budget is None):
@@ -453,7 +453,7 @@ def _split(
     """
     if (epsilon is None) == (epsilon_release is None and epsilon_payment is None):
         raise InvalidInput("epsilon", "must be given either as a total or in parts",
-                           "epsilon, both of its parts, or error")
+                           "give epsilon, or both of its parts, or error")
     if epsilon is not None:
         positive("epsilon", epsilon)
         # In decimals, so that the two parts add up to the total as it was written.

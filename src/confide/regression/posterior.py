@@ -136,7 +136,8 @@ class PosteriorMean:
         """
         room = non_negative("rho", rho)
         if not self.noise.log_concave:
-            raise InvalidInput("noise", "is not log-concave", "the slack needs predictions that rise with the response")
+            raise InvalidInput("noise", "is not log-concave", "the slack needs a law with predictions that rise with "
+                                                              "the response")
         rows, responses = self._checked(X, y)
         out = np.zeros((2, len(rows)))
         with np.errstate(all="ignore"):
@@ -160,7 +161,8 @@ class PosteriorMean:
     def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
         rows, responses = np.asarray(X, np.float64), np.asarray(y, np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.prior.dimension or responses.shape != rows.shape[:1]:
-            raise InvalidInput("X", f"has shape {rows.shape} for y {responses.shape}", f"d = {self.prior.dimension}")
+            raise InvalidInput("X", f"has shape {rows.shape}, and y has shape {responses.shape}",
+                               f"must be (n, {self.prior.dimension}) and (n,)")
         return rows, responses
 
     def _parts(self, rows: Array, responses: Array) -> Iterator[tuple[NDArray[np.intp], Array, Function]]:

@@ -343,7 +343,7 @@ class PrivateRegression:
                                "public number of rows")
         name = one_of("release", self.release, RELEASES)
         if name == "adassp" and not delta:
-            raise InvalidInput("delta", "0", "AdaSSP needs a delta above 0")
+            raise InvalidInput("delta", "is 0", "AdaSSP needs a delta above 0")
         if name == "ridge" and self.smallest_eigenvalue is None:
             raise InvalidInput("smallest_eigenvalue", "is missing",
                                "give a public weight for 'ridge', never one from "

@@ -208,7 +208,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
                                "use the epsilon and the ridge of the payment")
         if self.payment.debias and not self.setting.uniform_ball:
             raise InvalidInput("debias", "the shrinkage of the peers' estimate is not known for these features",
-                               "only for features uniform in the ball, without smallest_eigenvalue")
+                               "set debias only for features uniform in the ball, without smallest_eigenvalue")
         if isinstance(self.behaviour.costs, QuadraticCosts):
             QuadraticCosts.check(self.borne_epsilon, getattr(self.release, "delta", 0.0))
         object.__setattr__(self, "_posterior", PosteriorMean(self.setting.prior, self.setting.noise))

@@ -388,7 +388,7 @@ def one_record(record: Any, index: int, people: int, features: int) -> Batch | N
     if np.ndim(y) == 1 and len(y) == 1:
         y = y[0]
     if isinstance(x, np.ndarray) and x.ndim > 1:
-        raise InvalidInput("record", f"has {len(x)} rows", "must be one, one's own")
+        raise InvalidInput("record", f"has {len(x)} rows", "must be one row, the participant's own")
     (batch,) = as_batches(([x], [y]), features)
     return Batch(np.array([index]), batch.X, batch.y)
 

@@ -51,7 +51,7 @@ class LinearBillboard(Billboard):
             if array.shape != shape or self.dimension < 1:
                 raise InvalidInput(f"billboard.{name}", f"shape {array.shape}", f"must be {shape}")
             if name != "split" and not np.isfinite(array).all():
-                raise InvalidInput(f"billboard.{name}", "not finite", "must be finite numbers")
+                raise InvalidInput(f"billboard.{name}", "are not finite", "must be finite numbers")
         if self.split.dtype != np.uint8:
             raise InvalidInput("billboard.split", f"of type {self.split.dtype}", "must be uint8")
 

@@ -166,7 +166,7 @@ def _by_columns(workload: Workload, schema: Schema, ones: _Floats, cut: bool) ->
 
 def _check_cells(workload: Workload) -> None:
     if workload.attributes > LARGEST_BLOCK:
-        raise InvalidInput("workload", f"has predicates on 2^{workload.attributes} cells", "at most 2^22")
+        raise InvalidInput("workload", f"has predicates on 2^{workload.attributes} cells", "must be at most 2^22 cells")
 
 
 # ---- alike queries

@@ -106,7 +106,7 @@ def column_blocks(workload: Workload, schema: Schema) -> ColumnBlocks:
         labels, named = components(np.where(index >= 0, schema.column_of[index], -1), m)
     used = np.unique(labels[named])
     if not len(used):
-        raise InvalidInput("workload", "names no attribute", "at least one query must")
+        raise InvalidInput("workload", "names no attribute", "at least one query must name one")
     block, stride, starts = np.full(m, -1, np.int64), np.zeros(m, np.int64), [0]
     block[named] = np.searchsorted(used, labels[named])
     for b in range(len(used)):

@@ -267,7 +267,7 @@ def blocks_of(workload: Workload) -> Blocks:
     sizes = np.bincount(block[named], minlength=len(used))
     largest = int(sizes.max(initial=0))
     if not largest:
-        raise InvalidInput("workload", "names no attribute", "at least one query must")
+        raise InvalidInput("workload", "names no attribute", "at least one query must name one")
     if largest > LARGEST_BLOCK:
         raise Refused(
             f"MWEM keeps a histogram, and the workload joins {largest} attributes: 2^{largest}"

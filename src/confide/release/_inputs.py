@@ -42,7 +42,7 @@ def gaussian_delta(delta: object) -> float:
         InvalidInput: delta is out of range. For delta = 0 the message names mechanisms with pure differential privacy.
     """
     if type(delta) is not bool and isinstance(delta, Real) and delta == 0:
-        raise InvalidInput("delta", "the noise is Gaussian and needs delta > 0",
+        raise InvalidInput("delta", "Gaussian noise needs delta > 0",
                            'MWEM, DualQuery with calculator="pure" and NoisyAnswers with law="laplace" take delta = 0')
     return fraction("delta", delta)
 
@@ -56,6 +56,6 @@ def reals(field: str, values: Any) -> np.ndarray:
     try:
         found: np.ndarray = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(field, f"{type(values).__name__} cannot be read as numbers", "must be an array of them") \
+        raise InvalidInput(field, f"{type(values).__name__} cannot be read as numbers", "must be an array of numbers") \
             from None
     return found

@@ -82,7 +82,7 @@ class TrueAnswers:
         if counts.ndim != 1 or counts.dtype.kind not in "iu" or not len(counts):
             raise InvalidInput("counts", f"are {counts.dtype} of shape {counts.shape}", "must be k whole numbers")
         if counts.min() < 0 or counts.max() > self.records:
-            raise InvalidInput("counts", "one is out of range", f"must be in [0, {self.records}]")
+            raise InvalidInput("counts", "a count is out of range", f"must be in [0, {self.records}]")
         for name, kind in (("workload", Workload), ("schema", Schema)):
             if getattr(self, name) is not None:
                 of_kind(name, getattr(self, name), kind)
@@ -281,7 +281,7 @@ def _check_one_hot(records: PackedBits, schema: Schema) -> None:
         if np.bitwise_count(words).sum() != records.records or \
                 np.bitwise_count(np.bitwise_or.reduce(words)).sum() != records.records:
             raise InvalidInput("data", "a record does not have exactly one attribute of each column",
-                               "encode the table")
+                               "encode the table with the schema")
 
 
 def counts_of(
@@ -330,10 +330,11 @@ def check_answers(
     if len(answers) != len(workload):
         raise InvalidInput("data", f"{len(answers):,} true answers", f"must be one for each of {len(workload):,}")
     if answers.workload is not None and not answers.workload.same(workload):
-        raise InvalidInput("data", "are true answers to other queries", "must be to the mechanism's own")
+        raise InvalidInput("data", "are true answers to other queries",
+                           "must be answers to the mechanism's own queries")
     if schema is not None and answers.schema is not None and answers.schema is not schema and answers.schema != schema:
         raise InvalidInput("data", "are true answers for the records of another schema",
-                           "must be of the mechanism's columns")
+                           "must be answers for the mechanism's own columns")
     if one_hot and (answers.workload is None or answers.schema is None):
         raise InvalidInput("data", "are true answers without their queries or their one-hot schema",
                            "use true_answers with the schema, or give the records")

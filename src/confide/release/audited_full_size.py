@@ -50,7 +50,7 @@ _NUMBERS = 40_000
 limit.
 """
 
-_HELD = "privacy: at its own size, everything that is published"
+_HELD = "privacy: at the campaign's own size, everything that is published"
 _TRIED = 24  # records that are tried for the pair
 _FACTORS = (0.05, 0.01, 0.002)  # of the noise
 
@@ -129,7 +129,7 @@ def _row(pair: _Pair, found: _Replay) -> AuditRow:
     it: Any = pair.it
     asked = f", {pair.queries:,} queries" if pair.queries else ""
     return AuditRow.at_most(
-        "privacy: at its own size, each part of the noise, as a share of its charge", 1.0,
+        "privacy: at the campaign's own size, each part of the noise, as a share of its charge", 1.0,
         math.inf if found.leak else found.share,
         found.leak or f"{it.records:,} synthetic records{asked}, one record replaced; loss exact along one history",
         note=f"the audit would flag noise below these shares of its scale: {shown}" if not found.leak else "",

@@ -184,7 +184,8 @@ class _Fixed(_Baseline[FixedBillboard]):
 
     def _check_own(self, board: FixedBillboard) -> None:
         if (board.attributes, board.one, board.schema) != (self.workload.attributes, self.one, self._uniform):
-            raise InvalidInput("billboard", "is of another plan", "attributes and their probability must be this one's")
+            raise InvalidInput("billboard", "is of another plan",
+                               "attributes and their probability must be those of this mechanism")
 
 
 @renamed(n="records")
@@ -375,13 +376,14 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.law == "laplace" and self.delta:
-            raise InvalidInput("delta", f"{self.delta:g}", "delta; Laplace noise needs delta = 0")
+            raise InvalidInput("delta", f"{self.delta:g} is above 0", "Laplace noise needs delta = 0")
         if self.law == "laplace":
             check_scale("epsilon", self.noise_scale)
         if self.law != "structured":
             return
         if self.schema is None:
-            raise InvalidInput("schema", "is missing", "the columns say which queries exclude each other")
+            raise InvalidInput("schema", "is missing", "structured noise needs the columns, which show the queries "
+                                                       "that exclude each other")
         if self.workload.kind != "conjunctions" or not self.workload.bits[self.workload.index >= 0].all():
             raise NotGuaranteed("noise for positive marginals",
                                 "use another noise: a record can satisfy nearly all "
@@ -498,4 +500,4 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
         reported = self._alike.spread(board.noisy[self._alike.kept], self.records)
         if not np.array_equal(reported, board.noisy):
             raise InvalidInput("billboard.noisy", "has answers for a query and its negation that contradict each other",
-                               "they must add up to n")
+                               "the two answers must add up to n")

@@ -376,7 +376,7 @@ class Bit:
     def __post_init__(self) -> None:
         column_name(self.column)
         if (self.true is None) != (self.false is None):
-            raise InvalidInput("false" if self.false is None else "true", "is not named", "name both texts, or none")
+            raise InvalidInput("false" if self.false is None else "true", "is missing", "name both texts, or none")
         if self.true is not None:
             false, true = Category(column=self.column, levels=(self.false, self.true)).levels  # type: ignore[arg-type]
             object.__setattr__(self, "false", false)

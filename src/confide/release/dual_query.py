@@ -158,7 +158,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
 
     def __post_init__(self) -> None:
         if self.literal and not self.mirrored:
-            raise InvalidInput("literal", "Algorithm 3 as printed is a class of its own",
+            raise InvalidInput("literal", "Algorithm 3 as printed is another class",
                                "take confide.evidence.wu_2017.query_release.PrintedDualQuery")
         object.__setattr__(self, "free", rule_today(self.free))
         super().__post_init__()
@@ -169,11 +169,13 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             if self.calculator != "zcdp":
                 raise InvalidInput("calculator", f"{self.calculator!r} does not add up Gaussian noise", 'use "zcdp"')
         elif self.marginal_rho != 0:
-            raise InvalidInput("marginal_rho", f"{self.marginal_rho!r} measures nothing", 'belongs to free="marginals"')
+            raise InvalidInput("marginal_rho", f"{self.marginal_rho!r} measures nothing",
+                               'marginal_rho belongs to free="marginals"')
         if isinstance(self.oracle, type):
             raise InvalidInput("oracle", f"{self.oracle.__name__} is a class", f"write {self.oracle.__name__}()")
         if not isinstance(self.oracle, Oracle):
-            raise InvalidInput("oracle", f"{type(self.oracle).__name__} has no solve", "such as LocalSearch()")
+            raise InvalidInput("oracle", f"{type(self.oracle).__name__} has no method solve",
+                               "give an oracle such as LocalSearch()")
         self._check_queries()
 
     def _check_queries(self) -> None:

@@ -199,7 +199,7 @@ def answers_certificate(
 
 DOCUMENT = "Wu 2017"
 _SPEC = "query_release"
-_STEP = "one record is replaced by another; how many there are is public"
+_STEP = "one record is replaced by another, and the number of records is public"
 
 
 def concentrated_privacy(events: Sequence[Event], source: Source) -> Privacy:

@@ -355,4 +355,4 @@ def marginals_from_parities(marginals: Workload, parities: Workload, answers: An
 def _missing(index: np.ndarray) -> InvalidInput:
     shown = ", ".join(str(each) for each in index.tolist() if each >= 0)
     return InvalidInput("parities", f"the parity of the attributes {shown} is missing",
-                        'such as Workload.complete(domain, width=3, kind="parities")')
+                        'measure a workload such as Workload.complete(domain, width=3, kind="parities")')

@@ -352,7 +352,8 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
                                f"a selection can have at most {_MOST_ITEMS:,}")
         if (work := self._work) > MOST_WORK:
             raise Refused(f"{self.rounds:,} rounds over {self.cells:,} cells take about {work:.2g} updates of a cell",
-                          f"at most {MOST_WORK:.2g}: fewer rounds or passes, or queries on fewer columns together")
+                          f"must be at most {MOST_WORK:.2g}: choose fewer rounds or passes, or queries on fewer "
+                          "columns together")
         if not self.each > 0:
             raise InvalidInput("epsilon", f"{self.epsilon!r} is too small for {self.rounds} rounds")
         check_scale("epsilon", self.noise_scale)
@@ -602,7 +603,7 @@ class MWEM(Mechanism[MWEMBillboard, MWEMCertificate]):
         theirs = (billboard.records, billboard.form, billboard.passes, billboard.schema, billboard.stop)
         if own != theirs or not self.workload.same(billboard.workload):
             raise InvalidInput("billboard", "is of another plan",
-                               "n, form, passes, stop, workload and columns must be this one's")
+                               "n, form, passes, stop, workload and columns must be those of this mechanism")
         for name in ("chosen", "measured"):
             array = getattr(billboard, name)
             if array.shape != (self.rounds,) or array.dtype != np.int64:

@@ -445,7 +445,7 @@ def _mwem(schema: Schema, n: int, workload: Workload, epsilon: float, delta: flo
     named = MWEM.for_budget(records=n, epsilon=epsilon, delta=delta, workload=workload, schema=schema)
     if named.cells > _CELLS:
         raise Refused(f"its histogram would have {named.cells:,} cells, and take minutes",
-                      f"to use it, ask for it by name; the advice names it up to {_CELLS:,} cells")
+                      f"the advice includes MWEM only up to {_CELLS:,} cells; to use MWEM anyway, name it")
     return named
 
 
@@ -464,7 +464,7 @@ def _reasons(
 ) -> list[str]:
     k, m = len(workload), len(schema.columns)
     found = [_WHY[best.method].format(k=f"{k:,}", m=f"{m:,}", n=f"{n:,}", d=f"{schema.attributes:,}")]
-    found.append(f"The error of its answers will be about {best.average:.2g} on average and {best.largest:.2g} at "
+    found.append(f"The error of the answers will be about {best.average:.2g} on average and {best.largest:.2g} at "
                  f"worst ({best.basis}).")
     found.extend(_doubts(best))
     rest = [each for each in ordered if each.mechanism is not None and each is not best]

@@ -130,11 +130,11 @@ def named(index: Any, bits: Any, schema: Schema | None) -> tuple[np.ndarray, np.
             raise InvalidInput("bits", "are no rows", "must be a sequence of bits for each query")
         rows = [list(each) for each in bits]
         if [len(row) for row in rows] != [len(query) for query in index]:
-            raise InvalidInput("bits", "do not match the attributes", "must be one bit for each")
+            raise InvalidInput("bits", "do not match the attributes", "must be one bit for each attribute")
         bits = _rows(rows, 1, "bits", np.float64)
     required = as_bits("bits", bits, 2)
     if required.shape != found.shape:
-        raise InvalidInput("bits", f"are of shape {required.shape}", f"must be of the index's, {found.shape}")
+        raise InvalidInput("bits", f"are of shape {required.shape}", f"must have the shape of the index, {found.shape}")
     return found, required
 
 

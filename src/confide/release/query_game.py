@@ -352,7 +352,8 @@ def play_in_full(
     """
     table, true = np.asarray(values, dtype=np.float64), np.asarray(truth, dtype=np.float64)
     if table.ndim != 2 or true.shape != table.shape[1:] or not table.size:
-        raise InvalidInput("values", f"shape {table.shape} against {true.shape} of truth", "must be (records, queries)")
+        raise InvalidInput("values", f"have shape {table.shape}, and truth has shape {true.shape}",
+                           "must be (records, queries) and (queries,)")
     k = len(true)
     player = Hedge(2 * k, eta, prior)
     plays, mean_law = np.zeros(len(table), dtype=np.int64), np.zeros(2 * k)

@@ -158,7 +158,8 @@ def refuse(schema: Schema, column: int) -> None:
     """
     if column < len(schema.columns):
         role = schema.columns[column]
-        raise InvalidInput(role.column, "the column has a value that it does not accept", f"{role.limit()}; {_REMEDY}")
+        raise InvalidInput(role.column, "the column has a value that it does not accept",
+                           f"{role.limit()}; {_REMEDY}")
 
 
 def _reason(schema: Schema, problems: np.ndarray) -> str:
@@ -181,7 +182,8 @@ def read_codes(
     try:
         cells = np.zeros((roster.count, len(schema.columns)), np.uint16)
     except (ValueError, MemoryError):
-        raise InvalidInput("records", f"{roster.count} do not fit into memory", "true_answers reads in a stream") \
+        raise InvalidInput("records", f"{roster.count} do not fit into memory",
+                           "use true_answers, which reads the records as a stream") \
             from None
     usable = 0
     for batch in read_records(schema, table, roster, id, unusable, rejected):

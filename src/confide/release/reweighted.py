@@ -195,11 +195,12 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         if self.selection == "private" and not self.rho_sel:
             raise NotGuaranteed("a selection by true errors", "no budget pays for the selection", "give rho_sel > 0")
         if self.selection != "private" and self.rho_sel:
-            raise InvalidInput("rho_sel", f"{self.rho_sel:g} selects nothing", "belongs to selection='private'")
+            raise InvalidInput("rho_sel", f"{self.rho_sel:g} selects nothing", "rho_sel belongs to selection='private'")
         if isinstance(self.rule, type):
             raise InvalidInput("rule", f"{self.rule.__name__} is a class", f"write {self.rule.__name__}()")
         if not isinstance(self.rule, SelectionRule):
-            raise InvalidInput("rule", f"{type(self.rule).__name__} has no choose", "such as MostDrawn()")
+            raise InvalidInput("rule", f"{type(self.rule).__name__} has no method choose",
+                               "give a rule such as MostDrawn()")
         if self.listed is not None:
             self._check_list(k)
         if self.measured is not None and self.measured > k:
@@ -208,8 +209,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
             raise Refused(f"rho_mea = {self.rho_mea:.3g} does not measure one query of {self.records:,} records to a "
                           f"standard deviation of {TARGET:g} n", "choose a larger rho_mea, or set `measured`")
         if self.count > (most := most_targets(self.dual_query.rounds)):
-            raise Refused(f"{self.dual_query.rounds:,} records are to be fitted to {self.count:,} measurements, which "
-                          "takes hours", f"at most {most:,} by `measured`, or fewer rounds")
+            raise Refused(f"the fit of {self.dual_query.rounds:,} records to {self.count:,} measurements would take "
+                          "hours", f"set `measured` to at most {most:,}, or choose fewer rounds")
         check_scale("rho_mea", self.noise_std)
         if self.selection == "private" and not self.epsilon_sel > 0:
             raise InvalidInput("rho_sel", f"{self.rho_sel!r} is too small for {self.count:,} selections")
@@ -218,7 +219,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         listed = () if self.listed is None else tuple(map(int, self.listed))  # also of an array
         object.__setattr__(self, "listed", listed)
         if self.selection != "public":
-            raise InvalidInput("listed", "gives no usable choice", "belongs to selection='public'")
+            raise InvalidInput("listed", "cannot be used", "listed belongs to selection='public'")
         if not listed or len(set(listed)) < len(listed):
             raise InvalidInput("listed", "is empty, or names a query twice", "must be different positions")
         if max(listed) >= k:
@@ -283,8 +284,8 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
                 not math.isclose(math.fsum(parts), 1.0, abs_tol=1e-9) or not parts[0] or not parts[2]:
             raise InvalidInput("shares", f"{parts!r}", "must be three parts that sum to 1, the first and last above 0")
         if bool(parts[1]) != (selection == "private"):
-            raise InvalidInput("shares", f"{parts[1]:g} for a {selection} selection",
-                               "only a private selection has a cost")
+            raise InvalidInput("shares", f"the second part is {parts[1]:g} for a {selection} selection",
+                               "must be above 0 for a private selection, and 0 for any other")
         rho_sel = parts[1] * total
         marginal_rho = 0.0
         if others.get("free") == "marginals":

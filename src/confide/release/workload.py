@@ -104,8 +104,9 @@ class Workload:
         if not len(index):
             raise InvalidInput("workload", "has no queries", "must hold at least one")
         if self.bits.shape != index.shape or index.shape[1] < 1 or self.truth.shape != (0, 0):
-            raise InvalidInput("bits", f"index {index.shape}, bits {self.bits.shape}, truth {self.truth.shape}",
-                               "must be of shapes (k, r), (k, r) and (0, 0)")
+            raise InvalidInput("bits", f"index, bits and truth have the shapes {index.shape}, {self.bits.shape} and "
+                                       f"{self.truth.shape}",
+                               "must be (k, r), (k, r) and (0, 0)")
         if index.max() >= self.attributes or index.min() < -1:
             raise InvalidInput("index", "an attribute is out of range", f"must be in [0, {self.attributes})")
         before, after = index[:, :-1], index[:, 1:]
@@ -376,7 +377,7 @@ class Workload:
         if queries.ndim != 1 or queries.dtype.kind not in "iu" or not len(queries):
             raise InvalidInput("queries", f"are {queries.dtype} of shape {queries.shape}", "must be whole numbers")
         if queries.min() < 0 or queries.max() >= len(self):
-            raise InvalidInput("queries", "one is out of range", f"must be in [0, {len(self)})")
+            raise InvalidInput("queries", "a query is out of range", f"must be in [0, {len(self)})")
         if self.kind == "predicates":
             return Workload(kind=self.kind, attributes=self.attributes, index=self.index[queries],
                             bits=self.bits[queries], truth=self.truth[queries])

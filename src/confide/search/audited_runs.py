@@ -278,7 +278,7 @@ def _row(mechanism: PTarget, seed: int, number: int | None = None) -> tuple[Audi
     calls = len(run.log.call_began)
     wrong = sum(_differs(run, call) for call in range(calls))
     row = AuditRow.at_most(
-        "privacy: at its own size, number of calls that the noise does not explain", 0.0, float(wrong),
+        "privacy: at the campaign's own size, number of calls that the noise does not explain", 0.0, float(wrong),
         f"a run on {run.one.people:,} synthetic people, {calls} of {run.one.calls} calls made, "
         f"{len(run.log.examined):,} people examined; thresholds' laws and the order computed again from the run's "
         "draws",

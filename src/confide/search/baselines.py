@@ -121,9 +121,11 @@ def target(
     """
     statistic = CommonNeighbours() if statistic is None else statistic
     if not isinstance(statistic, Statistic):
-        raise InvalidInput("statistic", f"{type(statistic).__name__} is not a Statistic", "such as CommonNeighbours()")
+        raise InvalidInput("statistic", f"{type(statistic).__name__} is not a Statistic",
+                           "give one such as CommonNeighbours()")
     if not statistic.signal:
-        raise InvalidInput("statistic", f"{statistic.name} carry no signal: 0 for every unexamined vertex",
+        raise InvalidInput("statistic", f"{statistic.name} carry no signal, since they are 0 for every unexamined "
+                                        "vertex",
                            "take CommonNeighbours()")
     most = None if give_up_after is None else whole("give_up_after", give_up_after)
 

@@ -149,27 +149,29 @@ class ComponentSearch(Declared):
                 raise InvalidInput("stopping_target", "is missing", f"a {self.stop} stop needs this number")
         if (self.stop == "public") != (self.public_threshold is not None):
             raise InvalidInput("public_threshold", "is missing" if self.stop == "public" else "is of no use",
-                               'it applies only to stop="public"')
+                               'public_threshold belongs to stop="public"')
         if self.largest_threshold is not None and not self.draws_threshold:
-            raise InvalidInput("largest_threshold", "is of no use", "it applies only to a private or smoothed stop")
+            raise InvalidInput("largest_threshold", "is of no use",
+                               "largest_threshold belongs to a private or smoothed stop")
         if self.noise_kind == "discrete_laplace":
             values = (self.sensitivity, 0.0 if self.public_threshold is None else self.public_threshold)
             if not self.statistic.whole or any(value != int(value) for value in values):
-                raise InvalidInput("noise_kind", "discrete_laplace for values that are not whole",
+                raise InvalidInput("noise_kind", "discrete_laplace needs whole values",
                                    "statistic, sensitivity and threshold must be whole numbers")
         if not self.selection_epsilon - self.room > self.selection_epsilon / 2:
-            raise InvalidInput("epsilon", f"{self.epsilon!r} is out of range",
-                               "it is too small compared with the rounding of 64-bit floats")
+            raise InvalidInput("epsilon", f"{self.epsilon!r} is too small",
+                               "must be far above the rounding of 64-bit floats")
         if self.draws_threshold:
             _ = self.rule
 
     def _check_statistic(self) -> None:
         if not self.statistic.signal:
-            raise InvalidInput("statistic", f"{self.statistic.name} carry no signal: 0 for every unexamined vertex",
+            raise InvalidInput("statistic", f"{self.statistic.name} carry no signal, since they are 0 for every "
+                                            "unexamined vertex",
                                "take CommonNeighbours()")
         if not self.sensitivity > 0:
             raise InvalidInput("statistic", f"{self.statistic.name} have sensitivity {self.sensitivity:g} at this "
-                               "bound", "it must be above 0")
+                               "degree_bound", "the sensitivity must be above 0")
 
     @property
     def draws_threshold(self) -> bool:

@@ -137,7 +137,7 @@ def affiliation_network(
     """
     n, k = whole("people", people, at_least=1), whole("groups", groups, at_least=1)
     if whole("communities", communities, at_least=1) > n:
-        raise InvalidInput("communities", f"{communities} are more than the people", f"at most {n}")
+        raise InvalidInput("communities", f"{communities} are more than the people", f"must be at most {n}")
     if positive("mean_extra", mean_extra) < 1:
         raise InvalidInput("mean_extra", f"{mean_extra!r} is out of range", "must be at least 1")
     if not 0 <= outside <= 1:

@@ -123,7 +123,8 @@ class Graph:
             raise InvalidInput("indptr", "has a length that fits no graph")
         if not is_sound(self.indptr, self.indices):
             raise InvalidInput("indices", "are not the lists of an undirected simple graph",
-                               "ascending, each edge in both lists, nobody in their own")
+                               "each list must be ascending, each edge in the lists of both ends, and no vertex in "
+                               "its own list")
         if self.ids is not None and not (len(self.ids) == self.people and _ascend(self.ids)):
             raise InvalidInput("ids", "are not one for each of n vertices, ascending",
                                "must be an int64 array or an Arrow array of large_string")
@@ -229,7 +230,7 @@ class Graph:
         """The ids at given ranks, in the order of the ranks."""
         wanted = np.asarray(indices, np.int64)
         if len(wanted) and (wanted.min() < 0 or wanted.max() >= self.people):
-            raise InvalidInput("indices", "some are out of range", f"must be in 0..{self.people - 1}")
+            raise InvalidInput("indices", "an index is out of range", f"must be in 0..{self.people - 1}")
         if self.ids is None:
             return list(wanted.tolist())
         if isinstance(self.ids, pa.Array):

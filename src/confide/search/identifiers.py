@@ -251,7 +251,7 @@ def find(field: str, column: Column, count: int, ids: Ids) -> NDArray[np.int64]:
 
 def _few(field: str, count: int) -> int:
     if count > MOST:
-        raise InvalidInput(field, f"{count:,} vertices are too many", f"at most {MOST:,}")
+        raise InvalidInput(field, f"{count:,} vertices are too many", f"must be at most {MOST:,}")
     return count
 
 
@@ -292,7 +292,7 @@ def _ascending(field: str, texts: pa.Array, kind: IdKind) -> tuple[int, Ids]:
             return len(found), _unless_plain(found)
         if kind == "integer":
             raise InvalidInput(field, "an id is not a whole number in plain decimal digits",
-                               "ids must be of one kind, and text is another kind")
+                               "all ids must be numbers, or all must be texts")
     texts = pc.unique(texts)
     return len(texts), texts.take(pc.sort_indices(texts))
 

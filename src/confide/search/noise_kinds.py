@@ -251,7 +251,7 @@ def _discrete(values: _Array, scale: float, points: _Array, law: _Array) -> _Arr
     reach = math.ceil(_REACH * scale)
     if (high - low + 2 * reach) * (values.size + points.size) > _MOST_TERMS:
         raise InvalidInput("noise_scale", f"{scale:g} is too large to enumerate for {values.size + points.size:,} "
-                           "values", f"at most {_MOST_TERMS:,.0f} numbers: the law is a sum over integers")
+                           "values", f"the law is a sum over integers, and can have at most {_MOST_TERMS:,.0f} numbers")
     z = np.arange(low - reach, high + reach + 1)
     mass = np.array([_whole_mass(z - value, scale) for value in values])
     # The first among equals: strictly above those with a lower id, at least as high as the others.

@@ -251,7 +251,7 @@ class Investigation:
             places = self.graph.indices_of(names) if names else np.zeros(0, np.int64)
         except InvalidInput as error:
             raise InvalidInput("oracle", f"its keys or index are not ids: {error.problem}",
-                               "index it by graph.ids, or give a numpy array in their order") from None
+                               "use graph.ids as keys, or give a numpy array in the order of graph.ids") from None
         if len(np.unique(places)) < len(places):
             raise InvalidInput("oracle", "an id occurs twice in it", "give one status for each person")
         if not _statuses(answers):

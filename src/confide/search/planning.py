@@ -264,7 +264,7 @@ class SearchPlan(Plan[PTarget]):
     @property
     def predicted(self) -> Mapping[str, Predicted]:
         value, before = self.worth[-1]
-        unit = f"of {self.people:,} people, each search, at a value of {value:,} beside 0"
+        unit = f"of {self.people:,} people, in each search, for the value {value:,} among people with the value 0"
         found = {_BEFORE: Predicted(before, unit)}
         if self.gives_up is not None:
             found["examined before it gives up"] = Predicted(self.gives_up, f"of {self.people:,} people, all values 0")

@@ -137,13 +137,13 @@ class PublicRelease(Billboard):
         for name in ("seeds", "order", "joined"):
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.ndim != 1 or not array.size:
-                raise InvalidInput(f"billboard.{name}", "is not a list of one or more")
+                raise InvalidInput(f"billboard.{name}", "is not a list with at least one entry")
         order, seeds, starts = self.order.tolist(), self.seeds.tolist(), self.joined.tolist()
         kinds = self.joined.dtype.kind, self.order.dtype.kind, self.seeds.dtype.kind
         if kinds not in (("i", "i", "i"), ("i", "u", "u"), ("i", "U", "U")):  # texts may differ in their width
             raise InvalidInput("billboard.order", "holds no ids", "must be whole numbers or texts, like the seeds")
         if len(set(order)) != len(order) or len(order) > people:
-            raise InvalidInput("billboard.order", "has a person twice, or more people than the network")
+            raise InvalidInput("billboard.order", "has a person twice, or has more people than the network")
         if len(set(seeds)) != len(seeds) or not set(seeds) <= set(order):
             raise InvalidInput("billboard.seeds", "are not all released",
                                "must all be released, since every seed is a confirmed target")
@@ -160,7 +160,7 @@ class PublicRelease(Billboard):
         if order[0] != seeds[0] or begun != sorted(begun) or not set(seeds) <= set(order[:first_sought]):
             raise InvalidInput("billboard.order", "does not begin with the seeds' components")
         if self.ended not in ENDINGS or self.ended == "query cap":
-            raise InvalidInput("billboard.ended", f"is {self.ended!r}", "is not an end of a private search")
+            raise InvalidInput("billboard.ended", f"{self.ended!r} is not an end of a private search")
         failed = int(self.ended == "nothing found")
         most = components - 1
         if self.calls != len(starts) - own + failed or not 0 <= self.calls <= most:

@@ -208,7 +208,8 @@ def needed_bound(degree_bound: int | None) -> int:
         InvalidInput: a missing bound, or a bound below 1.
     """
     if degree_bound is None:
-        raise InvalidInput("degree_bound", "None", "declare a public bound on every degree: the sensitivity needs it")
+        raise InvalidInput("degree_bound", "is missing", "declare a public bound on every degree, since the "
+                                                         "sensitivity depends on it")
     return whole("degree_bound", degree_bound, at_least=1)
 
 

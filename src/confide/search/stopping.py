@@ -96,9 +96,9 @@ class ThresholdRule:
                                                 "long",
                                    'must be at most 2^22; largest_threshold limits the grid, and stop="public" needs '
                                    'no grid')
-            raise InvalidInput("epsilon", f"is so small that noise has scale {self.noise_scale:,.4g}: the smoothed "
-                               "threshold's grid, which goes ln n scales beyond all values, is too long",
-                               "largest_threshold ends it")
+            raise InvalidInput("epsilon", f"is so small that noise has scale {self.noise_scale:,.4g}. The grid of the "
+                               "smoothed threshold goes ln n scales beyond all values, and is too long",
+                               "set largest_threshold, which limits the grid")
 
     @property
     def top(self) -> int:

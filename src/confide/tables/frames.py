@@ -281,7 +281,7 @@ def _own_table(record: Any) -> Any:
 
 def _one(rows: int) -> None:
     if rows != 1:
-        raise InvalidInput("record", f"has {rows} rows", "must be one, one's own")
+        raise InvalidInput("record", f"has {rows} rows", "must be one row, the participant's own")
 
 
 def _opened(data: Any) -> TableSource:

@@ -58,11 +58,12 @@ def test_a_table_with_more_columns(tmp_path: Path) -> None:
     ("reference,status\nA,Paid\n", "line 2: status: is not known"),
     ("reference,status\nA,\n", "line 2: status: is not known"),
     ("reference,status\nA,paid \n", "line 2: status: is not known"),
-    ("reference,status\n,paid\n", "line 2: reference: is not one of ours; must be 1 to 35"),
-    ("reference,status\n=A,paid\n", "line 2: reference: is not one of ours"),
-    (f"reference,status\n{'A' * 36},paid\n", "line 2: reference: is not one of ours"),
+    ("reference,status\n,paid\n", "line 2: reference: does not have the form of our references; must be 1 to 35"),
+    ("reference,status\n=A,paid\n", "line 2: reference: does not have the form of our references"),
+    (f"reference,status\n{'A' * 36},paid\n", "line 2: reference: does not have the form of our references"),
     ("reference,status\nA,paid\nB,paid\nA,failed\n",
-     "reference: 'A' has two statuses that contradict each other; ask the bank which holds, and import that alone"),
+     "reference: 'A' has two statuses that contradict each other; ask the bank for the right status, and import only "
+     "this status"),
     ('reference,status\n"A,paid\n', "line 2: is malformed ("),
     (b"reference,status\n\xff,paid\n", "text: is not UTF-8"),
     ("reference,status\n" + "x" * 10_000_000, "line 2: is malformed (field larger than"),
@@ -158,7 +159,7 @@ def test_a_message_that_nobody_sent(tmp_path: Path) -> None:
     for code, word in (("RJCT", "failed"), ("ACSC", "paid")):
         for messages in (None, {}, {"M-2": ["D"]}):
             assert refusal(tmp_path, report(single("A", code), group=code), messages).startswith(
-                f"message: 'M-1' is {word} as a whole, and no such message was sent from here; look into the bank's")
+                f"message: 'M-1' is {word} as a whole, but no such message was sent from here; look at the bank's")
     assert read(tmp_path, report(single("A", "ACSC"), group="ACSP")) == {"A": "paid"}
 
 

@@ -196,8 +196,8 @@ def test_coins_of_iso_4217(currency: str, units: int) -> None:
     for wrong in {1, 10, 100, 1000, 10**6} - {units}:
         with pytest.raises(InvalidInput) as caught:
             as_pain001(small(currency=currency, minor_units=wrong), PAYER)
-        assert str(caught.value) == (f"minor_units: {wrong} is not what ISO 4217 gives to {currency}; must be {units} "
-                                     "for a bank; the table of payments takes any")
+        assert str(caught.value) == (f"minor_units: {wrong} is not the number of ISO 4217 for {currency}; must be "
+                                     f"{units} for a bank; the table of payments accepts any number")
 
 
 @pytest.mark.parametrize("currency", ["points", "eur", "XAU", "<x>"])

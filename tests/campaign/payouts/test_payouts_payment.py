@@ -114,16 +114,16 @@ def test_somebody_else() -> None:
     ({"minor_units": 0}, "minor_units: 0 is too small"), ({"minor_units": 1.0}, "minor_units: 1.0 is not a whole"),
     ({"minor_units": 50}, "minor_units: 50 is no power of ten; must be 1, 10, 100, and so on up to 10^18"),
     ({"minor_units": 10**19}, "minor_units: 10000000000000000000 is no power of ten"),
-    ({"written": "2026-03-01"}, "written: '2026-03-01' is no time; must be as 2026-03-01T12:00:00Z, in UTC"),
+    ({"written": "2026-03-01"}, "written: '2026-03-01' is no time; must be like 2026-03-01T12:00:00Z, in UTC"),
     ({"written": "2026-03-01T12:00:00"}, "written: "), ({"written": "2026-03-01T12:00:00+00:00"}, "written: "),
     ({"written": "2026-3-1T12:00:00Z"}, "written: "), ({"written": "2026-02-30T12:00:00Z"}, "written: "),
     ({"written": "2026-03-01T12:00:00.5Z"}, "written: "), ({"written": None}, "written: "),
-    ({"payments": ()}, "payments: are none; a batch must have at least one"),
+    ({"payments": ()}, "payments: there are none; a batch must have at least one"),
     ({"payments": [Payment("A", None, "ann", 1), Payment("A", None, "bob", 1)]},
      "reference: 'A' stands twice; must be unique in a batch"),
     ({"payments": [Payment("A", Payee("ann", "Ann", ANN), "ann", 1), Payment("B", None, "bob", 1),
                    Payment("C", None, "cai", 1)]},
-     "payees: 2 of 3 payments have none, such as that of 'bob'; either all must have one or none"),
+     "payees: 2 of 3 payments have no payee, such as that of 'bob'; all payments must have a payee, or none"),
 ])
 def test_what_is_no_batch(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput) as caught:

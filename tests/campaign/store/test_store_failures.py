@@ -108,7 +108,8 @@ def test_what_is_not_forgotten_is_reported(tmp_path: Any, monkeypatch: pytest.Mo
     """An erasure that could not overwrite must not pass for one that did."""
     with Store(f"sqlite:///{tmp_path}/store.db") as store:
         monkeypatch.setattr(database, "_prepare_sqlite", lambda plain, _: plain.execute("PRAGMA query_only=ON"))
-        with pytest.raises(StoreFailed, match="finished, but may still hold deleted rows: it cannot be wri"):
+        with pytest.raises(StoreFailed, match="finished the step, but may still hold deleted rows, since it cannot be "
+                                              "wri"):
             store.database.forget(thoroughly=True)
 
 

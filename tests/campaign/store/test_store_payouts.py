@@ -68,7 +68,7 @@ def test_a_file_is_taken_whole_or_not(campaign: Campaign, store: Store) -> None:
     number = settled(campaign, store)
     references = sent(store, number)
     for wrong in ({"nobody's": "paid"}, {references[0].upper(): "paid"}, {"": "paid"}):
-        with pytest.raises(InvalidInput, match="is of no payout that was exported here"):
+        with pytest.raises(InvalidInput, match="belongs to no payout that was exported here"):
             store.confirm(number, {references[1]: "paid", references[2]: "failed", **wrong})
     assert states(store) == ["sent"] * 3
 
@@ -111,7 +111,7 @@ def test_a_late_answer_is_not_taken_for_the_next_attempt(campaign: Campaign, sto
     for outcome in ("sent", "failed", "paid"):
         if outcome != "sent":
             store.confirm(number, {second[0]: outcome})
-        with pytest.raises(InvalidInput, match="had failed and was sent again under another one"):
+        with pytest.raises(InvalidInput, match="failed before, and was sent again under another reference"):
             store.confirm(number, {first[2]: "paid", first[0]: "paid"})
         assert states(store) == [outcome, "paid", "sent"]
     assert store.reopen(number) == 0
@@ -212,7 +212,8 @@ def test_an_answer_for_a_message_some_of_which_was_queued_again(
         path.write_text(report(*singles, message=order, group=code))
         return import_confirmations(campaign, store, path)
 
-    with pytest.raises(InvalidInput, match="paid as a whole, and the bank said before that 1 of its payments failed"):
+    with pytest.raises(InvalidInput, match="paid as a whole, but the bank reported before that 1 of its payments "
+                                           "failed"):
         answer(code="ACSC")
     assert states(store) == ["queued", "sent", "sent"]
     assert answer(single(first[0], "RJCT"), single(first[2], "PDNG"), code="ACSC") == {
@@ -222,7 +223,7 @@ def test_an_answer_for_a_message_some_of_which_was_queued_again(
     assert answer(single(first[1], "ACSC"), code="PART") == {"paid": 0, "failed": 0, "known": 1}
     store.confirm(number, {first[2]: "failed"})
     store.reopen(number)
-    with pytest.raises(InvalidInput, match="is paid as a whole, and the bank said before that 2"):
+    with pytest.raises(InvalidInput, match="is paid as a whole, but the bank reported before that 2"):
         answer(code="ACSC")
     with pytest.raises(InvalidInput, match="was confirmed as paid before"):
         answer(code="RJCT")

@@ -274,8 +274,8 @@ class Desk(Visitor):
     def settles(self) -> None:
         """Confirm, and wait until it is done."""
         early = self.page.get_by_text("Settling charges nothing more.").count()
-        self.tick("I mean it: noise is drawn, the result is published" if early else
-                  "I mean it: the ledger is charged for ever, noise is drawn, the result is published")
+        self.tick("I confirm: noise is drawn, the result is published" if early else
+                  "I confirm: the ledger is charged for ever, noise is drawn, the result is published")
         self.press("Settle")
         self.waits("settle")
 

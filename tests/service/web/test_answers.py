@@ -163,7 +163,7 @@ def test_a_change_that_comes_too_late_says_so(app: FastAPI) -> None:
     assert parts.store.report_of(number, 0) == before
     assert "This change was not taken: the collection has closed." in participant.text
     assert "You may change it" not in participant.text
-    assert "The collection has closed: it does not change any more." in participant.see("/mine")
+    assert "The collection has closed, so your report does not change any more." in participant.see("/mine")
     late.send("/mine/report", 409, **{"field.law": "20"})
     assert "This was not taken" in late.text
-    assert "It is stored" not in late.text
+    assert "Your report is stored" not in late.text

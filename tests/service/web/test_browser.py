@@ -44,7 +44,7 @@ def test_only_the_drawn_report_leaves_the_device(chromium: Browser, tmp_path: Pa
         accepted(page)
         before = len(sent)
         page.get_by_role("button", name="Hand it in").click()
-        page.get_by_text("It is stored").wait_for()
+        page.get_by_text("Your report is stored").wait_for()
         (post,) = [each for each in sent[before:] if "/mine/report" in each]
         body = post.rpartition("\n")[2]
         assert re.fullmatch(rf"word=[0-9a-f]{{64}}&field\.report={drawn}", body)
@@ -61,7 +61,7 @@ def test_only_the_drawn_report_leaves_the_device(chromium: Browser, tmp_path: Pa
         quiet.goto(f"{base}/join")
         quiet.get_by_label("Your code").fill(other.lower())
         quiet.get_by_role("button", name="Take part").click()
-        assert quiet.get_by_text("that needs scripts").is_visible()
+        assert quiet.get_by_text("This needs the unchanged scripts").is_visible()
         assert quiet.locator("#device").is_hidden()
         assert quiet.locator("#send").is_hidden()
         context.close()
@@ -145,7 +145,8 @@ def test_what_scripts_show_is_translated_too(chromium: Browser, tmp_path: Path) 
         own = page.locator("#own").inner_text()
         level = parts.opened.get(number).campaign.plan.market.level_of(0.01)
         truth = of_hundred(float(expit(level)))
-        assert own == f"⟦With your typed values, your own answer leaves unchanged in about {truth} of 100 draws.⟧"
+        assert own == (
+            f"⟦With your typed values, your device sends your own answer unchanged in about {truth} of 100 draws.⟧")
         assert outside(page.locator("#send").inner_html(), {"yes", "no"}) == []
         page.close()
         # whoever answers nothing takes no part
@@ -167,7 +168,7 @@ def test_a_device_does_not_believe_every_instruction(chromium: Browser, tmp_path
         numerator = "&#34;numerator&#34;: &#34;{}&#34;".format
         expect(page.locator("#device")).to_be_visible()
         reported = page.locator("#terms-level").inner_text()
-        assert reported.startswith("Level: at most 1. It draws nothing at a level above 10")
+        assert reported.startswith("Level: at most 1. Your device draws nothing at a level above 10")
         assert page.locator("#terms-truth").inner_text().endswith("in at most about 73 of 100 draws.")
         assert page.locator("#terms-stays").inner_text() == (
             "It stays on this device: answer. What is drawn leaves under this name: report.")
@@ -251,7 +252,7 @@ def test_two_browsers_of_one_person_send_one_draw(chromium: Browser, tmp_path: P
             page.get_by_role("button", name="Draw my report").click()
             page.locator("#leaves").wait_for()
         first.get_by_role("button", name="Hand it in").click()
-        first.get_by_text("It is stored").wait_for()
+        first.get_by_text("Your report is stored").wait_for()
         second.get_by_role("button", name="Hand it in").click()
         expect(second.locator("#problem")).to_contain_text("something was handed in for you already")
         accepted(second)
@@ -266,7 +267,7 @@ def test_two_browsers_of_one_person_send_one_draw(chromium: Browser, tmp_path: P
             document.querySelector("#row input").value = text;
             document.getElementById("send").submit();
         }""", other)
-        second.get_by_text("It is stored").wait_for()
+        second.get_by_text("Your report is stored").wait_for()
         assert second.locator(".problem").count() == 1
         assert "a second report" in second.locator(".problem").inner_text().lower()
         accepted(second)
@@ -332,7 +333,7 @@ def test_an_altered_program_is_not_run(name: str, chromium: Browser, tmp_path: P
         altered(page, "//", "globalThis.altered = true; //", at=f"**/static/{name}")
         for _ in range(2):
             page.reload(wait_until="networkidle")
-            device, without = page.locator("#device"), page.get_by_text("that needs scripts")
+            device, without = page.locator("#device"), page.get_by_text("This needs the unchanged scripts")
             (without if name == "device.js" else device).wait_for()  # a busy machine shows it late
             assert page.evaluate("globalThis.altered") is None
             assert device.is_hidden() == (name == "device.js")

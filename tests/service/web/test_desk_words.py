@@ -52,7 +52,7 @@ def test_contracts_are_spoken_of_as_they_stand(app: FastAPI) -> None:
     participant, other = joined(app, number), joined(app, number, 1)
     participant.send("/mine/report", **{"field.concern": "0.25"})
     assert "You may change it until contracts are drawn up." in participant.text
-    assert "the report of your device" not in participant.text
+    assert "and nothing else is" not in participant.text
     assert 'value="0.25"' in participant.text
     with parts.store.database.writing() as connection:
         for slot in range(2, 1000):
@@ -69,11 +69,11 @@ def test_contracts_are_spoken_of_as_they_stand(app: FastAPI) -> None:
     assert "--final" not in said
     participant.see("/mine")
     assert "Your first report is stored." in participant.text
-    assert "the report of your device" not in participant.text
+    assert "and nothing else is" not in participant.text
     olga.send(f"{at}/final", 422)
     olga.send(f"{at}/final", meant="yes")
     assert "0 have handed something in on final contracts." in paragraphs(olga.text)
-    assert "yours asks nothing of you" in other.see("/mine")  # she has reported nothing
+    assert "your contract asks nothing of you" in other.see("/mine")  # she has reported nothing
     assert 'id="unasked"' in other.text
     assert 'id="device"' not in other.text
     assert "device.js" not in other.text.partition("</head>")[0]
@@ -81,7 +81,7 @@ def test_contracts_are_spoken_of_as_they_stand(app: FastAPI) -> None:
     text = joined(app, number, asked).text
     assert 'id="device"' in text
     assert 'id="unasked"' not in text
-    assert "It is stored" not in text
+    assert "Your report is stored" not in text
 
 
 def test_few_answers_are_said_before_it_is_settled(app: FastAPI) -> None:
@@ -184,7 +184,7 @@ def test_a_participant_who_submitted_reads_that_the_campaign_is_cancelled(served
     gone.join(codes[1])
     third = anybody.joined(codes[2])
     parts.participation.submit(Participant(number, 0), {"law": "12"})
-    assert "It is stored" in participant.see("/mine")
+    assert "Your report is stored" in participant.see("/mine")
     gone.see("/mine/withdraw")
     gone.send("/mine/withdraw")
     form = participant.see("/mine/withdraw")
@@ -300,7 +300,7 @@ def test_payouts_are_approved_on_purpose_and_a_lost_file_is_written_again(app: F
     text = kind("bits").template
     parts, number = app.state.parts, opened(app, text)
     participant, at = joined(app, number), f"/desk/campaigns/{number}"
-    assert "Nothing is paid to you for it" in participant.see("/mine/withdraw")
+    assert "Nothing is paid to you for your record" in participant.see("/mine/withdraw")
     parts.participation.submit(Participant(number, 0), {"report": "yes"})
     report = parts.store.report_of(number, 0)
     parts.store.submit_many(number, [(slot, report) for slot in range(1, 30)])

@@ -90,7 +90,7 @@ def test_the_guide(
             second.tick("yes")
             second.press("Draw my report")
             second.press("Hand it in")
-            second.page.get_by_text("It is stored").wait_for()
+            second.page.get_by_text("Your report is stored").wait_for()
             first.page.reload()
             first.settles()
             second.see("/mine")

@@ -168,7 +168,7 @@ def test_a_campaign_by_forms_alone(tmp_path: Path) -> None:
         assert "is not a number" in shown
         assert 'value="a lot"' in shown  # she does not type it again
         participant.send("/mine/report", **typed)
-        assert "It is stored" in participant.text
+        assert "Your report is stored" in participant.text
         olga.see(f"/desk/campaigns/{number}")
         assert "1 of" in olga.text
         assert "cannot be undone" in olga.send(f"/desk/campaigns/{number}/settle", 422)

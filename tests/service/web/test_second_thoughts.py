@@ -49,6 +49,6 @@ def test_drawing_before_a_choice_leads_back(chromium: Browser, tmp_path: Path) -
         assert page.get_by_text("Nothing was drawn").is_hidden()
         assert page.get_by_text("Your device drew this report once").is_visible()
         page.get_by_role("button", name="Hand it in").click()
-        page.get_by_text("It is stored").wait_for()
+        page.get_by_text("Your report is stored").wait_for()
         assert parts.store.submitted(number) == 1
         page.close()

@@ -84,7 +84,7 @@ def one_draw(browser: Browser, base: str, parts: Parts, number: int, slot: int) 
     context.on("request", lambda request: sent.append(request.post_data) if request.method == "POST" else None)
     together(context, tabs, "send")
     for tab in tabs:
-        tab.get_by_text("It is stored").wait_for()
+        tab.get_by_text("Your report is stored").wait_for()
     assert len(sent) == TABS
     assert {parse_qs(each)["field.report"][0] for each in sent} == {drawn}
     report = parts.store.report_of(number, slot)

@@ -60,7 +60,7 @@ def test_a_local_campaign(chromium: Browser, tmp_path: Path) -> None:
         drawn = []
         people[0].taken("offer")
         for person, answer in zip(people, ("yes", "no", "yes"), strict=True):
-            assert "If your answer is yes, yes leaves it in about 73 of 100 draws, and no in 27 of 100." in (
+            assert "If your answer is yes, your device sends yes in about 73 of 100 draws, and no in 27 of 100." in (
                 person.page.locator("#odds").inner_text())
             person.tick(answer)
             person.press("Draw my report")
@@ -68,7 +68,7 @@ def test_a_local_campaign(chromium: Browser, tmp_path: Path) -> None:
             person.taken("draw", COMPUTED)
             person.look()
             person.press("Hand it in")
-            person.page.get_by_text("It is stored").wait_for()
+            person.page.get_by_text("Your report is stored").wait_for()
         desk.page.reload()
         assert desk.page.get_by_text("3 of 200 have handed something in").is_visible()
         desk.taken("desk-running")
@@ -86,7 +86,7 @@ def test_a_local_campaign(chromium: Browser, tmp_path: Path) -> None:
             if k == 0:
                 assert paid[1] in computed_again(person, tmp_path / "pack", "1", f"report={drawn[k]}")
                 person.taken("share")
-            shown.get_by_text("Compute it again on this page").click()
+            shown.get_by_text("Compute the share again on this page").click()
             assert shown.locator("#again [name='field.answer']").count() == 0  # her answer is not asked for
             expect(shown.get_by_label(drawn[k], exact=True)).to_be_checked()  # this device had kept it
             person.press("Compute")
@@ -125,7 +125,7 @@ def test_a_joint_campaign(chromium: Browser, tmp_path: Path) -> None:
             person.write("algebra", "0")
             person.write(wish, "90")
             person.press("Hand it in")
-            person.page.get_by_text("It is stored").wait_for()
+            person.page.get_by_text("Your report is stored").wait_for()
         desk.settles()
         desk.audits()
         desk.taken("desk-audit", "Audit")
@@ -163,12 +163,12 @@ def test_a_campaign_on_contracts(chromium: Browser, tmp_path: Path) -> None:
             person.write("How much do you fear two leaks, from 0 (the public) to 1 (the "
                          "operator)?", f"{(k + 0.5) / 1000:g}")
             person.press("Hand it in")
-            person.page.get_by_text("It is stored").wait_for()
+            person.page.get_by_text("Your report is stored").wait_for()
         desk.page.reload()
         desk.press("Draw up a round")
         desk.look()
         people[0].see("/mine")
-        desk.tick("I mean it: the ledger is charged, and no other round follows")
+        desk.tick("I confirm: the ledger is charged, and no other round follows")
         desk.press("Make the contracts final")
         wire = Wire(people[1].context, ears)
         for person in people:
@@ -183,7 +183,7 @@ def test_a_campaign_on_contracts(chromium: Browser, tmp_path: Path) -> None:
             assert page.locator("#reads output").inner_text().endswith(" hours")
             person.taken("noise", COMPUTED)
             person.press("Hand it in")
-            page.get_by_text("It is stored").wait_for()
+            page.get_by_text("Your report is stored").wait_for()
         desk.page.reload()
         desk.settles()
         digest = Visitor(chromium, base).see(f"/campaigns/{number}").locator("#signed").inner_text()
@@ -191,7 +191,7 @@ def test_a_campaign_on_contracts(chromium: Browser, tmp_path: Path) -> None:
             shown = person.see("/mine/share")
             assert shown.locator("#signed").inner_text() == digest
             reported = shown.locator("section.private").inner_text()
-            shown.get_by_text("Compute it again on this page").click()
+            shown.get_by_text("Compute the share again on this page").click()
             person.press("Compute")
             assert shown.locator("section.private").inner_text() == reported
             person.context.close()

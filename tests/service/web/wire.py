@@ -158,7 +158,7 @@ def beyond(page: Page, wire: Wire, base: str, types: Callable[[Page], None]) -> 
     rows = [each["row"] for each in kept(page).values()]
     found += [f"kept: {rows}"] * (rows != [{column: drawn}])
     page.get_by_role("button", name="Hand it in").click()
-    page.get_by_text("It is stored").or_(page.locator(".problem:not(#problem)")).first.wait_for()
+    page.get_by_text("Your report is stored").or_(page.locator(".problem:not(#problem)")).first.wait_for()
     page.wait_for_load_state("networkidle")
     found += [f"the cookies are {wire.context.cookies()}"] * (wire.context.cookies() != [cookie])
 

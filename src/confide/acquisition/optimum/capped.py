@@ -492,11 +492,11 @@ def checked_capped_costs(virtual_costs: ArrayLike, psi_floor: float, field: str 
     try:
         costs = np.asarray(virtual_costs, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidInput(field, "they are not numbers") from None
+        raise InvalidInput(field, "are not numbers") from None
     if not costs.size or (field == "virtual_costs" and costs.ndim != 1):
         raise InvalidInput(field, f"shape {costs.shape}", "must be one number for each user, and at least one")
     if not np.all((costs >= floor) & ((costs <= 1.0 + OVER) | np.isinf(costs))):
-        raise InvalidInput(field, "one is out of range",
+        raise InvalidInput(field, "an entry is out of range",
                            f"must be in [{printed(floor)}, 1], or inf for people above the ceiling")
     return np.where(np.isinf(costs), costs, np.minimum(costs, 1.0))
 

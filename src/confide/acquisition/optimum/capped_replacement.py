@@ -134,7 +134,7 @@ def _checked(
 ) -> tuple[NDArray[np.int64], Floats]:
     chosen = np.asarray(people)
     if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-        raise InvalidInput("people", "they are not a list of positions")
+        raise InvalidInput("people", "are not a list of positions")
     if chosen.size and not 0 <= chosen.min() <= chosen.max() < costs.size:
         raise InvalidInput("people", "a position is out of range", f"must be in [0, {costs.size - 1}]")
     wanted = np.asarray(replacements)

@@ -46,7 +46,7 @@ def checked_costs(virtual_costs: ArrayLike) -> Floats:
     try:
         costs = np.asarray(virtual_costs, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidInput("virtual_costs", "they are not numbers") from None
+        raise InvalidInput("virtual_costs", "are not numbers") from None
     if costs.ndim != 1 or not costs.size:
         raise InvalidInput("virtual_costs", f"shape {costs.shape}",
                            "must be one number for each user, and at least one")

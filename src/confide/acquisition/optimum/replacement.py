@@ -156,13 +156,13 @@ def _checked(
 ) -> tuple[Integers, Floats, tuple[int, ...]]:
     chosen = np.asarray(people)
     if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-        raise InvalidInput("people", "they are not a list of positions")
+        raise InvalidInput("people", "are not a list of positions")
     if chosen.size and not 0 <= chosen.min() <= chosen.max() < costs.size:
         raise InvalidInput("people", "a position is out of range", f"must be in [0, {costs.size - 1}]")
     try:
         wanted = np.asarray(replacements, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidInput("replacements", "they are not numbers") from None
+        raise InvalidInput("replacements", "are not numbers") from None
     if wanted.ndim not in {1, 2} or wanted.shape[0] != chosen.size:
         raise InvalidInput("replacements", f"shape {wanted.shape}", f"must be ({chosen.size}, k)")
     if not np.all(usable(wanted)):

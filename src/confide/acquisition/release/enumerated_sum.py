@@ -129,7 +129,8 @@ def enumerated_divergence(
     alpha = as_order(order)
     unit = positive("step", step, at_most=1.0)
     if len(weights) != len(noise_stds) or not len(weights):
-        raise InvalidInput("noise_stds", f"{len(noise_stds)} of {len(weights)} people", "must be one per person")
+        raise InvalidInput("noise_stds", f"there are {len(noise_stds)} for {len(weights)} people",
+                           "must be one per person")
     moved = round(1.0 / unit)
     _, *others = laws = [_noise((s / unit) ** 2, reach) for s in noise_stds]
     last = len(laws[0]) // 2

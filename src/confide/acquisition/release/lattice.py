@@ -128,7 +128,8 @@ class LatticeContract(Declared):
         _check_range(self.low, self.high)
         _check_slack(np.array([self.epsilon_local]), np.array([self.epsilon_central]), asked=self.steps > 0)
         if self.steps and not _local_kept([self.steps], [self.noise_std], [self.epsilon_local], self.order):
-            raise NotGuaranteed("the contract's local level", "its noise is too small", "do not accept this contract")
+            raise NotGuaranteed("the contract's local level", "the noise of the contract is too small",
+                                "do not accept this contract")
 
     @property
     def active(self) -> bool:
@@ -274,10 +275,10 @@ class LatticeContracts(Declared):
             raise InvalidInput("noise_std", "is out of range", f"must be in {SMALLEST}..2^55")
         steps, sigma = self.steps.tolist(), self.noise_std.tolist()
         if not _local_kept(steps, sigma, self.epsilon_local.tolist(), self.order):
-            raise NotGuaranteed("the contracts' local level", "the integers of the contracts exceed it",
+            raise NotGuaranteed("the contracts' local level", "the loss by the integers of the contracts is larger",
                                 "use a finer lattice")
         if not self._central_kept(steps):
-            raise NotGuaranteed("the contracts' central level", "the integers of the contracts exceed it",
+            raise NotGuaranteed("the contracts' central level", "the loss by the integers of the contracts is larger",
                                 "use a finer lattice")
 
     @property
@@ -458,7 +459,7 @@ def integer_contracts(
     active = w > 0
     if not (np.isfinite(y[active]).all() and (y[active] > 0).all()):
         raise InvalidInput(
-            "epsilon_local", "a record with a weight would be sent without noise, or as noise only",
+            "epsilon_local", "the message of a record with a weight would have no noise, or only noise",
             "must be positive and finite for a positive weight; a positive psi_floor keeps it finite")
     ratios = w[active] / y[active]
     spread = float(np.sum(w[active] * ratios))
@@ -477,7 +478,8 @@ def integer_contracts(
         raise InvalidInput("weights", "no weight reaches one step of the lattice", "use a finer lattice")
     sigma = np.maximum(SMALLEST, np.ceil(_MARGIN * steps[index] * np.sqrt(alpha / (2.0 * y[index]))))
     if not (sigma <= LARGEST_SCALE).all() or np.sqrt(np.sum(np.square(sigma))) > LARGEST_SCALE:
-        raise InvalidInput("epsilon_local", "the noise would exceed 64-bit messages", "raise gamma")
+        raise InvalidInput("epsilon_local", "the noise would exceed 64-bit messages",
+                           "must be larger; a larger mse_price gives larger levels")
     return LatticeContracts(len(w), index, steps[index].astype(np.int64), sigma.astype(np.int64), y[index],
                             central[index], alpha, lattice, low, high)
 
@@ -577,7 +579,7 @@ def _check_slack(local: Floats, central: Floats, *, asked: bool) -> None:
     """
     if (central > local * _UP).any():
         raise InvalidInput("epsilon_central", "exceeds the local level",
-                           "a declared slack must keep the loss at or below this level")
+                           "must be at most the local level, also with a declared slack")
     if asked and not (central > 0).all():
         raise InvalidInput("epsilon_central", "is 0 for a record with a weight", "must be positive")
 
@@ -598,7 +600,7 @@ def _as_numbers(field_name: str, values: ArrayLike, size: int | None, probabilit
     if array.ndim != 1 or not array.size or (size is not None and len(array) != size):
         raise InvalidInput(field_name, f"shape {array.shape}", "must be one-dimensional, one number per person")
     if not (array >= 0).all():
-        raise InvalidInput(field_name, "a negative entry, or one that is not a number", "must be >= 0")
+        raise InvalidInput(field_name, "an entry is negative, or not a number", "must be >= 0")
     return array
 
 

@@ -184,7 +184,7 @@ def exact_optimum(
     of = Valuations.whole(values)
     copies = as_supply(supply, of.goods)
     if whole("each", each, at_least=1) > of.goods:
-        raise InvalidInput("each", f"{each} of {of.goods} goods", f"must be in 1..{of.goods}")
+        raise InvalidInput("each", f"{each} is out of range for {of.goods} goods", f"must be in 1..{of.goods}")
     chosen = "paths" if method is None else one_of("method", method, ("paths", "assignment"))
     if chosen == "assignment":
         if each > 1 or cells(of.people, copies) > _MOST_CELLS:

@@ -156,6 +156,8 @@ class DeviceKind(PeoplesKind):
         answers, rejected = Category(column=table.column, levels=self._role(config).levels), dict[str, str]()
         parts = list(read_rows(open_table(table.source, folder=folder), roles=(answers,), roster=self.roster(config),
                                id=config.people.id, rejected=rejected))
+        if not parts:
+            raise InvalidInput("rehearsal.source", f"{table.source} has no rows", "must have one row at least")
         truth = SlotRows(np.concatenate([part.index for part in parts]), np.concatenate([part.cells for part in parts]))
         drawn = randomized_response(truth.cells[:, 0].astype(np.int64), self.level(plan), noise, stream="reports")
         reports = SlotRows(truth.index, drawn[:, None].astype(np.float64))

@@ -211,7 +211,7 @@ class MeanKind(KindSkeleton, PeoplesKind):
         concern, problem = _concerns(config).encode_one(values[column])
         rule = plan.mechanism.rules[0]
         if problem is None and not rule.admits([concern]).all():
-            problem = (f"{column}: {concern:g} is not a report that the belief of the file allows; must be "
+            problem = (f"{column}: {concern:g} is impossible by the belief of the file; must be "
                        f"{rule.allowed()}")
         if problem:
             raise InvalidInput("record", problem)

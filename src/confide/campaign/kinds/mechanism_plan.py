@@ -148,7 +148,9 @@ class MechanismPlan(Generic[M_co]):
         participant's report and the billboard.
         """
         said = self.mechanism.share_depends_on
-        return "your report and the public billboard" if self.local and said == Mechanism.share_depends_on else said
+        if said != Mechanism.share_depends_on:
+            return said
+        return f"your {'report' if self.local else 'own record'} and the public billboard"
 
     def _guess(self) -> str:
         """The odds of a right guess about a record, from the published result or from the report, in plain words."""

@@ -110,7 +110,7 @@ def _checked(config: SearchConfig, folder: Path) -> Check:
         graph.check_degree(bound)
     sown = graph.indices_of(list(config.search.seeds))
     if (known[np.setdiff1d(sown, clashing)] == 0).any():
-        raise InvalidInput("search.seeds", "has a person who is no member, by the answers",
+        raise InvalidInput("search.seeds", "has a person who is not a member, by the answers",
                            "every seed must be a confirmed member")
     used = used_before(config, folder)
     places = dict(zip(used, graph.indices_of(list(used)).tolist() if used else [], strict=True))

@@ -109,7 +109,8 @@ def _from_table(text: str) -> dict[str, Status]:
         try:
             reference = check_reference(cells["reference"])
         except InvalidInput as error:
-            raise InvalidInput(f"line {line}", "reference: is not one of ours", error.limit) from None
+            raise InvalidInput(f"line {line}", "reference: does not have the form of our references",
+                               error.limit) from None
         status = _WORDS.get(cells["status"])
         if status is None:
             raise InvalidInput(f"line {line}", "status: is not known", "must be paid or failed")
@@ -128,11 +129,11 @@ def _from_report(text: str, messages: Mapping[str, Collection[str]], failed: set
         if status is None:
             continue
         if message not in messages:
-            raise InvalidInput("message", f"{message!r} is {status} as a whole, and no such message was sent from here",
-                               "look into the bank's own overview of that order")
+            raise InvalidInput("message", f"{message!r} is {status} as a whole, but no such message was sent from here",
+                               "look at the bank's own overview of this order")
         doubtful = failed.intersection(messages[message]).difference(named) if status == "paid" else ()
         if doubtful:
-            raise InvalidInput("message", f"{message!r} is paid as a whole, and the bank said before that "
+            raise InvalidInput("message", f"{message!r} is paid as a whole, but the bank reported before that "
                                f"{len(doubtful)} of its payments failed",
                                "nothing was imported; ask for a report that names each payment")
         for reference in messages[message]:
@@ -155,7 +156,7 @@ def _joined(reference: str, statuses: Iterable[Status | None]) -> Status | None:
 
 def _contradiction(reference: str) -> InvalidInput:
     return InvalidInput("reference", f"{reference!r} has two statuses that contradict each other",
-                        "ask the bank which holds, and import that alone")
+                        "ask the bank for the right status, and import only this status")
 
 
 def _declared() -> InvalidInput:

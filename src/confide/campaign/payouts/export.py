@@ -157,7 +157,7 @@ def _exported(
     if number is not None:
         _check_form(store.batch(known.number, number), form)
     if form == "pain.001" and (payees is None or payer is None):
-        raise InvalidInput("payees" if payees is None else "payer", "missing",
+        raise InvalidInput("payees" if payees is None else "payer", "is missing",
                            "give --payees FILE and --payer NAME,IBAN: an order to a bank names both sides")
     names = None if payees is None else payees()
     if number is None:

@@ -121,8 +121,8 @@ def as_pain001(batch: Batch, payer: Payer, *, execute: date | None = None, text:
 def _check_money(batch: Batch) -> None:
     units = 10 ** digits(batch.currency)
     if batch.minor_units != units:
-        raise InvalidInput("minor_units", f"{batch.minor_units} is not what ISO 4217 gives to {batch.currency}",
-                           f"must be {units} for a bank; the table of payments takes any")
+        raise InvalidInput("minor_units", f"{batch.minor_units} is not the number of ISO 4217 for {batch.currency}",
+                           f"must be {units} for a bank; the table of payments accepts any number")
     if batch.coins > _MOST_COINS:
         raise InvalidInput("payments", f"sum to more than {batch.decimal(_MOST_COINS):f} {batch.currency}",
                            "amounts have at most 18 digits: split the batch")

@@ -108,13 +108,13 @@ class Batch:
             raise InvalidInput("minor_units", f"{self.minor_units} is no power of ten",
                                f"must be 1, 10, 100, and so on up to 10^{MOST_DIGITS}")
         if not _is_time(self.written):
-            raise InvalidInput("written", f"{self.written!r} is no time", "must be as 2026-03-01T12:00:00Z, in UTC")
+            raise InvalidInput("written", f"{self.written!r} is no time", "must be like 2026-03-01T12:00:00Z, in UTC")
         object.__setattr__(self, "payments", tuple(self.payments))
         self._check_payments()
 
     def _check_payments(self) -> None:
         if not self.payments:
-            raise InvalidInput("payments", "are none", "a batch must have at least one")
+            raise InvalidInput("payments", "there are none", "a batch must have at least one")
         seen: set[str] = set()
         for payment in self.payments:
             if payment.reference in seen:
@@ -122,8 +122,8 @@ class Batch:
             seen.add(payment.reference)
         without = [payment.id for payment in self.payments if payment.payee is None]
         if 0 < len(without) < len(self.payments):
-            raise InvalidInput("payees", f"{len(without)} of {len(self.payments)} payments have none, such as that of "
-                               f"{without[0]!r}", "either all must have one or none")
+            raise InvalidInput("payees", f"{len(without)} of {len(self.payments)} payments have no payee, such as that "
+                               f"of {without[0]!r}", "all payments must have a payee, or none may have one")
 
     @property
     def named(self) -> bool:

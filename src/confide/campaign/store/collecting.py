@@ -34,7 +34,7 @@ def withdrawn() -> Refused:
 
 def nothing_asked() -> Refused:
     """The refusal of a record where the collection has not begun, or is over."""
-    return Refused(worded("nothing is asked for now"), worded("the page of the campaign says where it stands"))
+    return Refused(worded("nothing is asked for now"), worded("the page of the campaign shows its state"))
 
 
 def _drawn_before() -> Refused:
@@ -313,7 +313,7 @@ class Depositing(Transactions):
         """
         with self._locked(campaign) as (connection, known):
             if known.state not in _BEFORE and (received or known.state is not State.CANCELLED):
-                raise Refused("deposits are noted before the settlement", "return one that came later by hand")
+                raise Refused("deposits can be noted only before the settlement", "return a later deposit by hand")
             meant = sorted(set(slots))
             for slot in meant:
                 check_slot(slot, known)

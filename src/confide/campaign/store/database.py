@@ -157,7 +157,7 @@ class Database:
         try:
             self._empty_log(self.file, thoroughly)
         except StoreFailed as error:
-            raise StoreFailed(error.store, "finished, but may still hold deleted rows: it "
+            raise StoreFailed(error.store, "finished the step, but may still hold deleted rows, since it "
                                            f"{error.problem}", error.remedy) from None
 
     def _empty_log(self, file: Path, thoroughly: bool) -> None:

@@ -215,7 +215,7 @@ class Home:
             return None
         if len(said) != 2 or not said[0].isdecimal():
             path = self._note("begun", content)
-            raise InvalidInput("begun", f"{path} says nothing of a journal", "must be the file that an attempt wrote")
+            raise InvalidInput("begun", f"{path} names no journal", "must be the file that an attempt wrote")
         return int(said[0]), said[1]
 
     def seal(self, content: str, seal: tuple[int, str]) -> None:

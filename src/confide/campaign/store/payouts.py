@@ -323,20 +323,21 @@ def confirm(
     late: list[_Attempt] = []
     for name, verdict in said.items():
         if name not in known:
-            raise InvalidInput("reference", worded("%(name)s is of no payout that was exported here", name=f"{name!r}"),
+            raise InvalidInput("reference", worded("%(name)s belongs to no payout that was exported here",
+                                                   name=f"{name!r}"),
                                worded("nothing was imported"))
         found = known[name]
         if found.state == verdict:
             continue
         if found.state == "paid":
             raise InvalidInput("reference", worded("%(name)s was confirmed as paid before", name=f"{name!r}"),
-                               worded("nothing was imported: take it out of the file, and pay the late return of the "
-                                      "bank by hand"))
+                               worded("nothing was imported: remove this reference from the file, and pay the late "
+                                      "return of the bank by hand"))
         if found.reopened:
             if found.slot not in waiting:
                 raise InvalidInput("reference",
-                                   worded("%(name)s had failed and was sent again under another one; now it is said to "
-                                          "be paid", name=f"{name!r}"),
+                                   worded("the payment %(name)s failed before, and was sent again under another "
+                                          "reference; but the file reports it as paid", name=f"{name!r}"),
                                    worded("nothing was imported; ask the bank to stop the later payment"))
             waiting.remove(found.slot)
             late.append(found)

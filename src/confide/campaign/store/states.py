@@ -110,12 +110,12 @@ def unsettled(path: Path, where: object, elsewhere: str) -> Refused:
         elsewhere: another possible cause, and the step to take in that case.
     """
     return Refused(f"{path.stem} is not settled in {where}",
-                   f"run `confide run {shlex.quote(str(path))}` first; if its file was changed since it was "
-                   f"settled, it is another campaign; if {elsewhere}")
+                   f"run `confide run {shlex.quote(str(path))}` first. A file that was changed after the settlement "
+                   f"is another campaign. If {elsewhere}")
 
 
 def unknown(where: object) -> Refused:
     """The refusal of a request about a campaign that the store does not know."""
     return Refused(f"{where} does not know this campaign",
-                   "before the run, take the participant's row out of the data file: the slots stay; if the campaign "
+                   "before the run, remove the participant's row from the data file: the slots stay. If the campaign "
                    "file was changed since the run, use the file that ran")

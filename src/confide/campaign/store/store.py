@@ -175,7 +175,8 @@ class Store(Collecting, Depositing, PayingOut):
         """
         found = self.find(file)
         if found is None or found.state is not State.SETTLED:
-            raise unsettled(file.path, self.name, "it is settled in another store, name that store with --store")
+            raise unsettled(file.path, self.name, "the campaign is settled in another store, name that store with "
+                                                  "--store")
         with self._database.reading() as connection:
             manifest = connection.execute(select(s.billboard.c.data).where(
                 s.billboard.c.campaign_id == found.number, s.billboard.c.path == MANIFEST)).scalar_one()

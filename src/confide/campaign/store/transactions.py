@@ -68,8 +68,10 @@ class Transactions:
                 original neither settled nor paid it.
         """
         if self.home.restored(known.content):
-            raise Refused(worded("this is a copy, and its original may have settled or paid this campaign since"),
-                          worded("if it did neither, and never will: confide restored --confirm %(number)s",
+            raise Refused(worded("this is a copy, and the original installation may have settled or paid this "
+                                 "campaign since"),
+                          worded("if the original did neither, and never will, use confide restored --confirm "
+                                 "%(number)s",
                                number=known.number))
 
     @contextmanager

@@ -138,6 +138,8 @@ _PROMISES: tuple[tuple[str, str], ...] = (
     ("of the records with even weights and optimal best responses; the certificate adds what the weights change",
      "this is for the records with even weights and optimal best responses; the certificate adds the effect of the "
      "weights"),
+    ("one record is replaced by another; how many there are is public",
+     "one record is replaced by another, and the number of records is public"),
     ("of the released list as a sequence, not of the time at which it or its next line appears; for graphs whose "
      "degrees are at most d",
      "the loss is that of the released list as a sequence, not of the time at which the list or its next line appears; "
@@ -156,6 +158,8 @@ _PAGES: tuple[tuple[str, str], ...] = (
     *_PROMISES,
     *((former[0].upper() + former[1:], now[0].upper() + now[1:]) for former, now in _PROMISES),
     (", but with probability", ", except with probability"),
+    ("How much it hides you", "How much the campaign hides about you"),
+    ("rounds; bids of one person at most", "rounds; largest number of bids of one person"),
     # markets
     ("least that any market without fines could pay",
      "lower bound on the expected payment in any market without fines"),

@@ -73,8 +73,8 @@ def parameters(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, o
     what = f"the campaign file plans another mechanism: {_listed(found)}"
     if other is None or not all(each.numbers or isinstance(each.now, dict) for each in found):
         raise Broken(what)
-    raise NotChecked(f"it loses no more privacy than the campaign file allows, but as this version reads it {what}; "
-                     f"confide {other} may calibrate otherwise")
+    raise NotChecked("the mechanism loses no more privacy than the campaign file allows. But by this version's "
+                     f"reading, {what}; confide {other} may calibrate otherwise")
 
 
 def _loses_no_more(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome) -> None:
@@ -213,7 +213,7 @@ def certificate(outcome: PublicOutcome, other: str | None) -> str:
     if not wrong:
         return ("this mechanism makes no "
                 "certificate") if found is None else f"the {now['type']} follows from the billboard"
-    what = f"the billboard gives {_named(now)}, the pack holds {_named(then)}"
+    what = f"the billboard gives {_named(now)}, but the pack holds {_named(then)}"
     if now is not None and then is not None:
         what = f"the certificate does not agree with the billboard: {_listed(wrong)}"
         # Numbers under the same name have to be right; what only one of the versions states cannot be compared.
@@ -299,26 +299,26 @@ def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
         try:
             fresh.spend(line, cost, ("drawn", number), count=count)
         except Overspent as error:
-            raise Broken(f"spent more than it was charged: {error}") from None
+            raise Broken(f"the run spent more than it was charged: {error}") from None
     check_part(outcome.provenance.confide, "a meter", held=said is not None)
     if said is None:
-        raise NotChecked(f"no meter recorded: confide {other} had none; the figures on the billboard are within the "
-                         "charge")
+        raise NotChecked(f"no meter recorded the run, since confide {other} had none; the figures on the billboard "
+                         "are within the charge")
     own = {(line.line, line.form): line for line in fresh.record().lines}
     reported = {(line.line, line.form): line for line in said.lines}
     if any(line.spent != WITHIN for line in said.lines) or len(reported) < len(said.lines):
         raise Broken("a line states something else than a kept charge")
     if own.keys() != reported.keys():
         if other is None:
-            raise Broken(f"the lines are {_lines(said.lines)}; this mechanism is charged on {_lines(own.values())}")
+            raise Broken(f"the lines are {_lines(said.lines)}, but this mechanism is charged on {_lines(own.values())}")
         raise NotChecked(f"the lines are those of confide {other}; the figures on the billboard are within the charge")
     if said.around:
         if is_ours(mechanism, file.kind):
             raise Broken("noise was drawn that no line of the charge paid for")
-        raise NotChecked("the mechanism draws noise by a way of its own, which no line of its charge pays for: nothing "
-                         "but its author's word says that the charge covers it")
+        raise NotChecked("the mechanism draws noise in its own way, and no line of its charge pays for this noise: "
+                         "only the author states that the charge covers it")
     what = f"{len(own)} {'line' if len(own) == 1 else 'lines'} within the charge: {_lines(own.values())}"
-    return f"{what}; {len(shown)} draws that the billboard shows add up" if shown else what
+    return f"{what}; the {len(shown)} draws on the billboard are within the charge" if shown else what
 
 
 def _lines(lines: object) -> str:

@@ -90,7 +90,7 @@ def json_of(data: bytes) -> Any:
     """
     found = parse_json(data)
     if canonical(found) != data:
-        raise InvalidInput("json", "is not canonical", "must be as it was written")
+        raise InvalidInput("json", "is not canonical", "must be exactly as confide wrote it")
     return found
 
 

@@ -45,7 +45,7 @@ def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
     """
     said = json_of(folder[MANIFEST])
     if said.keys() - {"meter"} != _PARTS:  # packs of before the meter have none
-        raise Broken(f"{MANIFEST} holds something else than an outcome does")
+        raise Broken(f"{MANIFEST} does not have the parts of an outcome")
     wrote = outcome.provenance
     if not all(map(_VERSION.fullmatch, (wrote.confide, wrote.python, *wrote.parts, *wrote.parts.values()))):
         raise Broken(f"{MANIFEST} names versions that are none")  # findings repeat them
@@ -59,7 +59,7 @@ def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
     then = upgraded(said, known_types(said), "type")  # nothing but where a type has a newer version
     if canonical(now) != canonical(then) or {f"columns/{name}.arrow" for name in columns} != there:
         if (wrote.confide, wrote.parts.get("pyarrow")) == (here.confide, here.parts["pyarrow"]):
-            raise Broken(f"{MANIFEST} and its columns are not written as an outcome writes them")
+            raise Broken(f"{MANIFEST} and its columns are not in the form in which confide writes an outcome")
         raise NotChecked(f"{what}, which this version, with pyarrow {here.parts['pyarrow']}, would write otherwise")
     return what
 
@@ -163,8 +163,8 @@ def report_page(
     if worded and same:
         return f"{REPORT} follows from the public files" + (
             "" if any(each.drawing for each in there) else "; it has no pictures")
-    raise NotChecked(f"{REPORT} is not worded as this version does; confide {other} may word it differently: its "
-                     "pictures, and the numbers of all that this version says too, are right")
+    raise NotChecked(f"{REPORT} has other words than this version writes; confide {other} may word it differently. Its "
+                     "pictures are right, and so are the numbers in all texts that this version writes, too")
 
 
 # ---- a participant's own

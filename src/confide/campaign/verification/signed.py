@@ -58,7 +58,7 @@ def signer_of(folder: Folder, note: Mapping[str, Any]) -> str:
     """The fingerprint of the key that signed exactly this statement."""
     signer = signed_by(note)
     if signer is None:
-        raise Broken(f"{NOTE} was not signed as it stands")
+        raise Broken(f"{NOTE} has no valid signature")
     json_of(folder[NOTE])
     if {name: type(value) for name, value in note.items()} != _SHAPE or note["format"] != FORMAT:
         raise Broken(f"{NOTE} differs from the note of a pack")
@@ -97,10 +97,10 @@ def files(folder: Folder, note: Mapping[str, Any]) -> str:
 def campaign_file(file: CampaignFile, note: Mapping[str, Any]) -> str:
     """Check that the campaign file is the one that was signed, with its own title and kind."""
     if file.digest != note["content"]:
-        raise Broken(f"{CAMPAIGN} differs from the signed one")
+        raise Broken(f"{CAMPAIGN} differs from the signed file")
     for name, own in (("title", file.title), ("kind", file.kind.name)):
         if note[name] != own:
-            raise Broken(f"{NOTE} gives the {name} {note[name]!r}, the campaign file {own!r}")
+            raise Broken(f"{NOTE} gives the {name} {note[name]!r}, but the campaign file gives {own!r}")
     return f"{CAMPAIGN} is {file.title!r}"
 
 
@@ -172,7 +172,7 @@ def _next(state: State, entry: Entry, position: int) -> State:
     if event not in _HOLDS:
         raise Broken(f"event {position}, {event.value!r}, belongs to no pack")
     if entry.data.keys() not in _HOLDS[event]:
-        raise Broken(f"event {position}, {event.value!r}, says something else than such an event does")
+        raise Broken(f"event {position}, {event.value!r}, does not have the data of such an event")
     return state
 
 

@@ -197,7 +197,7 @@ class _Verifier:
         try:
             promises.parameters(*self._early, outcome, self.other)
         except Broken:
-            raise NotChecked("its mechanism differs from the campaign file's plan, so the check computed "
+            raise NotChecked("the pack's mechanism differs from the campaign file's plan, so the check computed "
                              "nothing") from None
         except NotChecked:
             pass  # other numbers of another version, which lose no more

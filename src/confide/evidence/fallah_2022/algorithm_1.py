@@ -84,7 +84,8 @@ def algorithm1_as_printed(
     """
     psi = checked_costs(virtual_costs)
     if not np.all((psi > 0) & np.isfinite(psi)):
-        raise InvalidInput("virtual_costs", "one is 0 or infinite", "the printed formulas need 0 < psi < inf")
+        raise InvalidInput("virtual_costs", "a virtual cost is 0 or infinite",
+                           "the printed formulas need 0 < psi < inf")
     g, kappa = checked_prices(variance_price, noise_price)
     least, most = spread_bounds(psi.size, variance_price=g, noise_price=kappa)
     spreads = np.linspace(least, most, whole("points", points, at_least=1))

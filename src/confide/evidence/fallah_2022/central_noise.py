@@ -72,9 +72,9 @@ def with_central_noise(
     """
     psi = checked_costs(virtual_costs)
     if psi.size > MOST:
-        raise InvalidInput("virtual_costs", f"{psi.size} users", f"at most {MOST} can be tried")
+        raise InvalidInput("virtual_costs", f"{psi.size} users", f"must be at most {MOST}")
     if not np.all((psi > 0) & np.isfinite(psi)):
-        raise InvalidInput("virtual_costs", "one is 0 or infinite", "must be in (0, inf)")
+        raise InvalidInput("virtual_costs", "a virtual cost is 0 or infinite", "must be in (0, inf)")
     g, kappa = checked_prices(variance_price, noise_price)
     central = non_negative("central", central)
     root, alone = np.sqrt(psi), float(psi.min())

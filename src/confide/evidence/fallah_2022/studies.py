@@ -134,8 +134,8 @@ def _two_users(quick: bool, progress: Progress | None) -> Findings:
         advance(progress, done, len(PRICES))
     return Findings(compared=tuple(compared), blocks=(*pictures, Table(
         columns=("gamma", "c2", "c1", *(" ".join(each).strip() for each in _DRAWN)), rows=tuple(rows),
-        note="The rent is what a truthful person is left with. Payments may rise with the report where the other is "
-             "dropped; the rent never does.")))
+        note="The rent is the payment of a truthful person less their cost. Payments may rise with the report if the "
+             "other person is dropped. The rent never rises.")))
 
 
 def _words(quantity: str, gamma: float) -> str:
@@ -249,8 +249,8 @@ def _scaling(quick: bool, progress: Progress | None) -> Findings:
     return Findings(compared=tuple(compared), blocks=(*pictures, Table(
         columns=("gamma", "people n", "cost", "law", "bought from", "law", "largest local loss, nats",
                  "largest central loss, nats"), rows=tuple(rows),
-        note="From those who hardly mind the platform records are bought with hardly any noise: their local losses are "
-             "far above 1 unless virtual costs have a floor.")))
+        note="The records of people who hardly mind the platform have hardly any noise. The local losses of these "
+             "people are far above 1 unless virtual costs have a floor.")))
 
 
 SCALING = Study(
@@ -488,7 +488,8 @@ def _central_noise(quick: bool, progress: Progress | None) -> Findings:
                     "to the noise, and is never 0."),
         Table(columns=("virtual costs", "1/epsilon", "cost with it", "the same error and public losses without it",
                        "optimum"), rows=tuple(rows),
-              note="Third against second cost: the noise is moved into the local channels, weights as they are.")))
+              note="The third cost moves the noise of the second cost into the local channels, with the same "
+                   "weights.")))
 
 
 CENTRAL_NOISE = Study(

@@ -93,7 +93,7 @@ def mean_estimate(ones: int, zeros: int, epsilon: float) -> MeanEstimate:
     """
     heads, n, level = whole("ones", ones), ones + whole("zeros", zeros), as_level("epsilon", epsilon)
     if n == 0:
-        raise InvalidInput("ones + zeros", "without a report there is no estimate", "must be at least 1")
+        raise InvalidInput("ones + zeros", "there are no reports, so there is no estimate", "must be at least 1")
     slope = math.tanh(level / 2.0)
     return MeanEstimate(value=0.5 + (heads / n - 0.5) / slope, sd=1.0 / (2.0 * math.sqrt(n) * math.sinh(level / 2.0)),
                         people=n, epsilon=level)

@@ -282,7 +282,7 @@ class PairMarket(PlainNumbers, KnownLevel):
             prior, SignalModel) else self.prior if prior is None else prior
         if not isinstance(law, PairPrior) or law.people != self.people:
             raise InvalidInput("signal_model", "is not a law of this market's bits",
-                               f"a PairPrior of {self.people} people")
+                               f"must be a PairPrior of {self.people} people")
         here = [(size, strategy) for size, strategy in groups if size and np.any(strategy.participation > 0)]
         if not here:
             return np.zeros((3, 2))
@@ -384,7 +384,7 @@ def group_counts(groups: ArrayLike, bits: ArrayLike) -> tuple[list[object], list
     if labels.ndim != 1 or values.shape != labels.shape:
         raise InvalidInput("bits", f"have shape {values.shape}", f"must be {labels.shape}, one for each label")
     if not np.all((values == 0) | (values == 1)):
-        raise InvalidInput("bits", "contain something else", "each must be 0 or 1")
+        raise InvalidInput("bits", "contain another value", "each must be 0 or 1")
     names, which = np.unique(labels, return_inverse=True)
     sizes, ones = np.bincount(which), np.bincount(which, weights=values.astype(np.float64))
     return names.tolist(), sizes.tolist(), ones.astype(np.int64).tolist()

@@ -255,9 +255,8 @@ def plan_mean(prior: PairPrior, cost: Cost, error: float | None = None, failure_
                         GIVEN, epsilon, cap)
     width = positive("error", error)
     if chosen == "exact" and n > LARGEST_EXACT:
-        raise Unsupported("criterion", f"exact for {n} people",
-                          f"must be at most {LARGEST_EXACT} people; or choose "
-                          "another criterion")
+        raise Unsupported("criterion", f"'exact' for {n} people",
+                          f"'exact' is for at most {LARGEST_EXACT} people; choose another criterion")
 
     def again(people: int = n, error: float = width) -> MeanPlan:
         crowd = prior if people == n else replace(prior, people=people, log_counts=None)

@@ -149,8 +149,9 @@ class PairTotal:
     def _law(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The possible totals in rising order, and their probabilities."""
         if self.reports is None:
-            raise Unsupported("total", "more than the mean and the largest value of the law",
-                              "this needs the law of the number of ones, at most 2000 people and average=True")
+            raise Unsupported("total", "the whole law of the total",
+                              "its mean and largest value are known; the whole law needs a law of the number of ones, "
+                              "at most 2000 people and average=True")
         ones = np.arange(self.people + 1.0)
         zeros = self.people - ones
         # Each 1 has ones - 1 and zeros as peers, each 0 ones and zeros - 1.

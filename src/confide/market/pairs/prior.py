@@ -89,7 +89,7 @@ def as_groups(sizes: ArrayLike, ones: ArrayLike) -> tuple[NDArray[np.float64], N
     for name, values in (("sizes", sizes), ("ones", ones)):
         table = np.asarray(values)
         if table.ndim != 1 or table.size == 0 or table.dtype.kind not in "iuf" or np.any(table != np.floor(table)):
-            raise InvalidInput(name, "is not a list of whole numbers", "one for each group")
+            raise InvalidInput(name, "is not a list of whole numbers", "must have one for each group")
         found.append(table.astype(np.float64))
     size, one = found
     if size.shape != one.shape:
@@ -97,7 +97,8 @@ def as_groups(sizes: ArrayLike, ones: ArrayLike) -> tuple[NDArray[np.float64], N
     if np.any(size < 2):
         raise InvalidInput("sizes", "contain a group of fewer than 2 people", "each must be at least 2")
     if np.any((one < 0) | (one > size)):
-        raise InvalidInput("ones", "are negative or more than the group has people", "must be in 0..size")
+        raise InvalidInput("ones", "has a number below 0, or above the number of people in its group",
+                           "must be in 0..size")
     return size, one
 
 
@@ -173,7 +174,8 @@ class PairPrior(PlainNumbers):
         except (TypeError, ValueError):
             law = np.empty(0)
         if law.ndim != 1 or law.size < 3 or not np.all(np.isfinite(law)):
-            raise InvalidInput("counts", "is not a list of three probabilities or more", "P(K = 0), ..., P(K = N)")
+            raise InvalidInput("counts", "is not a list of three probabilities or more",
+                               "must be P(K = 0), ..., P(K = N)")
         if np.any(law < 0):
             raise InvalidInput("counts", "contains a negative probability", "each must be at least 0")
         total = float(law.sum())

@@ -488,7 +488,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
         level = float(self.level_of(positive("cost", cost)))
         if math.isnan(level):
             most = printed(self.cost_threshold, up=False, digits=10)
-            raise InvalidInput("cost", f"{cost:g} stays out", f"must be at most {most}")
+            raise InvalidInput("cost", f"a person with the cost {cost:g} takes no part", f"must be at most {most}")
         return level
 
     @renamed(delta="failure_probability")

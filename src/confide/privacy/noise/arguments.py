@@ -197,7 +197,7 @@ def as_table(table: ArrayLike) -> NDArray[np.int64]:
                            "must be whole numbers, one row for each input and one column for each output")
     totals = [sum(row) for row in array.tolist()]
     if array.min() < 0 or not 1 <= totals[0] <= _TOTAL or any(total != totals[0] for total in totals):
-        raise InvalidInput("table", "its rows have different sums",
+        raise InvalidInput("table", "a weight is negative, or the sums of its rows differ or are out of range",
                            "must hold weights >= 0, every row with the same sum in [1, 2^62]")
     return array.astype(np.int64)
 

@@ -89,9 +89,9 @@ class ConvexProgram(Program):
         if self.tau is None:
             raise InvalidInput(
                 "tau", "is not declared, and without a dual bound no promise is possible",
-                "largest increase of the optimum by one unit of excess. If everybody may have nothing and every "
-                "non-zero piece adds at least L, this is the largest value divided by L; check_tau tests a bound on "
-                "synthetic records")
+                "must be the largest increase of the optimum by one unit of excess. If everybody may have nothing and "
+                "every non-zero piece adds at least L, this is the largest value divided by L; check_tau tests a bound "
+                "on synthetic records")
         super().__post_init__()
         if not self.extent.signed:
             for one in self.supplies:
@@ -104,7 +104,7 @@ class ConvexProgram(Program):
     def _fits(self) -> None:
         if max(np.abs(self._extremes).max(), 1.0) * LOAD_UNIT > _MOST_UNITS:
             raise InvalidInput("constraints", f"let a variable be {np.abs(self._extremes).max():.4g}",
-                               f"at most {_MOST_UNITS // LOAD_UNIT}; measure it in larger units")
+                               f"must be at most {_MOST_UNITS // LOAD_UNIT}; measure the variable in larger units")
 
     @property
     def _largest_sum_of_terms(self) -> float:
@@ -169,7 +169,7 @@ class ConvexProgram(Program):
     @property
     def not_packing(self) -> str:
         return super().not_packing and (
-            "x = 0 is not allowed for every record, or has a value, or adds to a row" if not self.nothing
+            "for some record x = 0 is not allowed, has a value, or adds to a row" if not self.nothing
             else super().not_packing)
 
     @property
@@ -482,7 +482,7 @@ def check_tau(program: ConvexProgram, instances: Mapping[str, Any] | Sequence[Ma
     """
     many = [instances] if isinstance(instances, Mapping) else list(instances)
     if not many:
-        raise InvalidInput("instances", "are none")
+        raise InvalidInput("instances", "there are none")
     if not isinstance(program, ConvexProgram):
         raise InvalidInput("program", f"{type(program).__name__} was not made by convex_program")
     return TauCheck(declared=program.taus, multiples=tuple(_least(program, one) for one in many))

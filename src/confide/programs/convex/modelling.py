@@ -116,8 +116,8 @@ def _fields(cp: Any, record: Any) -> dict[str, tuple[Any, NDArray[np.float64], N
             try:
                 array = np.broadcast_to(np.asarray(end, dtype=np.float64), parameter.shape)
             except (ValueError, TypeError):
-                raise InvalidInput("record", f"the range of {name!r} is not numbers",
-                                   f"two numbers, or arrays of shape {parameter.shape}") from None
+                raise InvalidInput("record", f"the range of {name!r} does not consist of numbers",
+                                   f"must be two numbers, or arrays of shape {parameter.shape}") from None
             for one in array.reshape(-1):
                 finite(f"record: {name}", float(one))
             ends.append(array)
@@ -181,13 +181,13 @@ def _compiled(cp: Any, problem: Any, variables: Sequence[Any], follows: Any, fie
     try:
         data, _, _ = problem.get_problem_data(cp.OSQP, enforce_dpp=True)
     except cp.error.SolverError:
-        raise InvalidInput("value", "or coupling or constraints need cones beyond linear and quadratic functions",
+        raise InvalidInput("value", "value, coupling or constraints need cones beyond linear and quadratic functions",
                            _CONES) from None
     form = data["param_prob"]
     n, rows = form.x.size, form.constr_size
     if form.cone_dims.zero + form.cone_dims.nonneg != rows or form.lower_bounds is not None \
             or form.upper_bounds is not None:
-        raise InvalidInput("value", "or coupling or constraints need cones beyond linear and quadratic functions",
+        raise InvalidInput("value", "value, coupling or constraints need cones beyond linear and quadratic functions",
                            _CONES)
     width = form.total_param_size + 1
     square = form.P.tocsc() if form.P is not None else None
@@ -329,8 +329,8 @@ def _steps(
     while not known.all():
         column = next((c for c in np.flatnonzero(~known) if follows(int(c)) is not None), None)
         if column is None:
-            raise InvalidInput("value", "or coupling or constraints have a function with parts that do not follow from "
-                               "x",
+            raise InvalidInput("value", "value, coupling or constraints have a function with parts that do not follow "
+                               "from x",
                                "such as huber or sum_largest; write it with maxima and squares")
         kind, rows = follows(int(column))  # type: ignore[misc]
         known[column] = True
@@ -369,7 +369,7 @@ def _agrees(template: Template, worth: Any, added: Any, variables: Sequence[Any]
             said = np.append(-np.atleast_1d(worth.value), np.atleast_1d(added.value).reshape(-1))
             ours = np.append(template.cost(numbers, z), z[0, template.added])
             if not np.allclose(said, ours, rtol=_AGREE, atol=_AGREE):
-                raise InvalidInput("value", "or coupling have a function that the arrays do not reproduce",
+                raise InvalidInput("value", "value or coupling has a function that the arrays do not reproduce",
                                    "write it with linear and quadratic functions, maxima and positive parts")
     finally:
         for one, value in zip(everything, before, strict=True):

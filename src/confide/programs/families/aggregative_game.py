@@ -146,7 +146,7 @@ class AggregativeGame(Program):
             positive("largest_sum", self.largest_sum, at_most=self.rows * self.largest)
             if self.largest_sum < self.largest:
                 raise InvalidInput("largest_sum", f"{self.largest_sum!r} is below largest",
-                                   f"at least {self.largest!r}")
+                                   f"must be at least {self.largest!r}")
 
     @property
     def rows(self) -> int:
@@ -209,7 +209,7 @@ class AggregativeGame(Program):
         table = row("contributions", parts, shape, self._least, self.largest)[None]
         mask = row("allowed", allowed, (self.actions,), 0.0, 1.0)[None]
         if not bool(self._usable(mask)[0]):
-            raise InvalidInput("allowed", "is not true or false of every action, or of none true", self._limit)
+            raise InvalidInput("allowed", "is not true or false for every action, or is true for none", self._limit)
         if bool(self._too_much(table)[0]):
             raise InvalidInput("contributions", "the contributions of an action add up to more than "
                                                 f"{self.constants.largest_sum:g}",

@@ -130,7 +130,7 @@ class CallbackDemand(SetsOfGoods):
             record: an object with the methods of a `DemandOracle`.
         """
         if each_aside(_can_be_asked, [record]) != [True]:
-            raise InvalidInput("record", f"{type(record).__name__} has no such methods",
+            raise InvalidInput("record", f"{type(record).__name__} lacks a method",
                                "must have methods demand(prices) and value(goods)")
         oracles = np.full(1, None, dtype=object)
         oracles[0] = record
@@ -176,7 +176,7 @@ class CallbackDemand(SetsOfGoods):
         count = sum(comb(self.rows, d) for d in range(1, self.size + 1))
         if count * records.people > _MOST_SETS:
             raise Refused(f"{count:,} sets for each of {records.people:,} participants are too many for a solver",
-                          f"must be at most {_MOST_SETS:,} together")
+                          f"all participants can have at most {_MOST_SETS:,} sets together")
         sets = [goods for d in range(1, self.size + 1) for goods in combinations(range(self.rows), d)]
         asked = [(i, goods) for i, oracle in enumerate(records.oracles) if oracle is not None for goods in sets]
         worths = each_aside(lambda one: self._worth(records.oracles[one[0]], one[1]), asked)

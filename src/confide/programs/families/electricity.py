@@ -123,7 +123,7 @@ class Electricity(Program):
             table = np.asarray(self.supply)
             for name, found in zip(("intervals", "slots"), table.shape, strict=True):
                 if getattr(self, name) not in (None, found):
-                    raise InvalidInput(name, f"{getattr(self, name)}, but the table of supplies has {found}")
+                    raise InvalidInput(name, f"is {getattr(self, name)}, but the table of supplies has {found}")
                 object.__setattr__(self, name, found)
             object.__setattr__(self, "supply", tuple(table.ravel().tolist()))
         for name in ("intervals", "slots"):
@@ -133,7 +133,7 @@ class Electricity(Program):
 
     def _fits(self) -> None:
         if self.rows > MOST_ROWS:
-            raise InvalidInput("rows", f"there are {self.rows:,} slots", f"at most {MOST_ROWS:,}")
+            raise InvalidInput("rows", f"there are {self.rows:,} slots", f"must be at most {MOST_ROWS:,}")
         if self.most > self.rows:
             raise InvalidInput("most", f"{self.most} slots", f"must be at most {self.rows}, the number of all slots")
         if self.shortfall is not None and self.hard:
@@ -141,8 +141,8 @@ class Electricity(Program):
                                "give only one of `shortfall` and `hard`")
         if self.hard and self.tau is None:
             raise InvalidInput("tau", "is not declared",
-                "give `tau`, since with hard needs no promise is possible without it; or give `shortfall`, the cost of "
-                "a missed slot")
+                "give `tau`, since no promise is possible for hard needs without `tau`; or give `shortfall`, the cost "
+                "of a missed slot")
 
     @property
     def rows(self) -> int:
@@ -392,7 +392,7 @@ def load_profile(
     Source: spec convex_programs 9.8.
     """
     if _QUARTERS % whole("slots", slots, at_least=1):
-        raise InvalidInput("slots", f"{slots} parts of a day", f"must divide {_QUARTERS}")
+        raise InvalidInput("slots", f"{slots} do not divide a day", f"must divide {_QUARTERS} quarters of an hour")
     place = load_profiles_file() if path is None else Path(path)
     column = f"{name}{_POWER}"
     parse = pa.csv.ParseOptions(delimiter=";")

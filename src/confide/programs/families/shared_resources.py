@@ -201,7 +201,7 @@ class SharedResources(Program):
 
 def _costs(given: Any) -> tuple[float, ...]:
     if np.ndim(given) != 1:
-        raise InvalidInput("costs", "are not numbers in a row", "one for each resource")
+        raise InvalidInput("costs", "are not a list of numbers", "must be one for each resource")
     return tuple(positive("costs", one, at_most=_MOST_COST)
                  for one in (given.tolist() if isinstance(given, np.ndarray) else given))
 
@@ -211,11 +211,11 @@ def _needs(given: Any, resources: int) -> tuple[tuple[int, ...], ...]:
     try:
         needs = tuple(tuple(whole("needs", one) for one in some) for some in given)
     except TypeError:
-        raise InvalidInput("needs", "are not lists of resources", "one for each project") from None
+        raise InvalidInput("needs", "are not lists of resources", "must be one list for each project") from None
     if not needs:
-        raise InvalidInput("needs", "there are no projects", "at least 1")
+        raise InvalidInput("needs", "there are no projects", "must be at least 1")
     for project, some in enumerate(needs):
         if not some or len(set(some)) < len(some) or max(some) >= resources:
-            raise InvalidInput("needs", f"of project {project} cannot be used",
-                               f"at least one resource, each once, below {resources}")
+            raise InvalidInput("needs", f"the needs of project {project} cannot be used",
+                               f"must be at least one resource, each once, with a number below {resources}")
     return needs

@@ -210,7 +210,8 @@ class MeasuredTables:
             found.append(RawTable(columns, self.counts[at:end].reshape(shape), sigma))
             at = end
         if len(found) < len(self) or at != len(self.counts):
-            raise InvalidInput("tables.counts", f"{len(self.counts)} for these tables", "must be one for each cell")
+            raise InvalidInput("tables.counts", f"there are {len(self.counts)} counts for these tables",
+                               "must be one for each cell")
         return found
 
     @renamed(n="records")
@@ -232,7 +233,8 @@ class MeasuredTables:
         if workload.kind != "conjunctions":
             raise InvalidInput("workload", f"holds {workload.kind}", "must hold conjunctions")
         if workload.attributes != schema.attributes:
-            raise InvalidInput("workload", f"is over {workload.attributes} attributes", f"has {schema.attributes}")
+            raise InvalidInput("workload", f"is over {workload.attributes} attributes",
+                               f"the schema has {schema.attributes}")
         estimate = np.full(len(workload), np.nan)
         deviation = np.full(len(workload), np.inf)
         containing: dict[tuple[int, ...], list[RawTable]] = {}

@@ -161,12 +161,12 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
         settle(self)
         object.__setattr__(self, "widths", _widths(self.widths))
         if self.one_way + self.selection >= 1:
-            raise InvalidInput("selection", f"{self.selection!r} leaves nothing to measure with",
+            raise InvalidInput("selection", f"{self.selection!r} leaves no budget for the measurements",
                                "one_way + selection must be below 1")
         check_columns(self.schema.sizes, (2,) if self.tables == 0 else self.widths)
         if (cells := int(self.candidates.starts[-1])) > _MOST_CANDIDATES:
             raise Refused(f"the candidate tables have {cells:,} cells together",
-                          f"at most {_MOST_CANDIDATES:,}; lower largest_table, take wider bins, or widths=(2,)")
+                          f"must be at most {_MOST_CANDIDATES:,}; lower largest_table, take wider bins, or widths=(2,)")
         if (self.tables or 0) > len(self.candidates):
             raise InvalidInput("tables", f"{self.tables} are more than the {len(self.candidates)} candidates",
                                "measure fewer tables, or allow larger tables")
@@ -290,7 +290,7 @@ class MarginalFit(Mechanism[FittedMarginals, FittedMarginalsCertificate]):
             losses.append(ApproxDP(account.epsilon(self.delta), self.delta))
         return Guarantees(tuple(
             Privacy(loss=loss, neighbours=_UNIT, audience=Audience.PUBLIC,
-                    note="one record is replaced by another; how many there are is public",
+                    note="one record is replaced by another, and the number of records is public",
                     source=Source(document="confide", spec="query_release D6",
                                   statement="a replaced record moves two cells of a table, and a score by 2 counts"))
             for loss in losses))

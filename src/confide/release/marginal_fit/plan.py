@@ -325,13 +325,14 @@ def check_columns(sizes: tuple[int, ...], widths: tuple[int, ...]) -> int:
     if not columns:
         raise InvalidInput("schema", "has no column with more than one cell", "there is nothing to measure")
     if 3 in widths and columns > MOST_TRIPLED:
-        pairs = ("widths=(2,), pairs alone" if columns <= MOST_PAIRED else
+        pairs = ("widths=(2,), which measures only pairs" if columns <= MOST_PAIRED else
                  "use DualQuery, with a cost that hardly depends on the number of columns")
-        raise Refused(f"all triples of {columns} columns are too many", f"at most {MOST_TRIPLED}; use {pairs}")
+        raise Refused(f"all triples of {columns} columns are too many",
+                      f"must be at most {MOST_TRIPLED} columns; use {pairs}")
     if columns > MOST_PAIRED:
         raise Refused(f"all pairs of {columns} columns are too many",
-                      f"at most {MOST_PAIRED}; use DualQuery, with a cost that hardly depends on the number of "
-                      "columns")
+                      f"must be at most {MOST_PAIRED} columns; use DualQuery, with a cost that hardly depends on the "
+                      "number of columns")
     return columns
 
 
@@ -401,4 +402,4 @@ def check_memory(needed: dict[str, int]) -> None:
         worst = max(needed, key=lambda name: needed[name])
         part = needed[worst] / total
         raise Refused(f"a run may take {total / 2**30:,.1f} GiB of memory, {part:.0%} of it for {worst}",
-                      f"at most {MOST_BYTES / 2**30:g} GiB; {_REMEDIES[worst]}")
+                      f"must be at most {MOST_BYTES / 2**30:g} GiB; {_REMEDIES[worst]}")

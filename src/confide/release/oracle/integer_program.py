@@ -63,7 +63,7 @@ class IntegerProgram(Declared):
 
     def __post_init__(self) -> None:
         if self.rows() is Rows and (self.literal or str(self.form) == "printed"):
-            raise InvalidInput("literal" if self.literal else "form", "the printed program is a class of its own",
+            raise InvalidInput("literal" if self.literal else "form", "the printed program is another class",
                                "take confide.evidence.wu_2017.query_release.PrintedIntegerProgram")
         super().__post_init__()
 
@@ -158,7 +158,7 @@ class Enumeration(Declared):
         axes = _axes(terms, clauses, default)
         states = math.prod(len(axis) for axis in axes)
         if states > self.most or len(axes) > 60:
-            raise InvalidInput("terms", f"have {states} values of active attributes", f"at most {self.most}")
+            raise InvalidInput("terms", f"have {states} values of active attributes", f"must be at most {self.most}")
         table = _values(terms, clauses, axes)
         ties = np.flatnonzero(table == table.max())
         places = np.unravel_index(ties, table.shape) if axes else ()

@@ -125,12 +125,12 @@ class Terms:
             raise InvalidInput("bits", f"an array of shape {bits.shape} and type {bits.dtype}",
                                f"must be {index.shape} zeros and ones")
         if len(weights) != len(index) or (weights == 0).any():
-            raise InvalidInput("weights", f"{len(weights)} for {len(index)} queries",
+            raise InvalidInput("weights", f"there are {len(weights)} weights for {len(index)} queries",
                                "must be one weight for each query, all different from 0")
         _check_rows(index, d)
         constant = whole("constant", self.constant)
         if constant + int(np.abs(weights.astype(np.float64)).sum()) > MOST_CLAUSES:
-            raise InvalidInput("weights", "are too large", f"at most {MOST_CLAUSES} clauses")
+            raise InvalidInput("weights", "are too large", f"must be at most {MOST_CLAUSES} clauses")
         groups = _disjoint(self.groups, d)
         for name, value in (("attributes", d), ("index", _frozen(index)), ("bits", _frozen(bits.astype(np.bool_))),
                             ("weights", _frozen(weights)), ("constant", constant), ("groups", groups)):

@@ -131,7 +131,7 @@ class AuctionWords(MethodWords):
         error, least = market.error, min(market.effective_supply)
         rows = [
             (f"price step, as a share of the {self.most}", worth(market.increment)),
-            ("rounds; bids of one person at most", f"{market.rounds:,}; {market.bid_cap:,}"),
+            ("rounds; largest number of bids of one person", f"{market.rounds:,}; {market.bid_cap:,}"),
             ("people who bid between two releases; releases", f"{market.batch:,}; {market.counter.horizon:,}"),
             (f"E, largest error of any published count, except with probability {market.failure_probability:g}",
              f"{error:,.0f} {self.counted}, {error / least:.0%} of the scarcest good's supply"),

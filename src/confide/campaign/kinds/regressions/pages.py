@@ -258,7 +258,7 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
         if unknown:
             lost.append(name)
         elif k and part.total > 0.0:  # the first is the intercept
-            clear.append((abs(value) / part.total, f"{name}, {Measured(value, part.total)} {units[k]}"))
+            clear.append((abs(value) / part.total, f"{name}: {Measured(value, part.total)} {units[k]}"))
         bars.setdefault(units[k], []).extend([
             (name, "privacy noise", value, value - noise, value + noise),
             (name, "noise, sampling and largest bias", value, value - part.total, value + part.total),
@@ -288,7 +288,7 @@ def result_sections(plan: PlannedRegression, outcome: AnyOutcome) -> list[Sectio
         group, title="Released coefficients with their intervals", axis=unit,
         alt=f"Released coefficients in {unit}, each with two intervals: privacy noise alone, and noise, sampling and "
             "the largest bias together.")]
-    finding = (f"In units of its error, the coefficient furthest from 0 is {max(clear)[1]}."
+    finding = (f"The prediction of {response.column} depends most clearly on {max(clear)[1]}."
                if clear else
                says_nothing("the error of every coefficient", "the public bound on the coefficients"))
     return [

@@ -251,8 +251,8 @@ def _affairs(quick: bool, progress: Progress | None) -> Findings:
     table = Table(columns=("group", "women", "ones", "best report, group known", "gain over the mechanism's"),
                   rows=tuple((k, size, ones, row.best.name, row.gain) for k, (size, ones, row) in
                              enumerate(zip(_SIZES, _ONES, found, strict=True), 1)),
-                  note="At epsilon = 1. Within a known group bits are independent, so that nothing can be learned from "
-                       "peers, and a constant report is best.")
+                  note="At epsilon = 1. Within a known group, bits are independent. So the peers' bits show nothing, "
+                       "and a constant report is best.")
     picture = curves(points, title="A real survey: what a report costs, and what knowing one's group gains",
                      x="epsilon", y="in units of the cost of one nat", log_y=True,
                      alt="Payment and gains against epsilon, on a logarithmic scale. The payment is least near 1.3, "
@@ -311,7 +311,7 @@ def _compared() -> list[Compared]:
                            origin=as_printed("Wang 2016, Figure 4.2, line 1412")) if spread > least else _own(
             words, fall, "with this law the source's sentence would not hold"))
         found += [bound(f"error, {name}, N = {each.people}", each.error_probability(), at_most=_ERROR,
-                        remark="far below the goal: what it costs too much",
+                        remark="far below the goal, so it costs too much",
                         origin=as_printed("Wang 2016, Figure 4.2, line 1400")) for each in (few, many)]
     return found
 

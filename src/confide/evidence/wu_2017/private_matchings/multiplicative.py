@@ -63,7 +63,7 @@ class OptimumRange(Declared):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.high < self.low:
-            raise InvalidInput("high", f"{self.high!r} is below low = {self.low!r}", "must be at least that")
+            raise InvalidInput("high", f"{self.high!r} is below low = {self.low!r}", "must be at least low")
 
     @classmethod
     def known(cls, optimum: float) -> OptimumRange:
@@ -156,7 +156,7 @@ def keep_promise(values: Valuations, least: float, *, unusable: str = "refuse") 
                      else np.searchsorted(values.starts, small, side="right") - 1)
     if unusable == "refuse":
         raise InvalidInput("values", f"row {int(rows[0])} holds a value between 0 and {least:g}",
-                           "each must be 0, or at least what was promised")
+                           "each must be 0, or at least the promised value")
     kept = values.values.copy()
     ends = np.arange(values.people + 1, dtype=np.int64) * values.goods if values.starts is None else values.starts
     for row in rows.tolist():

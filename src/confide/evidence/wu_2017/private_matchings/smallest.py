@@ -291,7 +291,8 @@ class Bookkeeping(Declared):
             NotGuaranteed: the number n of bidders is below 8E/rho.
         """
         if self.people < self.people_needed:
-            raise NotGuaranteed("that few are unsatisfied in the end", f"{self.people:,} bidders are fewer than 8E/rho",
-                                f"at least {math.ceil(self.people_needed):,} bidders")
+            raise NotGuaranteed("a small number of unsatisfied bidders",
+                                f"{self.people:,} bidders are fewer than 8E/rho",
+                                f"use at least {math.ceil(self.people_needed):,} bidders")
         each = as_meant(self.tolerance) * self.people - 4 * Fraction(self.error)
         return math.floor((self.bids + self.people) / each) + 1

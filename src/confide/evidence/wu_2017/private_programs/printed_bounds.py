@@ -384,7 +384,7 @@ def smallest_supply(
     while not fits(high):
         low, high = high, 2.0 * high
         if high > _MOST:
-            raise InvalidInput("epsilon", f"{epsilon} is too small", "no supply below 1e15 would do")
+            raise InvalidInput("epsilon", f"{epsilon} is too small", "no supply below 1e15 is enough")
     while high - low > 0.5:
         middle = (low + high) / 2.0
         low, high = (low, middle) if fits(middle) else (middle, high)

@@ -114,7 +114,7 @@ class PrintedDude(PrivDude):
         if self.rounds == 0:
             needed = math.ceil(self.program.constants.width ** 2)
             if needed > _MOST_ROUNDS:
-                raise Refused(f"T = w^2 is {needed:,} rounds", f"at most {_MOST_ROUNDS:,}: name `rounds`")
+                raise Refused(f"T = w^2 is {needed:,} rounds", f"must be at most {_MOST_ROUNDS:,}: set `rounds`")
             object.__setattr__(self, "rounds", needed)
         super().__post_init__()
 

@@ -103,7 +103,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                        "times the supply to a few hundredths of the supply."),
         Table(columns=("step", "error E", "reserve that it takes", "share of the optimum"), rows=tuple(rows),
               note=f"n = {sizes['people']:,}, k = {sizes['goods']}, s = {supply:,}, epsilon = {sizes['epsilon']:g}, "
-                   f"gamma = {gamma:g}. {NOTE} Each step keeps the ones before it, but for the last settings. The "
+                   f"gamma = {gamma:g}. {NOTE} Each step keeps the steps before it, except for the last settings. The "
                    "clearing takes 30% of epsilon and needs no reserve.")))
 
 

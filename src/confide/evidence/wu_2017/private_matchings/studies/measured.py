@@ -140,8 +140,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         Table(columns=("market", "(alpha, C, R)", "PMatch", "certified", "with a reserve", "reserve",
                        "copies beyond supply", "SinkhornMatch", "certified", *beside), rows=tuple(rows),
               note=f"One run each, gamma = {cases[0].failure_probability:g}, 30% of epsilon for the clearing and 2% "
-                   f"for the certificate. {NOTE} With more than 200,000 bidders shares are of an upper bound on the "
-                   "optimum, and greedy, which is slow, is left out.")))
+                   f"for the certificate. {NOTE} With more than 200,000 bidders, shares are shares of an upper bound "
+                   "on the optimum, and greedy is left out because it is slow.")))
 
 
 STUDY = Study(

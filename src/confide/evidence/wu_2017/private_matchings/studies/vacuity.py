@@ -54,7 +54,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         advance(progress, done, len(ASKED) + 1)
     wanted = matching_threshold(10**6, 50, 0.5, 1.0, _GAMMA)
     compared += [bound("copies of each good, n = 10^6, k = 50, alpha = .5, epsilon = 1; the source: fewer than n",
-                       wanted.supply, at_most=1e6, remark="where s >= n no theorem is needed",
+                       wanted.supply, at_most=1e6, remark="if s >= n, no theorem is needed",
                        origin=in_words("Wu 2017, Theorem 4.3.5, line 2056")),
                  bound("bidders over those that the printed conditions ask for, where s is as small as it may be; "
                        "the source: 1", wanted.people / wanted.supply, at_most=1.0,

@@ -157,9 +157,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                        "sizes."),
         Table(columns=("family", "noise s of a row", "welfare off", "total excess", "certified", "reference: off",
                        "reference: excess"), rows=tuple(rows),
-              note=f"epsilon = 1, delta = 10^-6, T = 200 + 100, mean of {runs}. Excess is of all rows: of "
-                   f"the game and of shared resources as it is, else over all supply. {REFERENCE} Their game has a "
-                   "noise for each sign of a row, s = 21.8.")))
+              note=f"epsilon = 1, delta = 10^-6, T = 200 + 100, mean of {runs}. Excess is the sum over all "
+                   f"rows: as it is for the game and for shared resources, else as a share of all supply. {REFERENCE} "
+                   "The game of these runs has separate noise for each sign of a row, s = 21.8.")))
 
 
 STUDY = Study(

@@ -83,7 +83,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         kept = float((reserve_needed(program, regret, supplies=program.supplies, rounds=path.rounds, alpha=1.0,
                                      failure_probability=path.failure_probability) / program.supplies).max())
         compared.append(bound(f"share that TightDude's margin keeps back, T = 200, n = {n:,}; the source: below 1",
-                              kept, at_most=1.0, remark="refused: it rests on a bound that is known before the run",
+                              kept, at_most=1.0, remark="refused, since it depends on a bound that is known before the "
+                                                        "run",
                               origin=in_words("Wu 2017, Theorem 5.5.3, line 4816")))
     return Findings(compared=tuple(compared), blocks=(
         *intervals(points, title="What whole parts within every supply cost", axis="share of the optimum",
@@ -91,8 +92,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                        "hundred thousand people, and about ten percent with twenty thousand."),
         Table(columns=("n", "mode", "margin of a row", "lost", "reference: lost", "accepted"), rows=tuple(rows),
               note=f"Unit demand, k = 10, supply n/20, epsilon = 1, delta = 10^-6, beta = .05, {runs} runs. "
-                   f"{REFERENCE} Their flags are asked after each participant; these after each batch, with the "
-                   "exact law of their noise.")))
+                   f"{REFERENCE} These runs query the flags after each participant; our runs query them after each "
+                   "batch, with the exact law of the noise.")))
 
 
 STUDY = Study(

@@ -59,7 +59,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         Compared(quantity="largest load without prices, of the capacity", published=None, ours=largest / supply,
                  agreement="not published"),
         Compared(quantity="least cost of all users", published=None, ours=cost, agreement="not published",
-                 remark="" if quick else "10,226.72 in an independent reference run, whose users are drawn otherwise"),
+                 remark="" if quick else "10,226.72 in an independent reference run with other users"),
         Compared(quantity="cost off, of the least cost", published=None, ours=abs(best - found["value"]) / cost,
                  agreement="not published", remark="1.3% in the reference run, with all users"),
         bound("largest excess of a capacity; the certificate claims", worst,

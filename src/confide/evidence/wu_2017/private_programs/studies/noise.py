@@ -88,9 +88,9 @@ def _noise(quick: bool, progress: Progress | None) -> Findings:
                     "not depend on the number of rounds. The printed noise is 17 times as large, and grows slowly."),
         Table(columns=("epsilon", "print, T = 1,000", "print, T = 10^8", "zCDP, textbook",
                        "zCDP, tight (discrete law)", "exact"), rows=tuple(rows),
-              note="delta = 10^-6; over sigma, the largest l2 change by one record. A number beside the print's agrees "
-                   "where it is no larger: the print's is a bound, and the same guarantee takes less. The measured "
-                   "deviation agrees where it is within four standard errors of the planned one.")))
+              note="delta = 10^-6; over sigma, the largest l2 change by one record. A number agrees with the printed "
+                   "number if it is no larger: the printed number is a bound, and the same guarantee needs less noise. "
+                   "The measured deviation agrees if it is within four standard errors of the planned deviation.")))
 
 
 NOISE = Study(
@@ -134,8 +134,8 @@ def _start_up(quick: bool, progress: Progress | None) -> Findings:
                     "a fifth to nearly nothing."),
         Table(columns=("n", "all 1,000 rounds", "last 800", "last 500", "200 after 100"), rows=tuple(rows),
               note="Unit demand, k = 10, supply for half of all, no noise. "
-                   f"{REFERENCE} They have 21% and 18% with all rounds, .9% and .15% with the last 800, at n = 20,000 "
-                   "and 100,000.")))
+                   f"{REFERENCE} These runs have 21% and 18% with all rounds, .9% and .15% with the last 800, at n = "
+                   "20,000 and 100,000.")))
 
 
 START_UP = Study(

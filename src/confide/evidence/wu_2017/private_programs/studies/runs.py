@@ -24,7 +24,7 @@ from confide.programs.program import Program
 __all__ = ["DELTA", "REFERENCE", "Ran", "best_of", "market", "noisier", "printed_epsilon", "quiet", "ran"]
 
 DELTA = 1e-6
-REFERENCE = "Reference: the trial runs that the rules were derived with, on instances of their own."
+REFERENCE = "Reference: the trial runs from which the rules were derived, on other instances."
 _EXACT = 50_000  # people x rows
 
 

@@ -32,7 +32,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         rows.append((goods, epsilon, found.printed, 2.0 * goods * found.printed, found.a_priori, found.certificate))
         compared.append(bound(f"copies of each good for a promise of 5%, k = {goods}, epsilon = {epsilon:g}",
                               found.certificate, at_most=found.printed,
-                              remark=f"{found.a_priori:,} before the run, with rounds without end",
+                              remark=f"{found.a_priori:,} before the run, with unlimited rounds",
                               origin=evaluated("Wu 2017, Theorem 5.3.17 and Corollary 5.4.1, lines 4273 and 4446")))
     advance(progress, 1, 2)
     supply = smallest_supply(goods=10, epsilon=1.0).certificate

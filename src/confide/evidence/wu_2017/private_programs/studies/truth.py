@@ -89,7 +89,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         Table(columns=("n", "not satisfied", "certified", "reference: estimate", "reference: certified",
                        "gain, promised"), rows=tuple(rows),
               note="TrueDude, k = 10, epsilon = 1, alpha = .01, T = 200 + 100. "
-                   f"{REFERENCE} Their estimate is of the regret, this is a count. Gains: a market of 60, "
+                   f"{REFERENCE} These runs estimate the regret; the figure here is a count. Gains: a market of 60, "
                    "T = 20 + 10.")))
 
 

@@ -67,8 +67,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         Table(columns=("n", "k", "epsilon", "noise", "lost welfare", "without its sign", "largest excess",
                        "certified", "reference: lost", "reference: excess",
                        "reference: certified"), rows=tuple(rows),
-              note="Welfare may be above the optimum: excess is worth something. Shares of the optimum and of a row's "
-                   f"supply, mean of {runs}, T = 200 + 100. From 50,000 people times goods on the optimum is "
+              note="Welfare may be above the optimum, since excess has a value. Shares of the optimum and of a row's "
+                   f"supply, mean of {runs}, T = 200 + 100. From 50,000 people times goods on, the optimum is "
                    f"the dual value of prices without noise. {REFERENCE}")))
 
 

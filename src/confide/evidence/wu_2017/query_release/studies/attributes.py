@@ -92,10 +92,9 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                 alt="The largest error grows from less than a tenth to about a third."),
         Table(columns=("attributes", "samples s", "rounds T", "queries and free attributes", "average error",
                        "largest error", "seconds"), rows=tuple(rows),
-              note=f"{queries:,} marginals of {FIGURE_3_RECORDS:,} records, one run each; of few attributes all "
-                   "positive ones, where there are no more. The text gives the first and "
-                   "the last s; those between are the authors' prototype's. Seconds are this machine's, without the "
-                   "true answers.")))
+              note=f"{queries:,} marginals of {FIGURE_3_RECORDS:,} records, one run each; with few attributes, all "
+                   "positive marginals. The text gives the first and the last s; the others are those of the authors' "
+                   "prototype. Seconds are those of this machine, without the true answers.")))
 
 
 STUDY = Study(

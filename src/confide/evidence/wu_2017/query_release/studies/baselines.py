@@ -195,7 +195,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         Table(columns=("queries", "method", "average error", "largest error"), rows=(*rows, *(
             ("independent attributes, positive literals", name, *each) for name, each in (
                 ("DualQuery", dual), ("independent marginals", product)))),
-            note=f"{NOTE} (1, .001) and DualQuery with the rounds of zCDP, where nothing else is said. These are true "
+            note=f"{NOTE} (1, .001) and DualQuery with the rounds of zCDP, if nothing else is stated. These are true "
                  "errors, under simulated noise.")))
 
 

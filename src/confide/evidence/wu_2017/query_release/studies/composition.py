@@ -63,8 +63,8 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
                     "Theorem 3.4.2 and zCDP, near the curve that counts draws round by round."),
         Table(columns=("run", "epsilon", "Theorem 3.4.2", "round by round", "zCDP", "added up", "zCDP over theorem"),
               rows=tuple(rows), note="Rounds T that (epsilon, .001) pays for, at the step size and samples of Figure "
-                                     "1. One record is replaced; how many there are is public. A reported epsilon "
-                                     "must name its calculator.")))
+                                     "1. One record is replaced, and the number of records is public. A reported "
+                                     "epsilon must name its calculator.")))
 
 
 STUDY = Study(

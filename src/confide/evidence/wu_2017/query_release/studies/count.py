@@ -77,7 +77,7 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         Table(columns=("queries", "average error", "largest error", "Gaussian noise, average", "and largest",
                        "seconds, rounds", "seconds, data and true answers"), rows=tuple(rows),
               note=f"{NOTE} {rounds} rounds. Gaussian noise: its mean and its usual largest value, not clipped to "
-                   "[0, 1]. Seconds are this machine's, and the one thing here that differs from run to run.")))
+                   "[0, 1]. Seconds are those of this machine, and only they differ from run to run.")))
 
 
 STUDY = Study(

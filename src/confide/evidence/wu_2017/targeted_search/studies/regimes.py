@@ -76,7 +76,7 @@ def verdict(network: Network, regime: str, found: tuple[Found, Found, Found]) ->
     ahead = int((ours > plain).sum())
     error = math.hypot(*(each.error(network.budgets[-1]) for each in found[1:]))
     gain = float(ours[-1] - chance[-1])
-    beside = ("no more than random order, as far as its runs can tell" if abs(gain) <= 2 * error else
+    beside = ("no more than random order, as far as the runs show" if abs(gain) <= 2 * error else
               f"{abs(gain):.3g} {'more' if gain > 0 else 'fewer'} than random order")
     low, high = np.quantile(found[1].curves[:, network.budgets[-1]], (0.1, 0.9))
     whole = float(plain.sum())
@@ -170,10 +170,10 @@ def _run(quick: bool, progress: Progress | None) -> Findings:
         rows=tuple(rows),
         note=f"{network.name}{network.instead}; infect p = .05, 5 rounds; k = {COMPONENTS}, common neighbours, "
              "Laplace noise of scale 20, no stop, seed in the second largest component; "
-             f"means of {runs} runs. Multipliers are those of the mean number of calls at "
-             f"{network.budgets[-1]:,} examinations, which bounds no single run, and which a "
-             "release does not tell. In the specification, on film casts with other target groups, whose lists are "
-             "not at hand, Target finds "
+             f"means of {runs} runs. Multipliers are for the mean number of calls at "
+             f"{network.budgets[-1]:,} examinations. This mean bounds no single run, and a release does not show it. "
+             "In the specification, on film casts with other target groups (their lists are not available), Target "
+             "finds "
              + "; ".join(f"{name} {found}" for name, found in _SPEC.items()) + " at 500 to 15,000.")))
 
 
