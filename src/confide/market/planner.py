@@ -49,7 +49,8 @@ LARGEST_PLAN = 10_000
 _POINTS = 64  # of the grid over levels for one N
 _CLOSELY, _ROUGHLY = 7, 4  # zooms into a grid: prices to a relative 1e-13, and better than
 _ROOM = 1e-7
-_EACH = 1000  # people up to whom every number is looked at
+_EACH = 1000  # people up to whom every number is looked at where ranges follow
+_WHOLE = {"chernoff": 10_000, "exact": 2500}  # people for whom every number is looked at more quickly than ranges
 _RANGES = 256  # of numbers of people, at first
 _NARROW = 1e-5  # a range of numbers that differ by a smaller part of them is not divided: one of them stands for all
 _TRIED = 32  # of many ranges, the most promising
@@ -280,27 +281,31 @@ class _Search:
         levels[:, 0], levels[:, 1] = low, low * (1 + 1e-6)
         return levels
 
-    def cheapest(self, price: Callable[[Any], Any], levels: NDArray[np.float64], zooms: int
-                 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def cheapest(self, price: Callable[[NDArray[np.int64], Any], Any], levels: NDArray[np.float64],
+                 found: NDArray[np.float64], zooms: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The least price in each row of levels, and the level at which it is reached.
 
         Args:
-            price: function from an array of levels to their prices, row by row.
-            levels: rising along each row.
+            price: function from numbers of rows, and an array with a row of levels for each of them, to prices.
+            levels: rising along each row, from `levels_from`.
+            found: their prices.
             zooms: number of refinements around the best level. Each refinement divides the distance of the levels by 8,
                 and the error of the least price is of second order in that distance.
         """
-        rows = np.arange(len(levels))
-        found = price(levels)
         best = np.argmin(found, axis=1)
-        for _ in range(zooms):
-            low = levels[rows, np.maximum(best - 1, 0)]
-            high = levels[rows, np.minimum(best + 1, levels.shape[1] - 1)]
+        least, at = (each[np.arange(len(each)), best] for each in (found, levels))
+        rows = np.flatnonzero(best > 0)  # all other prices rise from the start
+        levels, best = levels[rows], best[rows]
+        for _ in range(zooms if rows.size else 0):
+            here = np.arange(rows.size)
+            low = levels[here, np.maximum(best - 1, 0)]
+            high = levels[here, np.minimum(best + 1, levels.shape[1] - 1)]
             levels = np.exp(np.linspace(np.log(low), np.log(high), 17, axis=1))
             levels[:, 0], levels[:, -1] = low, high  # so that no level falls below the least one by rounding
-            found = price(levels)
-            best = np.argmin(found, axis=1)
-        return found[rows, best], levels[rows, best]
+            prices = price(rows, levels)
+            best = np.argmin(prices, axis=1)
+            least[rows], at[rows] = prices[here, best], levels[here, best]
+        return least, at
 
     def look(self, people: NDArray[np.int64]) -> None:
         """Examine the markets of the given sizes, and keep the best market. The bound V_LB at the least level rules
@@ -317,12 +322,14 @@ class _Search:
         if self.criterion == "exact":
             low, high = _exact_levels(people, self.error, self.signal_model, low, high, 32)  # to 1e-14
         levels = self.levels_from(high)
-        rough = self.cost_of(people[:, None], levels).min(axis=1, initial=math.inf)
+        totals = self.cost_of(people[:, None], levels)
+        rough = totals.min(axis=1, initial=math.inf)
         # The grid's steps are 1.3 at most: between two of its points the total falls by a few per cent at best.
         near = rough <= 1.05 * min(self.best[0], float(rough.min(initial=math.inf)))
         people = people[near]
-        totals, at = self.cheapest(lambda x: self.cost_of(people[:, None], x), levels[near], _CLOSELY)
-        self.best = min([self.best, *zip(totals.tolist(), people.tolist(), at.tolist(), strict=True)])
+        least, at = self.cheapest(lambda rows, x: self.cost_of(people[rows, None], x), levels[near], totals[near],
+                                  _CLOSELY)
+        self.best = min([self.best, *zip(least.tolist(), people.tolist(), at.tolist(), strict=True)])
 
     def least_of(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
         """A lower bound on the expected total of every market of first, first + 2,..., or last people, for many such
@@ -338,24 +345,26 @@ class _Search:
         some = np.flatnonzero(np.isfinite(low))
         few, many = first[some, None], last[some, None]
 
-        def price(x: Any) -> Any:
+        def price(rows: Any, x: Any) -> Any:
             reporting = Reporting.of(self.signal_model.signal_accuracy, x)
-            most, fewest = (majority_errors(size - 1, reporting) for size in (many, few))
+            most, fewest = (majority_errors(size[rows] - 1, reporting) for size in (many, few))
             errors = MajorityErrors(low=most.low, high=np.minimum(most.high, fewest.high), kappa=most.kappa)
             return self.price_of(x, errors)
 
-        found = self.cheapest(price, self.levels_from(low[some]), _ROUGHLY)[0]
+        levels = self.levels_from(low[some])
+        found = self.cheapest(price, levels, price(slice(None), levels), _ROUGHLY)[0]
         out[some] = first[some] * found * (1.0 - _ROOM)
         return out
 
     def run(self) -> None:
         """Examine ever larger markets until the lower bound for all larger ones is above the best market found.
 
-        Beyond a thousand people the search does not examine each size. Instead the search examines ranges of sizes, and
-        divides those ranges that may hold a cheaper market.
+        Of many thousand sizes, the search does not examine each one beyond a thousand. Instead it examines ranges of
+        sizes, and divides those ranges that may hold a cheaper market.
         """
-        start, size = 2, 64
-        while start <= min(self.limit, _EACH) and not self.complete:
+        each = self.limit if self.limit <= _WHOLE[self.criterion] else _EACH
+        start, size = 2, 64 if self.cost.has_finite_optimum else each  # without an optimum, many people are cheapest
+        while start <= each and not self.complete:
             people = np.arange(start, min(start + size, self.limit + 1))
             self.look(people)
             self.searched = int(people[-1])
