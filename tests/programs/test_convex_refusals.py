@@ -55,8 +55,8 @@ def parts(**changes: Any) -> dict[str, Any]:
     ({"record": "{'worth': (x, 0, 1)}"}, "Parameter, least, largest"),
     ({"record": "{'worth': (worth, 1, 0)}"}, "is empty"),
     ({"record": "{'worth': (worth, 0, float('inf'))}"}, "record: worth"),
-    ({"record": "{'worth': (worth, 'a', 1)}"}, "not numbers"),
-    ({"record": "{'worth': (worth, [0, 0, 0], 1)}"}, "not numbers"),
+    ({"record": "{'worth': (worth, 'a', 1)}"}, "not consist of numbers"),
+    ({"record": "{'worth': (worth, [0, 0, 0], 1)}"}, "not consist of numbers"),
     ({"record": "{'worth': (worth, 0, 1), 'again': (worth, 0, 1)}"}, "twice"),
     ({"record": "{'worth': (worth, 0, 1), 'h': (weight, -1, 1)}"}, "sign"),
 ])

@@ -36,7 +36,7 @@ def test_means_of_parts_of_a_day(file: Path) -> None:
 @pytest.mark.parametrize(("name", "day", "slots", "said"), [
     ("H0-B", NEW_YEAR, 24, "name: the profile 'H0-B' is unknown.*H0-A"),
     ("H0-A", date(2017, 1, 1), 24, "day: the file has 0 quarters of an hour for 2017-01-01"),
-    ("H0-A", NEW_YEAR, 7, "slots: 7 parts")])
+    ("H0-A", NEW_YEAR, 7, "slots: 7 equal parts")])
 def test_what_is_not_there_is_named(file: Path, name: str, day: date, slots: int, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         load_profile(name, day, slots=slots, path=file)

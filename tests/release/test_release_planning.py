@@ -82,7 +82,7 @@ def test_delta_may_be_left_out() -> None:
     assert plan(Schema.bits(4), records=500, workload=pairs, epsilon=1.0).mechanism.delta == 0
     assert DualQuery.for_budget(records=500, epsilon=1.0, rounds=5, workload=pairs).calculator == "pure"
     assert NoisyAnswers.for_budget(records=500, epsilon=1.0, workload=pairs).law == "laplace"
-    with pytest.raises(InvalidInput, match="delta: the noise is Gaussian"):
+    with pytest.raises(InvalidInput, match="delta: Gaussian noise needs delta > 0"):
         IndependentMarginals.for_budget(records=500, epsilon=1.0, workload=pairs)
 
 

@@ -392,7 +392,8 @@ def load_profile(
     Source: spec convex_programs 9.8.
     """
     if _QUARTERS % whole("slots", slots, at_least=1):
-        raise InvalidInput("slots", f"{slots} do not divide a day", f"must divide {_QUARTERS} quarters of an hour")
+        raise InvalidInput("slots", f"{slots} equal parts of a day are not whole quarters of an hour",
+                           f"must divide {_QUARTERS}")
     place = load_profiles_file() if path is None else Path(path)
     column = f"{name}{_POWER}"
     parse = pa.csv.ParseOptions(delimiter=";")

@@ -91,7 +91,7 @@ class PrintedDude(PrivDude):
         >>> PrintedDude(UnitDemand(1000, 50, goods=10), epsilon=1.0, delta=1e-6)
         Traceback (most recent call last):
         ...
-        confide.contract.errors.Refused: T = w^2 is 1,000,000 rounds (at most 100,000: name `rounds`)
+        confide.contract.errors.Refused: T = w^2 is 1,000,000 rounds (must be at most 100,000: set `rounds`)
     """
 
     rounds: Annotated[int, Parameter(
