@@ -18,15 +18,15 @@ MOST_DIGITS = 18
 _POWERS = frozenset(10**power for power in range(MOST_DIGITS + 1))
 
 
-def _shown(value: object) -> str:
-    """A value for a message, which says that a text is one: '1' looks like a number."""
-    return f"the text {value!r}" if isinstance(value, str) else f"{value!r}"
+def _but(value: object) -> str:
+    """The end of a message about a text that looks like a number, such as '1'."""
+    return " but a text" if isinstance(value, str) and any(map(str.isdigit, value)) else ""
 
 
 def finite(field: str, value: object) -> float:
     """A finite real number of any sign."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidInput(field, f"{_shown(value)} is not a number")
+        raise InvalidInput(field, f"{value!r} is not a number{_but(value)}")
     try:
         number = float(value)
     except OverflowError:
@@ -66,7 +66,7 @@ def fraction(field: str, value: object, *, zero: bool = False) -> float:
 def whole(field: str, value: object, *, at_least: int = 0) -> int:
     """An integer that is at least `at_least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise InvalidInput(field, f"{_shown(value)} is not a whole number")
+        raise InvalidInput(field, f"{value!r} is not a whole number{_but(value)}")
     if value < at_least:
         raise InvalidInput(field, f"{value!r} is too small", f"must be at least {at_least}")
     return int(value)
