@@ -185,7 +185,8 @@ def _beside_table(ours: dict[Any, Found], beside: list[tuple[str, Size, Found]])
         f" OR-tools: {peer_ortools.PEER.missing()}")
     return Table("Other methods, unit demand", ("size", "by", "s", "memory of the run, MB", "whole process, MB",
                                                 "below the optimum, %"), rows,
-                 "The first lines of each size are private methods. The other methods see everything." + missing)
+                 "Rows with the word \"private\" are private methods. All other methods see all data without noise."
+                 + missing)
 
 
 def _speed_table(ours: dict[Any, Found], flow: Found | None, grown: dict[Any, Found],

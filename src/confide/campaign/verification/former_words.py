@@ -349,7 +349,7 @@ _PAGES: tuple[tuple[str, str], ...] = (
     ("{}% of excess may be claimed\tbut for noise\t", "excess of up to {1}%\texcept for noise\t"),
     ("% kept back\t", "% in reserve\t"),
     ("\tnothing is promised", "\tno promise"),
-    ("The rows that limit it: ", "These rows limit them: "),
+    ("The rows that limit it: ", "The supplies are: "),
     ("Your part of what is shared: ", "You get your part of the shared resources: "),
     ("whoever could gain more than this at the charged prices gets her favourite\t",
      "a participant gets their favourite if it gains more at the charged prices than\t"),

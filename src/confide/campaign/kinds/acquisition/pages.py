@@ -123,9 +123,10 @@ def offer(plan: PlannedMean) -> Sequence[Section]:
                f"Payments are rounded up to {plan.coins(1)}.",
                "The campaign makes no promise about a false record: your payment does not depend on your record."),
         answer(Question.TRUSTED,
-               "You trust nobody with your record: your own device adds the noise. For your loss towards the public, "
-               "you trust the other participants to add their noise, and the operator to add the noise of participants "
-               "who vanish. You trust the operator with your number, and to pay you the amount on your contract."),
+               "You trust nobody with your record: your own device adds the noise. The promise towards the public "
+               "holds only if the other participants add their noise, and if the operator adds the noise of "
+               "participants who vanish. You trust the operator with your number, and to pay you the amount on your "
+               "contract."),
         answer(Question.WITHDRAWING, *withdrawing(
             "You can decline your contract: then the operator draws up another round without you. Participants who "
             "agree and then vanish are not paid, and the operator adds the missing noise.",
@@ -170,8 +171,7 @@ def _second_ids(plan: PlannedMean, found: SecondIdentities) -> str:
         return "A person with 2 ids gains nothing on average."
     return (f"A person with 2 ids gains {plan.money(found.gain)} more than with one id, on average. This is the "
             "largest gain in the computed cases. The second id sends an invented record, which costs no privacy, and "
-            "gives the best-paid report. The first id is honest or does the same as the second id, whether or not "
-            "there is a second id.")
+            "gives the best-paid report. The first id reports honestly, or gives the same report as the second id.")
 
 
 _SHOWN = 10  # rejected reports

@@ -277,7 +277,7 @@ def offer(plan: SharingPlan) -> list[Section]:
     gets, lied = _truth(plan)
     return [
         Section(title="Resources on offer", blocks=(Text((
-            f"{as_sentence(names.what)} These rows limit them: {shown}{more}. {it.program.people:,} people are "
+            f"{as_sentence(names.what)} The supplies are: {shown}{more}. {it.program.people:,} people are "
             "invited.",)),)),
         answer(Question.REPORT, as_sentence(names.asked),
                "If you take no part, or if your record cannot be used, you get nothing.",
