@@ -31,7 +31,7 @@ def among_others(run: Run, pair: Neighbours, seed: int, streams: Collection[Stre
     where the record moves the values as much alone, or where the distance is unknown.
 
     Args:
-        run: the mechanism itself.
+        run: the mechanism's run, a function of data and noise.
         pair: two populations that differ in one record.
         seed: seed of the noise history that both populations share.
         streams: names of the draws, which are all Laplace noise of one scale or all Gaussian noise of one scale.

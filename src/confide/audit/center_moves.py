@@ -55,10 +55,10 @@ def shown(run: Callable[[Any, Noise], Any], data: Any, noise: RecordingNoise | F
     """Everything that a run on some data shows.
 
     Args:
-        run: the mechanism itself.
+        run: the mechanism's run, a function of data and noise.
         data: synthetic data.
         noise: source that records all requests for noise.
-        part: prefix of the names of the streams with centers that count; "" for all.
+        part: prefix of the names of the streams whose centers are compared; "" for all streams.
     """
     outcome, observed = side_channel_output(lambda: exact_bytes(run(data, noise).billboard))
     mine = [draw for draw in noise.draws if draw.center and belongs(draw, part)]
@@ -78,8 +78,8 @@ def apart(one: Shown, other: Shown) -> float:
     triangle inequality, so on a path between two runs some step loses at least the average.
 
     Args:
-        one: a run.
-        other: another run.
+        one: everything that the first run showed.
+        other: everything that the second run showed.
     """
     return _size(one.summed - other.summed, one.squared - other.squared,
                  [a - b for a, b in zip(one.chosen, other.chosen, strict=True)])
@@ -90,8 +90,8 @@ def uneven(move: tuple[Shown, Shown], other: tuple[Shown, Shown], times: float) 
     equal weight.
 
     Args:
-        move: two runs, before and after the first move.
-        other: two runs, before and after the second move.
+        move: everything that two runs showed, before and after the first move.
+        other: everything that two runs showed, before and after the second move.
         times: the multiple, which is the ratio of the numbers of records that the two moves change.
     """
     def off(before: _Reals, after: _Reals, start: _Reals, end: _Reals) -> _Reals:

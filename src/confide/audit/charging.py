@@ -51,9 +51,9 @@ _PROMISE = "the charge to the ledger, as a share of the promised loss"
 def charge_rows(
     events: Iterable[Event], promised: Loss, name: str = _PROMISE
 ) -> tuple[AuditRow, tuple[Control, ...]]:
-    """Row that compares the price of all releases of a run, by the rules of the ledger's filter, with the promised
-    loss. If the run has events, two controls follow: a run that releases everything twice, and a run that is charged
-    for half of its promised loss.
+    """An audit row that compares the promised loss with the price of all releases of a run, by the rules of the
+    ledger's filter. If the run has events, two controls follow: a run that releases everything twice, and a run that is
+    charged for half of its promised loss.
 
     A price above the promise spends budget that nobody has used. A price below the promise lets a budget be used again
     and again.
@@ -65,7 +65,7 @@ def charge_rows(
             themselves.
 
     Raises:
-        InvalidInput: the loss is of another kind, or 0.
+        InvalidInput: the promised loss is 0, or is neither pure, approximate nor zCDP.
 
     Example:
         >>> from confide.contract import Relation
@@ -145,14 +145,15 @@ class Lost(NamedTuple):
 
 
 def covered_rows(lost: Iterable[Lost]) -> tuple[AuditRow, tuple[Control, ...]]:
-    """Row that says whether the charge covers every measured loss, and a control with a smaller charge.
+    """An audit row that says whether the ledger's charge covers every measured loss, and a control: the same row for a
+    smaller charge, which must be flagged.
 
     Between two neighbours, a mechanism loses at least the measured amount, and at most the amount that the accountant
     derives from its events, in any parameter. Therefore a price below a measured loss shows that a run is not charged
     in full. A loss in a parameter in which the events have no price says nothing.
 
     Args:
-        lost: measured losses of the mechanism, or of a smaller run together with that run's events.
+        lost: measured losses of the mechanism, or of a run with fewer people, each with the events of the measured run.
 
     Example:
         >>> from confide.contract import Relation

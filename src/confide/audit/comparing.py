@@ -97,7 +97,8 @@ def loss_implies(one: Loss, other: Loss) -> bool:
 
     Args:
         one: the loss that is known.
-        other: the loss that may follow, of the same notion or of a notion to which a proved conversion leads.
+        other: the loss that may follow from `one`, in the same notion or in a notion to which a proved conversion
+            leads.
 
     Example:
         >>> loss_implies(PureDP(1.0), ZCDP(0.5)), loss_implies(ZCDP(0.5), PureDP(1.0)), loss_implies(PureDP(1.0),
@@ -140,9 +141,9 @@ def _renyi(one: Loss, alpha: float) -> float:
 
 
 def implies(one: Privacy, other: Privacy) -> bool:
-    """Whether a promise follows from another promise. The loss of `other` must follow from the loss of `one`. Both
-    promises must be about the same neighbour step. The promise `other` must be about the same part of an outcome as
-    `one`, or a part of the whole, and towards an audience that sees no more.
+    """Whether the promise `other` follows from the promise `one`. The loss of `other` must follow from the loss of
+    `one`. Both promises must be about the same neighbour step. The promise `other` must be about the same part of an
+    outcome as `one`, or a part of the whole, and towards an audience that sees no more.
 
     A promise about one part says nothing about another part or about the whole, whatever the parts are called.
 
@@ -174,7 +175,8 @@ def implies(one: Privacy, other: Privacy) -> bool:
 
 
 def strongest(promises: Iterable[Privacy]) -> list[tuple[Privacy, tuple[Privacy, ...]]]:
-    """The promises from which all other promises follow, each with the promises that follow from it, itself included.
+    """The promises from which all other promises follow. Each is paired with all promises that follow from it,
+    including the promise itself.
 
     Args:
         promises: promises of a mechanism.

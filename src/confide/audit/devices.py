@@ -1,4 +1,5 @@
-"""One device's share of a source of noise, so that one audit can record the noise of many devices.
+"""Noise of one device, drawn from a source that all devices share, so that one audit can record the noise of many
+devices.
 
 `reports` and `check_devices` compare a mechanism's promises to the collector with everything that `submit` releases
 from a device.
@@ -59,7 +60,7 @@ class DeviceNoise(DampedNoise):
     request the same names.
 
     Args:
-        source: source of the noise of all devices.
+        source: the source of noise that all devices share.
         device: number of the device.
 
     Example:
@@ -106,7 +107,7 @@ def reports(roles: Sequence[Role], unit: Relation, tries: int = 0, seed: int = 0
     record.
 
     Args:
-        roles: roles of the columns of a record.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         unit: neighbouring relation of the promise.
         tries: number of additional random pairs.
         seed: public seed of the random pairs.
@@ -127,7 +128,7 @@ def check_devices(kind: Any, mechanism: Mechanism, roles: Sequence[Role]) -> Non
     Args:
         kind: kind of the campaign.
         mechanism: the mechanism with its promises.
-        roles: roles of the columns of a record.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
 
     Raises:
         InvalidInput: `submit` distinguishes two records whatever it draws, or no code calls it, because records of this
@@ -219,7 +220,7 @@ class MadeUpRun:
         return self.handing(shares.take(np.roll(np.arange(shares.num_rows), 1)))
 
     def places(self, most: int) -> list[int]:
-        """Places of at most `most` people, evenly spread from the first to the last."""
+        """Positions of at most `most` people, evenly spread from the first person to the last."""
         last = self.outcome.shares.num_rows - 1
         return [int(place) for place in np.unique(np.linspace(0, last, min(most, last + 1)).astype(np.int64))]
 

@@ -54,7 +54,7 @@ def _nothing(_: Guarantee) -> str:
 
 
 class Measurement(Protocol):
-    """A measurement: rows about the correct object, and controls about faulty ones."""
+    """The interface of a measurement, which gives rows about the correct object and controls about faulty objects."""
 
     def measured(self) -> tuple[list[AuditRow], list[Control]]: ...
 
@@ -90,7 +90,7 @@ class Transcripts:
             smaller pairs hold no promise.
         events: function that returns the events of one run on these populations, as the ledger would be charged for
             them; None where they are unknown.
-        note: note that is added to every row.
+        note: text that is added to the note of every row.
     """
 
     named: str
@@ -260,7 +260,7 @@ class Examined:
 
     Args:
         named: name of the controls.
-        rows: function from the measured object, correct or faulty, to its rows.
+        rows: function from the measured object, correct or faulty, to the audit rows about this object.
         sound: the correct object that is measured: a mechanism, its run, or a part of it.
         faults: mapping from a description of a fault to the object that is measured in place of the correct one.
         events: function that returns the events of one run of the measured object, as the ledger would be charged for
@@ -352,7 +352,7 @@ class FullSize:
     rows flag.
 
     Args:
-        rows: function from a run object, correct or with less noise, to its rows.
+        rows: function from a run object, correct or with less noise, to the audit rows about this object.
         sound: the correct object that is run.
         damped: function from the remaining share of the noise to the object that is run with this share.
         factors: remaining shares of the noise that are tried, the largest first.
@@ -417,7 +417,7 @@ def audit(it: Audited, progress: Progress | None = None) -> AuditReport:
     """Compare every promise with measurements, and check that injected faults are flagged.
 
     Args:
-        it: the facts about the mechanism.
+        it: all facts about the mechanism that the audit needs.
         progress: function that is called after each measurement.
 
     Example:

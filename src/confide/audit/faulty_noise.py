@@ -39,7 +39,7 @@ __all__ = [
 # ---- how small a fault is seen
 
 SHARPEST = 0.9
-"""First share of a needed quantity, such as noise or a charge, that is tried as a fault."""
+"""The first share of a needed quantity, such as noise or a charge, that an audit tries as a fault."""
 
 _TRIED = 4  # a check that sees nothing above a ninth of what is needed is none
 
@@ -49,7 +49,7 @@ def first_flagged(needed: float, flags: Callable[[float], bool]) -> tuple[float,
     flagged.
 
     Args:
-        needed: the share that would just suffice.
+        needed: the share of the quantity that just suffices for the promise.
         flags: function that says whether an audit flags a share.
 
     Returns:
@@ -305,7 +305,7 @@ def part_controls(sound: Mapping[str, TranscriptAudit], replay: Replay, named: C
         sound: the audits of the correct mechanism, by part, from `fixed_transcript_audit`; audits of promises are left
             out. A part on which the pairs do not attain half of the claim gets no control: its row says how little
             noise would be flagged.
-        replay: function that makes the same audit with other noise.
+        replay: function that makes the same audit with the noise of the run replaced.
         named: function from a part to the name of its row.
 
     Example:

@@ -80,7 +80,7 @@ def whole_pairs(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[
     populations, nor where the population is too large.
 
     Args:
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         people: number of invited slots.
         unit: neighbouring relation of the promise.
 

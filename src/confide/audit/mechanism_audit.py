@@ -86,7 +86,7 @@ def audit_mechanism(
 
     Args:
         mechanism: the mechanism with its public parameters.
-        roles: roles of the columns of a record.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         people: number of invited slots.
         seed: seed of the simulated noise and the synthetic people.
         progress: function that is called at each step.

@@ -55,7 +55,7 @@ class Underpaid:
         paid: the payment, in the notion in which it was made; 0 for public randomness.
         true: the loss between two neighbours, in the notion of the payment.
         notion: "epsilon" or "rho".
-        how: description of the declaration.
+        how: words that follow the paid amount in the message of the audit, such as "was charged for these draws".
     """
 
     name: str
@@ -181,7 +181,8 @@ class PaidFor:
         words: function from a pair to its description.
         pairs: number of pairs that were compared.
         unheard: draws that the run's meter did not record.
-        beyond: draws that cost more than their payment, by name, each with the pairs on which they cost most.
+        beyond: mapping from the name of draws that cost more than their payment to these draws and the pairs on which
+            they cost most.
     """
 
     run: Callable[[Any, Noise], Any]
@@ -236,7 +237,7 @@ def paid_for(
 
     Args:
         mechanism: the mechanism, which is run once more, as far as the run gets.
-        roles: roles of the columns of a record.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         people: number of invited slots.
         seed: seed of the simulated noise.
         replayed: payments that were recorded in audits over neighbours.

@@ -26,7 +26,7 @@ def record_words(record: Any, roles: Sequence[Role]) -> str:
 
     Args:
         record: cells of the record in the form that a run has, shape (c,); None where there is no record.
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
 
     Example:
         >>> record_words(np.array([1.0, -1.0]), [Category(column="smokes", levels=("no", "yes")),
@@ -50,7 +50,7 @@ def pair_words(pair: Neighbours, roles: Sequence[Role]) -> str:
 
     Args:
         pair: two populations, as lists of `SlotRows`, or two single records.
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
 
     Example:
         >>> others = SlotRows(np.array([0, 1]), np.array([[0.0], [0.0]]))

@@ -118,7 +118,7 @@ def population_paths(roles: Sequence[Role], people: int, unit: Relation, seed: i
     paths among people at one level of another column, have at most a thousand people.
 
     Args:
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         people: number of invited slots.
         unit: neighbouring relation of the promise.
         seed: public seed for the choice of levels and paths where there are many.
@@ -147,7 +147,7 @@ def some_of_each(roles: Sequence[Role], people: int, seed: int = 0) -> list[Slot
     """Population with equal numbers of people at each of the levels that the paths use, and with evenly spread numbers.
 
     Args:
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         people: number of invited slots.
         seed: public seed that was given to `population_paths`.
 

@@ -49,7 +49,7 @@ def random_pairs(roles: Sequence[Role], people: int, unit: Relation, count: int,
     changed record differs in one column, in all columns, or is removed. Rows come in any order and in any batches.
 
     Args:
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         people: number of invited slots.
         unit: neighbouring relation of the promise: one record replaced, or added or removed.
         count: number of pairs.
@@ -70,7 +70,7 @@ def random_change(roles: Sequence[Role], unit: Relation, draw: Any) -> Change:
     """A random change of one record.
 
     Args:
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         unit: neighbouring relation of the promise.
         draw: random generator from `study_generator`.
     """

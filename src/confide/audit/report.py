@@ -200,8 +200,8 @@ class AuditRow:
     def at_least(
         cls, promise: str, bound: float, measured: float, evidence: str, *, concern: Concern | str, unit: str = ""
     ) -> AuditRow:
-        """The row of a promised lower bound. The verdict is the verdict on an upper bound of minus the measured number,
-        with the measured number as the scale of rounding.
+        """The row of a promised lower bound. The verdict is "broken" where the measured number is below the bound by
+        more than rounding.
 
         Example:
             >>> AuditRow.at_least("utility", 1.0, 0.5, "the exact expectation", concern="participation").verdict
@@ -303,7 +303,7 @@ class AuditRow:
         for a smaller loss, another neighbour step, another part, or an audience that sees more.
 
         Args:
-            promises: promises of a plan; without any, the row stays as it is.
+            promises: the promises for which the row is evidence; without promises the row is returned unchanged.
 
         Raises:
             InvalidInput: a promise has another concern, or is a promise of privacy that does not follow from the row's
@@ -522,7 +522,7 @@ class AuditReport:
 
     @property
     def false_alarm(self) -> float:
-        """Upper bound of the probability that any row says "broken" of a kept promise."""
+        """Upper bound of the probability that any row says "broken" although its promise is kept."""
         return min(1.0, math.fsum(row.false_alarm for row in self.rows))
 
     def to_dict(self) -> dict[str, Any]:

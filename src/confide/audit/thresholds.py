@@ -56,8 +56,8 @@ def stepping(
     are no pairs where a population is too large to be built (`confide.audit.full_size_pairs`).
 
     Args:
-        run: the mechanism itself.
-        roles: roles of the columns.
+        run: the mechanism's run, a function of data and noise.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         people: number of invited slots.
         unit: neighbouring relation of the promise.
         seed: seed of the noise.

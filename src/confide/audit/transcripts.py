@@ -114,7 +114,7 @@ def replay(
     """Audit a run until some output distinguishes two neighbours whatever the noise is, or until the pairs end.
 
     Args:
-        run: the mechanism itself.
+        run: the mechanism's run, a function of data and noise.
         pairs: pairs of synthetic neighbours.
         claim: the promised loss.
         seed: seed of the simulated noise; every pair has a history of its own.

@@ -39,7 +39,7 @@ def unpublished(
     """Streams with an answer that most histories do not show, neither when it is raised nor when it is lowered.
 
     Args:
-        run: the mechanism itself.
+        run: the mechanism's run, a function of data and noise.
         histories: pairs of neighbours, each with the seed of its noise; only the first data set of a pair is run.
         unreleased: streams that are known to be unreleased.
         streams: streams that are examined; all if left out.

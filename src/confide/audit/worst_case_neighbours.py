@@ -77,7 +77,7 @@ def corners(roles: Sequence[Role]) -> list[_Row]:
     record with all first ends or from the record with all last ends.
 
     Args:
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
 
     Example:
         >>> [row.tolist() for row in corners([Category(column="mood", levels=("bad", "so-so", "good"))])]
@@ -100,7 +100,7 @@ def ends_moved(roles: Sequence[Role], moved: Iterable[int]) -> _Row:
     """The record with the first end of every column, except for some columns with their last end, shape (c,).
 
     Args:
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         moved: places of the columns with their last end.
 
     Example:
@@ -115,7 +115,7 @@ def interior(roles: Sequence[Role], seed: int) -> list[_Row]:
     """Some random records inside the ranges of the columns; empty where no column holds numbers.
 
     Args:
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         seed: public seed.
 
     Example:
@@ -141,7 +141,7 @@ def records(roles: Sequence[Role]) -> list[_Row]:
     with the last ends, of all other columns.
 
     Args:
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
 
     Example:
         >>> [row.tolist() for row in records([Numeric(column="age", lower=20, upper=60)])]
@@ -176,7 +176,7 @@ def changes(roles: Sequence[Role], unit: Relation) -> list[Change]:
     corner.
 
     Args:
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         unit: neighbouring relation of the promise. If a step adds or removes a record, no record is replaced by
             another.
     """
@@ -196,7 +196,7 @@ def sets_of_others(roles: Sequence[Role], people: int) -> list[_Row]:
     a million cells; for larger ones `confide.audit.full_size_pairs` has a few pairs.
 
     Args:
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         people: number of invited slots.
     """
     records = corners(roles)
@@ -220,7 +220,7 @@ def neighbours(roles: Sequence[Role], people: int, unit: Relation) -> Iterator[N
       every split of everybody, every split of a dozen people or fewer, and halves of every number of people.
 
     Args:
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         people: number of invited slots.
         unit: neighbouring relation of the promise: one record replaced, or added or removed.
     """
@@ -266,7 +266,7 @@ def changes_between(roles: Sequence[Role], unit: Relation) -> list[Change]:
     returns.
 
     Args:
-        roles: roles of the columns.
+        roles: public roles of the columns of a record, such as `confide.tables.roles.Numeric`.
         unit: neighbouring relation of the promise.
     """
     known, rows = {_cells(move) for move in changes(roles, unit)}, records(roles)

@@ -34,7 +34,7 @@ class Earlier:
     """A charged campaign that a given campaign file resembles but is not.
 
     Args:
-        known: the earlier campaign, as the store records it.
+        known: the charged campaign, in the form in which the store records it.
         how: the resemblance. "folder": the pack of the earlier campaign lies in a folder for the new outcome. "title"
             and "name": both charge the same data set, and have the same title or files of the same name.
         folder: the folder in which the pack of the earlier campaign lies, where `how` is "folder".

@@ -188,10 +188,12 @@ class Campaign:
 
         Args:
             identity: the participant's id.
-            record: the participant's answer, column -> value. An empty answer is no participation, and costs nothing.
+            record: mapping from a column to the participant's answer. An empty answer is no participation, and costs
+                nothing.
             contract: the participant's own contract, as the operator gave it to them.
             key: fingerprint of the operator's key, from the offer; a contract of another key is rejected.
-            total: the largest allowed sum of levels of all reports on the bit, where it was reported before.
+            total: the largest sum of privacy levels over all reports on the same bit to which the participant agrees,
+                if the bit was reported before.
             largest: the level above which the participant's device draws nothing: in nats, or in units of rho
                 (zero-concentrated privacy) for a number with noise. The program in the browser has the same limit on
                 the level.
@@ -288,7 +290,9 @@ class Campaign:
             *kind.terms_sections(self.plan, contract.terms), contract_note(contract)]
 
     def spent(self, identity: str | int, *, home: Home | None = None) -> Spent:
-        """Total privacy cost of the participant's reports on the campaign's bit, by the participant's own book."""
+        """The total privacy cost of the participant's reports on the bit that the campaign asks for, according to the
+        participant's own book.
+        """
         kind, config = self._local(), self.file.config
         return self.book(home or self.home).spent(kind.identity(config, str(identity)), self.file.budget.data_set,
                                      kind.question(config))
@@ -313,7 +317,7 @@ class Campaign:
 
         Args:
             path: a new CSV file.
-            total: the largest allowed sum of levels on the same bit, as in `submit`.
+            total: the largest allowed sum of privacy levels over all reports on the same bit, as in `submit`.
             home: the installation that keeps the book.
             progress: a function that receives the progress.
 
@@ -344,8 +348,8 @@ class Campaign:
 
         Args:
             identity: the participant's id.
-            values: column -> text, as in `share`; where the participant's device draws the report, the row that
-                `submit` returned.
+            values: mapping from a column to the participant's text, as in `share`; where the participant's device draws
+                the report, the row that `submit` returned.
             store: the store of the campaign; the campaign's collection is opened in it where it is not open yet.
 
         Raises:
@@ -433,8 +437,9 @@ class Campaign:
             identity: the participant's id.
             folder: the folder of the pack; default `out/NAME` beside the campaign file. The folder is read only if
                 `record` is given.
-            record: the participant's record, column -> value; then only the campaign file and the public files of the
-                folder are read. Without `record`, the record is looked up in the file that the campaign names.
+            record: the participant's record, as a mapping from column to value. With `record`, only the campaign file
+                and the public files of the folder are read. Without `record`, the record is looked up in the file that
+                the campaign names.
             store: the store in which the campaign was settled; used only where no record is given.
 
         Raises:
@@ -456,7 +461,7 @@ class Campaign:
         Args:
             identity: the participant's id.
             folder: the folder in which the pack lies.
-            record: the participant's record, column -> value.
+            record: the participant's record, as a mapping from column to value.
         """
         from confide.campaign.shares import own_file
 
@@ -560,12 +565,14 @@ class Campaign:
             return import_confirmations(self.planned, there, path)
 
     def reopen_payouts(self, *, store: Store | None = None) -> int:
-        """Queue failed payouts again, for a new approval and export; the result is their number."""
+        """Queue failed payouts again, for a new approval and export. The result is the number of these payouts."""
         with self._stored(store) as there:
             return there.reopen(there.settled(self.file).number)
 
     def audit(self, seed: int = 0, progress: Progress | None = None) -> Any:
-        """Compare promised figures with measured ones, with mutants as controls; no participant's record is used."""
+        """Compare promised figures with measured ones, and check that injected faults are flagged. No participant's
+        record is used.
+        """
         return self.file.kind.audit(self.plan, seed, progress)
 
     def _stored(self, store: Store | None) -> AbstractContextManager[Store]:
@@ -592,7 +599,7 @@ def settle(
     campaign: Campaign, store: Store | None = None, folder: str | os.PathLike[str] | None = None, *,
     progress: Progress | None = None, accept_unusable: bool = False,
 ) -> Settled:
-    """Settle a campaign once, as `Campaign.settle` does; the store is the first argument after the campaign."""
+    """Settle a campaign once, as `Campaign.settle` does; the store is the second argument."""
     return campaign.settle(folder, store=store, progress=progress, accept_unusable=accept_unusable)
 
 

@@ -100,7 +100,7 @@ def signed_digest(files: Mapping[str, bytes]) -> str:
     """The SHA-256 digest of the signed statement, as `confide verify` shows it. Everybody should see the same digest.
 
     Args:
-        files: the files of the pack, path -> bytes.
+        files: the files of the pack, as a mapping from path to bytes.
     """
     note = json.loads(files[NOTE])
     return digest(canonical({name: value for name, value in note.items() if name != "signature"}))

@@ -128,8 +128,8 @@ def with_changes(file: CampaignFile, keys: Mapping[str, Any]) -> CampaignFile:
 
 @contextmanager
 def affordable(file: CampaignFile, plan: Callable[[CampaignFile], Any]) -> Iterator[None]:
-    """Run a block, and change the remedies that its refusals suggest: each remedy either fits `[budget]`, or names the
-    budget that it needs.
+    """Context manager that changes the remedies of the refusals raised within its block: each remedy either fits
+    `[budget]`, or names the budget that it needs.
 
     Args:
         file: the campaign.

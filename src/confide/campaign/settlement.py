@@ -373,8 +373,9 @@ def _held(campaign: Planned, progress: Progress | None) -> Any:
 
 @contextmanager
 def charged_once(campaign: Planned, *, pausing: bool = False) -> Iterator[None]:
-    """Run a block of code after the ledger was charged. A fault in the block of code is raised as `RunFailed`, which
-    says that the charge stays and how to go on. The error contains nothing of the fault, which may disclose records.
+    """Context manager for the code that runs after the ledger was charged. A fault in this code is raised as
+    `RunFailed`, which says that the charge stays and how to go on. The error contains nothing of the fault, which may
+    disclose records.
 
     Errors of confide's own mechanisms and kinds are built from public parameters, and are raised unchanged.
 

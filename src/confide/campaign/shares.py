@@ -70,7 +70,7 @@ def parsed(campaign: Planned, identity: str, record: Mapping[str, str]) -> tuple
     Args:
         campaign: the planned campaign.
         identity: the participant's id.
-        record: column -> value.
+        record: the participant's record, as a mapping from column to value.
 
     Raises:
         InvalidInput: the values are no record of this campaign, or the participant's contract is not valid.

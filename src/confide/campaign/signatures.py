@@ -37,7 +37,7 @@ def statement(kind: str, title: str, content: str, files: Mapping[str, bytes]) -
         kind: the kind of the campaign.
         title: the title of the campaign.
         content: the digest of the campaign file.
-        files: the files of the pack, path -> bytes.
+        files: the files of the pack, as a mapping from path to bytes.
     """
     from confide.contract.outcome import FORMAT  # outcomes come with numpy, which keys do without
 

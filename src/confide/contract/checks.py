@@ -73,7 +73,9 @@ def whole(field: str, value: object, *, at_least: int = 0) -> int:
 
 
 def is_power_of_ten(value: int) -> bool:
-    """Whether a number can be the number of smallest coins in one unit of a currency: 1, 10, and so on up to 10^18."""
+    """Whether a number is a power of ten from 1 to 10^18, and can therefore be the number of smallest units, such as
+    cents, in one unit of a currency.
+    """
     return value in _POWERS
 
 

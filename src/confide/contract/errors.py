@@ -228,12 +228,13 @@ class PublicWarning(UserWarning):
 
 
 def show_public_warnings(show: Callable[[str], None]) -> None:
-    """Show only warnings of the class `PublicWarning` in this process from now on; with CONFIDE_DEBUG set, show all.
+    """Show only warnings of the class `PublicWarning` in this process from now on.
 
-    An enclosing `warnings.catch_warnings` restores the earlier settings of warnings.
+    If the environment variable CONFIDE_DEBUG is set, warnings of every class are shown. An enclosing
+    `warnings.catch_warnings` restores the earlier settings of warnings.
 
     Args:
-        show: a function that receives a warning as one printable line.
+        show: a function that is called with the text of each shown warning, as one printable line.
 
     Example:
         >>> import warnings

@@ -139,7 +139,7 @@ class Source:
     Args:
         document: author and year, or "confide" if the statement is ours.
         statement: theorem, lemma, algorithm or equation.
-        spec: section of the specification that re-derives the statement.
+        spec: section of confide's own specification that derives the statement again.
         erratum: the correction of the published statement, in a few words; empty if none is needed.
     """
 

@@ -333,8 +333,8 @@ class LocalKind(Kind, Protocol):
       with odds e^epsilon against each other answer. The level is either the exact rational "epsilon", or follows from
       the doubles in "levels". With "levels", the device computes the level for the number c typed under `worth`: xi(c)
       = 2 arsinh sqrt(cosh^2(epsilon/2) (threshold - c)/c + sinh^2(epsilon/2)), at least epsilon and at most ceiling. If
-      the number typed under `worth` is above the threshold, the participant takes no part. The computed level, a
-      double, is used as an exact rational.
+      the number typed under `worth` is above the threshold, the participant takes no part. The computed level is a
+      double, which the device uses as an exact rational.
     - "lattice": discrete Gaussian noise on a number. The number typed under `input` is moved into [low, high], counted
       in units of (high - low)/`steps` from low, and rounded to the nearest whole number, with ties to even. A discrete
       Gaussian draw of standard deviation `sigma` is added. The sum is written under `column` as 16 hexadecimal digits
@@ -481,7 +481,8 @@ def kind(name: str) -> Kind:
     """The kind with a given name.
 
     Raises:
-        InvalidInput: no kind has this name; names the nearest kind.
+        InvalidInput: no kind has this name, or the installed kind cannot be used. For an unknown name, the error
+            suggests a similar name or lists the known kinds.
     """
     entries = _ours() if name in _ours() else _entries()
     if name not in entries:

@@ -140,7 +140,7 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
 
         Args:
             size: the number of records, bits or people, >= 1.
-            audience: the audience that guesses; both versions are equally likely before.
+            audience: the audience that guesses. Both versions are equally likely before the audience sees the output.
 
         Returns:
             A probability in [1/2, 1]; 1 if nothing is known beyond the consequences of the losses.
@@ -150,8 +150,9 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
     def lines(self) -> Sequence[Any]:
         """The events of `events` as named lines of a charge (`confide.privacy.meter`).
 
-        If a mechanism returns no lines, its charge has an allowance for each single event and a fixed list for each
-        repeated event, named by the event's label.
+        A mechanism that returns no lines gets one line for each event, named by the event's label. A single event gives
+        an allowance (`confide.privacy.charge.Allowance`), and a repeated event a fixed list
+        (`confide.privacy.charge.FixedList`).
         """
         return ()
 
@@ -172,8 +173,8 @@ class Mechanism(Declared, ABC, Generic[B_co, C_co]):
         """The share of one participant.
 
         Args:
-            record: the participant's own record, None for a slot without one.
-            index: the participant's rank in the public list of ids.
+            record: the participant's own record; None if the participant handed in no record.
+            index: the participant's position in the public list of ids, from 0.
             billboard: the public record of the run.
         """
 

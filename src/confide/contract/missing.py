@@ -27,7 +27,7 @@ class MissingArguments(InvalidInput, TypeError):
 
     Args:
         missing: the missing arguments; an entry with several names means that one of them is needed.
-        said: mapping from a name to its description.
+        said: mapping from the name of an argument to the description of the argument in the function's docstring.
     """
 
     def __init__(self, missing: Sequence[tuple[str, ...]], said: Mapping[str, str]) -> None:

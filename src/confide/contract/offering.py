@@ -67,8 +67,8 @@ def unanswered(offer: Iterable[Section]) -> tuple[Question, ...]:
 
 
 def best_guess(epsilon: float, delta: float = 0.0) -> float:
-    """The largest probability of a right guess between two neighbours that are equally likely before: (e^epsilon +
-    delta)/(1 + e^epsilon).
+    """The largest probability of a right guess between two neighbours that are equally likely before the output is
+    seen: (e^epsilon + delta)/(1 + e^epsilon).
 
     Some (epsilon, delta)-DP channel attains this probability.
 
@@ -87,11 +87,11 @@ def best_guess(epsilon: float, delta: float = 0.0) -> float:
 
 
 def likelier(level: float) -> str:
-    """The largest factor by which a record can change a probability at a level of privacy, written as a power and as a
-    number.
+    """The largest factor e^epsilon by which one record can change the probability of an output, written as a power and
+    as a number.
 
     Args:
-        level: the level of privacy in nats, >= 0.
+        level: the epsilon of the promise in nats, >= 0; may be infinite.
 
     Example:
         >>> likelier(1.0), likelier(8.0), likelier(20.0)

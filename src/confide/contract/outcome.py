@@ -323,12 +323,12 @@ def check_release(outcome: _Public) -> None:
 
 
 def settled_coins(outcome: Outcome | SimulatedOutcome, index: int, column: str = "payment") -> int:
-    """The amount that was settled for one participant, in the smallest coin.
+    """The amount that was settled for one participant, in the smallest units of the currency, such as cents.
 
     Args:
         outcome: the outcome with its shares.
-        index: the participant's rank in the public list of ids.
-        column: the column of the shares.
+        index: the participant's position in the public list of ids, from 0.
+        column: the column of the shares that holds the amount.
 
     Raises:
         InvalidInput: shares of another campaign.
@@ -351,7 +351,7 @@ def settled_share(outcome: Outcome | SimulatedOutcome, index: int) -> dict[str, 
 
     Args:
         outcome: the outcome with its shares.
-        index: the participant's rank in the public list of ids.
+        index: the participant's position in the public list of ids, from 0.
 
     Raises:
         Refused: the participant withdrew, and their share was erased.

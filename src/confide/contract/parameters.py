@@ -204,7 +204,7 @@ def check_parameters(it: Any) -> None:
     Numbers of numpy are replaced by Python's own numbers, which do not overflow in products.
 
     Args:
-        it: the instance.
+        it: an instance of a dataclass with declared parameters.
 
     Raises:
         InvalidInput: a value has another type, or is out of range; names the field and the limit.

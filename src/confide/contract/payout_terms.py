@@ -24,12 +24,15 @@ class PayoutTerms:
     """The terms by which shares become money.
 
     Args:
-        column: the column of the shares, whole numbers of the smallest coin.
+        column: the column of the shares that holds the amounts, as whole numbers of the smallest units of the currency,
+            such as cents.
         currency: the name of the currency.
-        minor_units: the number of the smallest coins that make one unit; a power of ten.
-        highest: a bound on every share, in the smallest coin, which the plan promises. A plan's trial checks shares
-            against the bound, and so does the settlement of a third party's mechanism.
-        deposit: each participant's deposit in the smallest coin, which they get back with their payment.
+        minor_units: the number of smallest units in one unit of the currency, such as 100 cents in one euro; a power of
+            ten.
+        highest: the bound on every share that the plan promises, in smallest units of the currency. A plan's trial
+            checks shares against the bound, and so does the settlement of a third party's mechanism.
+        deposit: the deposit of each participant in smallest units of the currency, which they get back with their
+            payment.
 
     Raises:
         InvalidInput: an argument out of range, such as `minor_units` that is no power of ten.
@@ -58,7 +61,7 @@ class PayoutTerms:
             people: number of invited slots.
 
         Raises:
-            Refused: the sum could exceed 2^63 - 1 coins.
+            Refused: the sum could exceed 2^63 - 1 smallest units of the currency.
         """
         most = max(0, self.highest) + self.deposit
         if people * most > _MOST_COINS:
@@ -67,14 +70,15 @@ class PayoutTerms:
                           "choose larger coins (smaller minor_units), smaller payments, or fewer people")
 
     def check_shares(self, shares: pa.Table) -> None:
-        """Check that each share is a whole number of coins, and none is above `highest`.
+        """Check that each share is a whole number of smallest units of the currency, and that no share is above
+        `highest`.
 
         Args:
             shares: a table with one row for each slot.
 
         Raises:
-            InvalidInput: a share is no whole number of coins, or is above `highest`. The message names the share, so
-                the message is as private as the records.
+            InvalidInput: a share is no whole number, or is above `highest`. The message names the share, so the message
+                is as private as the records.
         """
         coins = self._coins(shares)
         if len(coins) and (most := int(coins.max())) > self.highest:
@@ -110,11 +114,11 @@ class PayoutTerms:
         least 0.
 
         Args:
-            shares: whole coins, one row for each slot.
+            shares: a table with one row for each slot, with amounts in whole smallest units of the currency.
             deposited: the slots of participants who left a deposit with their report; None for nobody.
 
         Raises:
-            InvalidInput: a share is no whole number of coins; nobody is paid.
+            InvalidInput: a share is no whole number; nobody is paid.
         """
         coins = self._coins(shares)
         if deposited is not None:
@@ -125,5 +129,5 @@ class PayoutTerms:
             yield list(zip(block.tolist(), coins[block].tolist(), strict=True))
 
     def money(self, coins: int) -> str:
-        """An amount of coins as text in the currency's unit, exact."""
+        """An amount of smallest units as exact text in the unit of the currency."""
         return money(coins, self.minor_units, self.currency)

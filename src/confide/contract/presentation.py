@@ -177,7 +177,8 @@ class Section:
         blocks: the texts, tables and pictures below the heading.
         study: True if private data were used under simulated noise, so that the section is no release.
         private: True if the section is meant for one participant or the operator.
-        found: whether its first paragraph is the finding of a campaign, which a page shows in large letters.
+        found: whether the first paragraph of the section is the main result of a campaign, which a page shows in large
+            letters.
         folded: whether a page shows only the heading until a reader opens the section.
         answers: the `confide.contract.offering.Question` that a section of an offer answers, such as "sees"; empty if
             none.

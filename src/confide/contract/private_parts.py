@@ -20,8 +20,8 @@ def put_behind(front: object, it: Any) -> None:
     """Store a helper for an object, for as long as the object lives.
 
     Args:
-        front: the object that others see, which is weakly referenced, and is the key under which the helper is stored.
-        it: the helper.
+        front: the object that other code sees. The helper is stored under a weak reference to this object.
+        it: the helper object to store.
     """
     _BEHIND[front] = it
 

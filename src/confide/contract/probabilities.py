@@ -15,7 +15,7 @@ _WRITTEN = 1 << 20
 
 
 def as_probabilities(values: Any, *, axis: int = -1) -> NDArray[np.float64]:
-    """A new array of doubles, which the caller has yet to check.
+    """Convert probabilities to a new array of doubles. The caller has to check the range and the sum of the doubles.
 
     A number of 16 or 32 bits counts as the shortest decimal that gives it: 0.1 instead of 0.10000000149. If the sum
     still differs from 1 by no more than the rounding to 16 or 32 bits explains, the numbers are divided by their sum.

@@ -45,8 +45,8 @@ def progress_bar(label: str) -> Iterator[Progress | None]:
 
 @contextmanager
 def waiting(label: str, *, seconds: float = _PATIENCE) -> Iterator[None]:
-    """Show that work of unknown length, on public settings alone, still goes on. A terminal shows the elapsed time; any
-    other output gets one line after a while.
+    """Show that work of unknown length, on public settings alone, still goes on. A terminal shows the elapsed time. Any
+    other output gets one line if the work takes longer than `seconds`.
 
     Args:
         label: a name for the work.

@@ -70,8 +70,7 @@ class Remedy:
 
 
 def outward(number: float, *, up: bool = True, digits: int = _DIGITS) -> float:
-    """The nearest number with a given number of decimal digits that is not below the given number, or not above it with
-    `up=False`.
+    """Round a number up, or down with `up=False`, to a given number of significant decimal digits.
 
     Args:
         number: a finite number, or an infinite one, which is unchanged.
@@ -226,13 +225,14 @@ def retried(error: ConfideError, attempt: Callable[..., Any]) -> tuple[str | Rem
 def first_that(
     does: Callable[[float], Any], start: float, *, up: bool = True, close: float = 1e-3, farthest: float = _FARTHEST
 ) -> float | None:
-    """A number near the accepted number that is closest to a start on one side; None if none is found.
+    """Search on one side of a start for an accepted number that is close to the first accepted one; None if none is
+    found.
 
     The search doubles or halves the distance, and then bisects. The search is meant for conditions that hold for all
     numbers beyond the first accepted one. A refusal, or the result False, means that a number is not accepted.
 
     Args:
-        does: the test of a number, or of a whole number if the start is an int.
+        does: function that tests whether a number is accepted. The function gets whole numbers if the start is an int.
         start: the number at which the search begins, > 0; it is not accepted itself.
         up: True to search above the start, False to search below.
         close: the largest relative distance of the result from the closest accepted number. If the result is a whole

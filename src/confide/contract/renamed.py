@@ -213,7 +213,7 @@ def warn_of_old(called: str, old: str, new: str) -> None:
     """Warn of an old name, at the first line outside of confide in the call stack.
 
     Args:
-        called: the object that has the name.
+        called: the public name of the class, function or package that has the old name.
         old: the name that was used.
         new: the name to use.
     """

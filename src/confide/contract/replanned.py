@@ -169,8 +169,8 @@ def nearest(
     config: C, plan: Callable[[C], Any], key: str, start: float, *, up: bool = True, digits: int = 3,
     farthest: float = 1e6, more: str = "",
 ) -> tuple[Remedy, ...]:
-    """A remedy that sets one key to a value accepted by the whole plan, close to the accepted value that is nearest to
-    a start on one side. The result is empty if no accepted value is found.
+    """A remedy that sets one key of the campaign file to a value that the whole plan accepts. The value is close to the
+    first accepted value on one side of a start. The result is empty if no accepted value is found.
 
     A search that takes over four seconds ends with the best value found so far.
 

@@ -186,8 +186,8 @@ class Submissions:
     Args:
         reading: function that makes one pass over the file.
         rejected: mapping from a rejected id to the reason, complete after one pass; for the operator alone.
-        counted: numbers that sum to the number of rows, complete after one pass; empty if every row is either used or
-            rejected. Private.
+        counted: private numbers that sum to the number of rows in the file, complete after one pass; empty if every row
+            is either used or rejected.
 
     Example:
         >>> def reading(rejected, counted):

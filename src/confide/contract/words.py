@@ -140,11 +140,13 @@ def printable(text: str, longest: int | None = None) -> str:
 
 
 def money(coins: int, minor_units: int, currency: str) -> str:
-    """An amount of whole coins as text in the currency's unit, with all decimal places of the currency.
+    """An amount in the smallest units of a currency, such as cents, as text in the unit of the currency, with all its
+    decimal places.
 
     Args:
-        coins: the amount in the smallest coin.
-        minor_units: the number of coins that make one unit; a power of ten.
+        coins: the amount in the smallest units of the currency.
+        minor_units: the number of smallest units in one unit of the currency, such as 100 cents in one euro; a power of
+            ten.
         currency: the name of the currency.
 
     Example:
@@ -158,11 +160,13 @@ def money(coins: int, minor_units: int, currency: str) -> str:
 
 
 def money_at_most(amount: float, minor_units: int, currency: str) -> str:
-    """An upper bound on money as text, rounded up to whole coins, so that the payment is no more than the text says.
+    """An upper bound on an amount of money as text, rounded up to the smallest unit of the currency, so that the amount
+    is never above the printed bound.
 
     Args:
         amount: the amount in the currency's unit.
-        minor_units: the number of the smallest coins that make one unit; a power of ten.
+        minor_units: the number of smallest units in one unit of the currency, such as 100 cents in one euro; a power of
+            ten.
         currency: the name of the currency.
 
     Example:
@@ -174,7 +178,8 @@ def money_at_most(amount: float, minor_units: int, currency: str) -> str:
 
 
 def money_at_least(amount: float, minor_units: int, currency: str) -> str:
-    """A lower bound on money as text, rounded down to whole coins; see `money_at_most`.
+    """A lower bound on an amount of money as text, rounded down to the smallest unit of the currency; see
+    `money_at_most`.
 
     Example:
         >>> money_at_least(-3.4312, 100, "EUR")
@@ -221,7 +226,7 @@ def percent_at_most(probability: float, digits: int = 1) -> str:
 
 
 class Measured(float):
-    """A number with its possible error and its unit, from which `number` chooses the written form.
+    """A number with a bound on its error. `number` chooses the written form from the number and the bound.
 
     Args:
         value: the number.
@@ -292,7 +297,7 @@ def says_nothing(bound: str = "this bound", than: str = "any possible error") ->
 
     Args:
         bound: words for the bound.
-        than: words for the error or amount that the bound exceeds or equals.
+        than: words for the error or amount that is known without the bound and is no larger than the bound.
 
     Example:
         >>> says_nothing()

@@ -64,8 +64,8 @@ def _pools(modules: int) -> ThreadpoolController:  # noqa: ARG001
 
 
 def map_blocks(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Apply `work` to every item on several threads, and yield the results in the order of the items. Few items are in
-    memory at any time.
+    """Apply `work` to every item on several threads, and yield the results in the order of the items. Only a few items
+    are in memory at any time.
 
     Args:
         work: function of one item, which runs on a worker thread. The function must not touch objects that other calls

@@ -139,7 +139,7 @@ class Line:
     """One named part of the charge of a run.
 
     Args:
-        name: the name by which a draw says which line pays for it.
+        name: the name of the line. Each draw of noise states the name of the line that pays for the draw.
     """
 
     name: str

@@ -2,9 +2,8 @@
 costs.
 
 Clamping changes the law only where the noise is beyond the bound. Let t bound the probability that any of the noise
-draws of a run is beyond the bound, in each of two neighbouring worlds. If some noise of a run is beyond the bound with
-probability at most t, clamping makes an epsilon-DP mechanism (epsilon, (1 + e^epsilon) t)-DP. Let P and P_2 be the laws
-without clamping, and P' and P'_2 the laws with clamping:
+draws of a run is beyond the bound, on each of two neighbouring data sets. Clamping then makes an epsilon-DP mechanism
+(epsilon, (1 + e^epsilon) t)-DP. Let P and P_2 be the laws without clamping, and P' and P'_2 the laws with clamping:
 
     P'[S] <= P[S] + t <= e^epsilon P_2[S] + t <= e^epsilon (P'_2[S] + t) + t
 
@@ -46,13 +45,14 @@ def clamped_discrete_laplace(
     Args:
         scale: noise scale, as for `Noise.discrete_laplace`.
         bound: public bound on the noise, a whole number in [0, 2^62].
-        size: a number, or a shape.
+        size: the number of draws, or the shape of the array of draws.
         noise: the source of randomness.
         stream: the name of the random stream that the draw uses.
-        center: whole numbers in that shape; zeros if left out. Numbers beyond 2^62 in size count as 2^62.
+        center: whole numbers in the shape `size`; zeros if left out. Numbers outside [-2^62, 2^62] are moved to the
+            nearest bound.
         l1_sensitivity: the largest l1 distance by which one neighbour step changes `center`.
-        line: the line of the run's charge that pays for the noise. The delta of the clamping is charged separately, as
-            a cost without a draw.
+        line: the name of the line of the run's charge that pays for the noise. The delta of the clamping is charged
+            separately, as a cost without a draw.
 
     Example:
         >>> clamped_discrete_laplace(5.0, 2, 4, Noise.simulated(3), stream="load", center=[10, 10, 10, 10]).tolist()

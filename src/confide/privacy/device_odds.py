@@ -67,8 +67,8 @@ class AnswerOdds:
 
     @property
     def guessed(self) -> float:
-        """The probability of guessing the typed answer from the report at the largest epsilon, if all answers were
-        equally likely before.
+        """The probability that the best guess of the typed answer from the report is right, at the largest epsilon. All
+        answers are assumed equally likely before the report is seen.
         """
         return self.most
 
@@ -82,7 +82,8 @@ class NoiseSize:
         deviation: standard deviation of the noise.
         half: the distance that the noise does not exceed in half of all draws.
         most: the distance that the noise does not exceed in 19 of 20 draws.
-        guessed: the probability that an observer of the report guesses correctly from which end of the range it came.
+        guessed: the probability that an observer of the report guesses correctly whether the typed number was `low` or
+            `high`, if both were equally likely before.
         low: lower end of the range.
         high: upper end of the range.
     """

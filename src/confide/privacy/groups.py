@@ -75,8 +75,8 @@ class GroupLoss:
         size: the number of people in the group.
         audience: the audience that learns about the group.
         loss: the loss as an epsilon, or as an epsilon with a delta.
-        guess: the largest probability, in [1/2, 1], of guessing correctly between two versions of the group's data that
-            are equally likely before.
+        guess: the largest probability, in [1/2, 1], of guessing correctly between two versions of the group's data, if
+            both are equally likely before the audience sees the output.
     """
 
     size: int
@@ -206,8 +206,8 @@ def group_losses(
 
 
 def right_at_most(mechanism: Mechanism, promises: Iterable[Privacy], audience: Audience) -> float:
-    """The largest probability with which an audience guesses correctly between two records of one person that are
-    equally likely before.
+    """The largest probability with which an audience guesses correctly between two possible records of one person. Both
+    records are equally likely before the audience sees the output.
 
     Args:
         mechanism: the mechanism, with the events of its releases.
@@ -234,8 +234,8 @@ def guess_in_words(
     mechanism: Mechanism, promises: Iterable[Privacy], *audiences: Audience, seen: str = "", thing: str = "record",
     somebody: bool = False,
 ) -> str:
-    """Explain the mechanism's own loss for one person, in sentences: how often a guess about the person is right at
-    most.
+    """Explain the mechanism's own loss for one person in sentences: the largest probability that a guess about the
+    person is right.
 
     Args:
         mechanism: the mechanism, with the events of its releases.
@@ -396,8 +396,8 @@ _NOT_STATED = ("The loss of a group, such as a household, is not stated, since n
 
 
 def group_blocks(mechanism: Mechanism, promises: Iterable[Privacy]) -> tuple[Block, ...]:
-    """A table of the losses of one person and of groups of 2, 5 and 10 people. If no loss is stated, a sentence that
-    says so.
+    """A table of the losses of one person and of groups of 2, 5 and 10 people; a sentence in its place if no loss is
+    stated.
 
     Args:
         mechanism: the mechanism that runs.

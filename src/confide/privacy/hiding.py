@@ -1,9 +1,10 @@
 """Warnings about privacy promises that hide next to nothing: they are finite, so not vacuous, but of no practical use.
 
-A loss is judged by the probability of a right guess between two neighbours, such as two records of the participant,
-that are equally likely before. A warning is given if the probability of a right guess may exceed 99.995 %, its value at
-epsilon = 10. The limit is a choice: at epsilon = 10 the odds change by a factor of 22,026. The value 10 is also the
-largest epsilon at which devices draw reports (`confide.privacy.device_odds.LARGEST_LEVEL`).
+A loss is judged by the probability of a right guess between two neighbours, such as two possible records of the
+participant. Both neighbours are equally likely before the output is seen. A warning is given if the probability of a
+right guess may exceed 99.995 %, its value at epsilon = 10. The limit is a choice: at epsilon = 10 the odds change by a
+factor of 22,026. The value 10 is also the largest epsilon at which devices draw reports
+(`confide.privacy.device_odds.LARGEST_LEVEL`).
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ allows a right guess with a larger probability than this epsilon does.
 
 
 def guess_at(loss: Any) -> float:
-    """The largest probability of a right guess between two neighbours that are equally likely before: (1 + total
-    variation)/2.
+    """The largest probability of a right guess between two neighbours that are equally likely before the output is
+    seen: (1 + total variation)/2.
 
     Args:
         loss: any of `confide.privacy.losses`; for an unknown type the result is 1.
@@ -78,8 +79,9 @@ def hides_next_to_nothing(
 
     Args:
         promises: the promises of privacy.
-        right: function from an audience to the largest probability of its right guess by the mechanism's own loss, such
-            as `groups.right_at_most`. The mechanism's own loss may be smaller than the promised loss.
+        right: function from an audience to the largest probability that the audience guesses correctly, computed from
+            the mechanism's own loss, such as `groups.right_at_most`. The mechanism's own loss may be smaller than the
+            promised loss.
 
     Returns:
         The warnings, each a sentence without a full stop.

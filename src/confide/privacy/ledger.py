@@ -46,7 +46,7 @@ class Account:
 
 
 def check_relation(event: Event, account: Account) -> None:
-    """Refuse an event of another neighbouring relation than the account's."""
+    """Refuse an event whose neighbouring relation differs from the relation of the account."""
     if event.neighbours is not account.neighbours:
         raise InvalidInput("neighbours", f"an event for {event.neighbours.words!r} is charged to {account}",
                            "a loss for other neighbours needs a proved rule")

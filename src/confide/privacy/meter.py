@@ -25,8 +25,8 @@ __all__ = ["Meter", "PaidDraws", "is_broken_on_purpose"]
 
 
 def is_broken_on_purpose(mechanism: object) -> bool:
-    """Whether a mechanism is a fault that an audit injects. An injected fault runs without a meter, because the meter
-    would stop it before the audit could measure it.
+    """Whether a mechanism contains a fault that an audit injected on purpose. Such a mechanism runs without a meter,
+    because the meter would stop the run before the audit could measure the fault.
     """
     modules = (kind.__module__.split(".") for kind in type(mechanism).__mro__)
     return any(words[0] == "confide" and any(word.startswith("audit") for word in words) for words in modules)
@@ -164,7 +164,7 @@ epsilon 1 spent before
         return self._open[name]
 
     def claimed(self, stream: StreamName) -> None:
-        """Note that a stream is drawn.
+        """Record that numbers are drawn from a stream.
 
         Raises:
             InvalidInput: nothing was paid for the stream, and this meter is strict.
@@ -181,7 +181,7 @@ epsilon 1 spent before
         return self._paid.get(stream)
 
     def observed(self, stream: StreamName) -> bool:
-        """Whether the meter knows of a draw, either from a payment or as a draw made without one."""
+        """Whether the meter knows of draws from a stream, with or without a payment for the draws."""
         return stream in self._paid or stream in self._around
 
     def record(self) -> Metered:

@@ -46,7 +46,7 @@ def public_split(noise: Noise, people: int, *, stream: Stream) -> NDArray[np.boo
     Args:
         noise: the noise of the run.
         people: the number of people, >= 0.
-        stream: name of the draw.
+        stream: the name of the draw; each name can be drawn once per `noise`.
 
     Source: spec truthful_regression 4.1, step 2.
 
@@ -63,7 +63,7 @@ def public_bytes(noise: Noise, count: int, *, stream: Stream) -> bytes:
     Args:
         noise: the noise of the run.
         count: the number of bytes.
-        stream: name of the draw.
+        stream: the name of the draw; each name can be drawn once per `noise`.
     """
     alike = np.ones((1, 256), dtype=np.int64)
     drawn = _opened(noise, stream).channel(alike, np.zeros(count, dtype=np.int64), stream=stream)
@@ -78,7 +78,7 @@ def draw_public_seed(noise: Noise, stream: str = "coins") -> str:
 
     Args:
         noise: the source of the bits.
-        stream: name of the draw.
+        stream: the name of the draw; each name can be drawn once per `noise`.
     """
     return public_bytes(noise, _BYTES, stream=stream).hex()
 

@@ -120,7 +120,7 @@ def randomized_response(
             person's own device.
         epsilon: the epsilon of one report, in nats, >= 0; at 0 the report is a uniformly random answer.
         noise: the source of randomness.
-        stream: the name of the draw.
+        stream: the name of the draw; each name can be drawn once.
         categories: the number k of categories, >= 2.
         line: the line of the charge, of the run or of the device, that pays for the reports; the reports are about
             different people.

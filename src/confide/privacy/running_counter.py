@@ -26,7 +26,7 @@ class RunningCounter:
     Args:
         counter: the public parameters of the counter.
         session: the source of the noise.
-        stream: name of the draws.
+        stream: the name under which all these draws are made.
         part: the part of the session that pays for the draws.
     """
 

@@ -56,12 +56,12 @@ def exponential_mechanism(
         epsilon: the epsilon of one draw, in nats, > 0.
         sensitivity: the largest distance by which one neighbour step can move any score, > 0.
         noise: the source of randomness.
-        stream: the name of the draw.
+        stream: the name of the draw; each name can be drawn once.
         size: number of independent draws from the same scores.
         monotone: True if every neighbour step moves all scores in one direction (counts, when a record is added or
             removed). For monotone scores the exponent is epsilon score / sensitivity, twice as sharp at the same
             epsilon.
-        line: the line of the run's charge that pays.
+        line: the name of the line of the run's charge that pays for the draws; None if the charge has one line only.
 
     Returns:
         (size,) positions.
@@ -189,10 +189,10 @@ def report_noisy_max(
         epsilon: the loss in nats, > 0.
         sensitivity: the largest distance by which one neighbour step can move any score, a whole number >= 1.
         noise: the source of randomness.
-        stream: the name of the draw.
+        stream: the name of the draw; each name can be drawn once.
         monotone: True if every neighbour step moves all scores in one direction, which reduces the noise scale to
             sensitivity / epsilon.
-        line: the line of the run's charge that pays.
+        line: the name of the line of the run's charge that pays for the draws; None if the charge has one line only.
 
     Returns:
         The position. The noisy scores are not released.

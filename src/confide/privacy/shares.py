@@ -63,7 +63,7 @@ class ShareEstimate:
     @property
     def z(self) -> float:
         """The distance of the estimated shares from [0, 1]: the largest number of randomisation errors by which an
-        estimate is below 0, or 0 if none is.
+        estimate is below 0, or 0 if no estimate is below 0.
 
         The randomisation errors are computed at the nearest possible shares. A distance above 4 is not due to chance:
         either people did not follow the design, or the design was another one.

@@ -72,7 +72,7 @@ class SparseVector:
     Args:
         threshold: public threshold T; a whole number with |T| <= 2^62 in the discrete law, and |T| <= 2^(52 - grid) in
             the continuous law.
-        epsilon: the loss of one arming in nats, > 0.
+        epsilon: the loss in nats, > 0, of one arming, which is one search for an answer above the threshold.
         sensitivity: the largest distance Delta by which one neighbour step moves any single answer, > 0; a whole number
             in the discrete law.
         law: "discrete" for answers that are integers, such as counts (the default, and the law for releases), or
@@ -80,7 +80,8 @@ class SparseVector:
         threshold_share: the share e1/epsilon of epsilon that the threshold's noise uses, in (0, 1).
         monotone: True if every neighbour step moves all answers in one direction (counts, when a record is added or
             removed). The caller is responsible for a correct `monotone`, because the code cannot check it.
-        armings: the number of times that the mechanism may be armed; each arming costs epsilon.
+        armings: the number of times that the mechanism may be armed, that is started with fresh noise for the
+            threshold; each arming costs epsilon.
         queries: the largest number of answers that one arming may examine; None for no limit.
         clamp: two bounds, for the threshold's noise and for an answer's noise. Each noise is clamped to [-bound,
             bound], which makes errors beyond the sum of the bounds impossible and costs a delta. Bounds are whole
@@ -197,7 +198,8 @@ class SparseVector:
         """The delta that the clamps cost in one arming, rounded up: (1 + e^epsilon) P[some noise is clamped]; 0 without
         clamps.
 
-        Source: spec convex_programs 5 (delta_tr): both mechanisms agree outside of that event, in each world.
+        Source: spec convex_programs 5 (delta_tr): the mechanisms with and without clamps agree unless some noise is
+            clamped, on each of the two data sets.
         """
         if self.clamp is None or self.queries is None:
             return 0.0
@@ -267,9 +269,9 @@ class SparseVector:
 
         Args:
             noise: the source of the noise.
-            stream: name of the draws.
-            arming: the number of the arming, from 0 and below `armings`. The number is part of the draws' names, so one
-                `noise` makes each arming once in each stream.
+            stream: the name under which all these draws are made.
+            arming: the number of the arming, from 0 and below `armings`. The number is part of the names of the draws,
+                so each arming can be made once per `noise` and `stream`.
             line: the line of the run's charge that pays for an arming.
 
         Raises:
@@ -289,9 +291,10 @@ class SparseVector:
         Args:
             answers: private answers, taken one by one; none is taken after the halt.
             noise: the source of the noise.
-            stream: name of the draws.
+            stream: the name under which all these draws are made.
             arming: the number of the arming, from 0 and below `armings`.
-            line: the line of the run's charge that pays.
+            line: the name of the line of the run's charge that pays for the draws; None if the charge has one line
+                only.
 
         Returns:
             The index of the answer that was TOP; None if all were BOT.
@@ -437,8 +440,8 @@ class ArmedSparseVector:
     Args:
         mechanism: the mechanism with its public parameters.
         noise: the source of the draws.
-        stream: the name of the draws.
-        line: the line of the run's charge that pays.
+        stream: the name under which all these draws are made.
+        line: the name of the line of the run's charge that pays for the draws; None if the charge has one line only.
     """
 
     def __init__(self, mechanism: SparseVector, noise: Noise, stream: StreamName, line: str | None = None) -> None:

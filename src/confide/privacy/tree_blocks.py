@@ -51,7 +51,9 @@ def levels(horizon: int, arity: int) -> int:
 
 
 def finished_level(step: int, arity: int) -> int:
-    """The level of the block that is finished at a step: the place of the lowest non-zero digit of the step."""
+    """The level of the block that is finished at a step: the place, from 0, of the lowest non-zero base-r digit of the
+    step's number.
+    """
     return next(level for level, digit in enumerate(digits(whole("step", step, at_least=1), arity)) if digit)
 
 
@@ -105,9 +107,9 @@ def participation(horizon: int, arity: int, *, rounds: int, bids: int, add_remov
     """The largest l1 distance by which one participant, with one slot in each round, can move all finished block sums
     together.
 
-    The participant may add one to one counter in their slot of at most `bids` rounds, in each of the two neighbouring
-    worlds. The simple bound 2 C h, with C bids and depth h, assumes a block on every level; this function counts only
-    the blocks that exist.
+    In at most `bids` rounds the participant may add one to one counter in their slot, on each of the two neighbouring
+    data sets. The simple bound 2 C h, with C bids and depth h, assumes a block on every level; this function counts
+    only the blocks that exist.
 
     Args:
         horizon: the number N of steps, a multiple of `rounds`.

@@ -135,12 +135,15 @@ class TreeCounter:
 
         Args:
             epsilon: the loss in nats, > 0.
-            l1_sensitivity: the largest l1 distance between streams of neighbours, over all counters and steps.
+            l1_sensitivity: the largest l1 distance between the streams of two neighbours, summed over all counters and
+                steps.
             horizon: the number N of steps.
             counters: the number k of counters.
-            arity: the arity r of the tree; by default `tree_bounds.best_arity`. Needed with `exposure`.
+            arity: the arity r of the tree; by default the result of `tree_bounds.best_arity`. Must be given if
+                `exposure` is given.
             law: the law of the noise.
-            exposure: the largest l1 distance between block sums of neighbours; by default depth times sensitivity.
+            exposure: the largest l1 distance between the block sums of two neighbours; by default the depth of the tree
+                times `l1_sensitivity`.
             running_maximum: whether to publish the running maximum of each count.
         """
         one_of("law", law, ("discrete_laplace", "laplace"))
@@ -163,11 +166,14 @@ class TreeCounter:
 
         Args:
             rho: the zCDP loss, > 0.
-            l1_sensitivity: the largest l1 distance between streams of neighbours, over all counters and steps.
+            l1_sensitivity: the largest l1 distance between the streams of two neighbours, summed over all counters and
+                steps.
             horizon: the number N of steps.
             counters: the number k of counters.
-            arity: the arity r of the tree; by default `tree_bounds.best_arity`. Needed with `exposure`.
-            exposure: the largest squared l2 distance of block sums; by default the depth times squared sensitivity.
+            arity: the arity r of the tree; by default the result of `tree_bounds.best_arity`. Must be given if
+                `exposure` is given.
+            exposure: the largest squared l2 distance between the block sums of two neighbours; by default the depth of
+                the tree times the square of `l1_sensitivity`.
             running_maximum: whether to publish the running maximum of each count.
         """
         arity = _arity(arity, horizon, counters, exposure, "gaussian")
@@ -187,11 +193,14 @@ class TreeCounter:
 
         Args:
             mu: the Gaussian-DP loss, > 0; `gdp_mu(epsilon, delta)` gives the largest mu for an (epsilon, delta).
-            l1_sensitivity: the largest l1 distance between streams of neighbours, over all counters and steps.
+            l1_sensitivity: the largest l1 distance between the streams of two neighbours, summed over all counters and
+                steps.
             horizon: the number N of steps.
             counters: the number k of counters.
-            arity: the arity r of the tree; by default `tree_bounds.best_arity`. Needed with `exposure`.
-            exposure: the largest squared l2 distance of block sums; by default the depth times squared sensitivity.
+            arity: the arity r of the tree; by default the result of `tree_bounds.best_arity`. Must be given if
+                `exposure` is given.
+            exposure: the largest squared l2 distance between the block sums of two neighbours; by default the depth of
+                the tree times the square of `l1_sensitivity`.
             running_maximum: whether to publish the running maximum of each count.
         """
         arity = _arity(arity, horizon, counters, exposure, "gaussian")
@@ -234,7 +243,9 @@ class TreeCounter:
 
     @cached_property
     def reach(self) -> int:
-        """The `exposure` if it is given, otherwise its default."""
+        """The exposure that is used: the argument `exposure`, or the default that follows from the depth of the tree
+        and the sensitivity.
+        """
         if self.exposure is not None:
             return self.exposure
         reach = self.l1_sensitivity if self.law.endswith("laplace") else self.l1_sensitivity**2
@@ -306,7 +317,8 @@ class TreeCounter:
         return math.fsum((((seen - two) ** 2 - (seen - one) ** 2) / (2.0 * self.scale**2)).reshape(-1))
 
     def replayed_loss(self, first: ArrayLike, second: ArrayLike) -> float:
-        """The privacy loss between two data sets along one history, in the parameter of `loss`, its upper bound.
+        """The privacy loss between two data sets along one history, in the notion of `loss`; `loss` is an upper bound
+        of the result.
 
         Laplace noise of scale b gives epsilon as the sum of |differences|/b. Discrete Gaussian noise gives rho as the
         sum of squares/(2 sigma^2). Continuous Gaussian noise gives mu as the root of the sum of squares/sigma^2.
@@ -332,7 +344,8 @@ class TreeCounter:
         Args:
             noise: the source of the noise.
             stream: the first words of the draws' names.
-            line: the line of the run's charge that pays.
+            line: the name of the line of the run's charge that pays for the draws; None if the charge has one line
+                only.
 
         Raises:
             Overspent: the line has less left than a run of this counter costs.
@@ -352,7 +365,8 @@ class TreeCounter:
             noise: the source of the noise. Each step requests k draws centered at the true block sums, so that an audit
                 can replay a neighbour along the same history.
             stream: name of the draws; the number of the step is appended.
-            line: the line of the run's charge that pays.
+            line: the name of the line of the run's charge that pays for the draws; None if the charge has one line
+                only.
 
         Raises:
             Overspent: the line has less left than a run of this counter costs.
@@ -374,8 +388,9 @@ class TreeCounter:
 
         Args:
             noise: the source of the noise.
-            stream: name of the draws.
-            line: the line of the run's charge that pays.
+            stream: the name under which all these draws are made.
+            line: the name of the line of the run's charge that pays for the draws; None if the charge has one line
+                only.
 
         Returns:
             Shape (k, N), whole units of 2^-grid: column t - 1 is the noise of the blocks that are finished at step t.
@@ -388,7 +403,7 @@ class TreeCounter:
         Args:
             session: the session that `open` returned.
             size: shape (k, steps).
-            stream: name of the draw.
+            stream: the name of the draw; each name can be drawn once per `noise`.
         """
         return self._draw(session, size, as_stream(stream), None)
 
@@ -541,7 +556,7 @@ class TreeCounter:
             noise: noise from `Noise.simulated`; the law of the error depends on nobody's data.
             runs: number of simulated counters; several times k/gamma are needed.
             miss_share: the share of gamma that the simulation may use, in (0, 1).
-            stream: name of the draws.
+            stream: the name under which all these draws are made.
 
         Raises:
             InvalidInput: noise of another kind, or too few runs.

@@ -31,7 +31,8 @@ class Rows(Protocol):
     record.
 
     Args:
-        index: int64 (m,), ranks in the public list of ids, or slots.
+        index: int64 (m,), the slot of each record, which is the position of its person in the public list of ids, from
+            0.
     """
 
     @property

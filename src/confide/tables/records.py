@@ -26,7 +26,8 @@ class Records:
     """Valid records of one batch. A participant without a valid record in the whole pass has the null record.
 
     Args:
-        index: int64 of shape (k,): ranks in the public list of ids. No rank comes twice in a pass.
+        index: int64 of shape (k,): the position of each record's person in the public list of ids, from 0. No position
+            comes twice in a pass.
         X: vectors of the features, float64 of shape (k, d).
         y: scaled responses in [-1, 1], float64 of shape (k,).
     """

@@ -18,9 +18,9 @@ from confide.tables._values import as_array, cell
 __all__ = ["DUPLICATE", "UNKNOWN", "FirstRows", "Roster"]
 
 UNKNOWN = -1
-"""The index of an id that is missing or not on the list."""
+"""The value -1, which stands in place of an index for an id that is missing or not on the list."""
 DUPLICATE = -2
-"""The index of a row whose id an earlier row has claimed."""
+"""The value -2, which stands in place of an index for a row whose id an earlier row has claimed."""
 
 _NONE = int(np.iinfo(np.int64).min)  # a cell that is no integer
 _PLAIN = re.compile(r"[1-9][0-9]{0,18}")
@@ -142,7 +142,7 @@ def _index_in(wanted: pa.Array, ids: pa.Array) -> np.ndarray:
 
 
 class Roster:
-    """The public list of ids. The rank of an id in the list is the participant's `index`.
+    """The public list of ids. The rank of an id is its position in the list, from 0, and is the participant's `index`.
 
     `Roster(n)` is the list "1", "2", ..., "n". Ids are compared by their text: 7 and "7" are one id, and "07" is
     another. A text that is not on the list but spells a whole number matches the id of that number: "7.0" matches "7".

@@ -18,7 +18,7 @@ class SlotRows:
     """The usable rows of one batch, which are private. No slot comes twice in a pass.
 
     Args:
-        index: int64 (m,), ranks in the public list of ids.
+        index: int64 (m,), the position of each row's person in the public list of ids, from 0.
         cells: float64 (m, c), in the layout of the campaign's kind.
     """
 

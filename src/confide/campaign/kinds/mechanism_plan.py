@@ -286,7 +286,7 @@ def explain_sections(
     Args:
         outcome: the outcome of the run.
         record: the participant's own record; None where the participant has no usable record.
-        index: the participant's rank in the public list of ids.
+        index: the participant's position in the public list of ids, from 0.
         share: a description of a share, in words.
         depends_on: the inputs of a share, in words.
         pays: the terms by which shares become money; None where nothing is paid.

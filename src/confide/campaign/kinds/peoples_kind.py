@@ -102,7 +102,7 @@ class PeoplesKind:
         Args:
             config: the campaign's tables.
             plan: the plan of the campaign.
-            index: the participant's rank in the public list of ids.
+            index: the participant's position in the public list of ids, from 0.
             values: column -> text.
 
         Raises:
@@ -142,9 +142,7 @@ class PeoplesKind:
         next(iter(self.read(config, plan, source, roster=self.roster(config), rejected={}, counted=[], rows=1)), None)
 
     def tolerated(self, config: Any) -> int | None:
-        """The number of lies and empty slots that the promises allow for; None where the promises need no
-        such limit.
-        """
+        """The number of lies and empty slots that the promises allow for; None where no such limit is needed."""
         return None
 
     # ---- ids
@@ -312,7 +310,9 @@ class PeoplesKind:
         return ()
 
     def audit(self, plan: Any, seed: int, progress: Progress | None = None) -> AuditReport:
-        """Compare promised figures with measured ones, with mutants as controls; no participant's record is used."""
+        """Compare promised figures with measured ones, and check that injected faults are flagged. No participant's
+        record is used.
+        """
         from confide.audit.mechanism_audit import audit_mechanism
 
         return audit_mechanism(plan.mechanism, self.columns(plan.config), plan.config.people.count, seed, progress,

@@ -232,15 +232,17 @@ class MoneyWords:
         return f"{amount:,.{len(str(self.coined.minor_units)) - 1}f} {self.coined.currency}"
 
     def at_most(self, amount: float) -> str:
-        """An amount rounded up to whole coins, for upper bounds and for payments that are rounded up."""
+        """An amount rounded up to the smallest unit of the currency, for upper bounds and for payments that are rounded
+        up.
+        """
         return money_at_most(amount, self.coined.minor_units, self.coined.currency)
 
     def at_least(self, amount: float) -> str:
-        """An amount rounded down to whole coins, for lower bounds."""
+        """An amount rounded down to the smallest unit of the currency, for lower bounds."""
         return money_at_least(amount, self.coined.minor_units, self.coined.currency)
 
     def coins(self, coins: int) -> str:
-        """Whole coins in the currency."""
+        """An amount in the smallest units of the currency, such as cents, as text in the currency's unit."""
         return money(coins, self.coined.minor_units, self.coined.currency)
 
 

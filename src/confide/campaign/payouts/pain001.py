@@ -65,14 +65,15 @@ def as_pain001(batch: Batch, payer: Payer, *, execute: date | None = None, text:
     The same arguments give the same bytes. The message and its only order are both called `batch.message`.
 
     Args:
-        batch: payments with payees, in a currency that banks pay in, with the smallest coin that ISO 4217 gives it.
+        batch: payments with payees, in a currency that banks pay in, with the smallest unit that ISO 4217 gives for
+            this currency.
         payer: the owner of the account that pays.
         execute: the day on which the bank should pay; default the day on which the batch was written, in UTC.
         text: the text on the statements of payees, which their banks read too; default the campaign's title. The text
             on bank statements is cut to 140 characters.
 
     Raises:
-        InvalidInput: the payments have no payees, the currency has another smallest coin, the sum has more than 18
+        InvalidInput: the payments have no payees, the currency has another smallest unit, the sum has more than 18
             digits, the day is before the batch was written, or the text has characters that are not Latin.
 
     Example:

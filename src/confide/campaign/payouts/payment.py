@@ -1,4 +1,6 @@
-"""Payments as whole numbers of smallest coins, and batches of payments; all sums are exact."""
+"""Payments as whole numbers of the smallest units of a currency, such as cents, and batches of payments. All sums are
+exact.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ class Payment:
         reference: the name of the payment in the bank's answer; at most 35 characters of SEPA's restricted set.
         payee: the participant's name and bank account; None where the operator pays by other means.
         id: the participant's id in the campaign.
-        amount: the amount in smallest coins, at least 1.
+        amount: the amount in the smallest units of the currency, at least 1.
 
     Raises:
         InvalidInput: one of the values cannot be used, or the payee has another id.
@@ -76,7 +78,8 @@ class Batch:
         campaign: the title of the campaign.
         number: the number of the batch in its campaign, from 1.
         currency: a code of ISO 4217, or any other name of a unit of payment.
-        minor_units: the number of the smallest coins that make one unit; a power of ten.
+        minor_units: the number of smallest units in one unit of the currency, such as 100 cents in one euro; a power of
+            ten.
         written: the time when the batch was closed, in UTC, as YYYY-MM-DDTHH:MM:SSZ.
         payments: at least one payment; all references differ; either all payments have a payee or none has.
 
@@ -132,7 +135,7 @@ class Batch:
 
     @property
     def coins(self) -> int:
-        """The sum of all payments, in smallest coins."""
+        """The sum of all payments, in the smallest units of the currency."""
         return sum(payment.amount for payment in self.payments)
 
     @property
@@ -141,7 +144,9 @@ class Batch:
         return self.decimal(self.coins)
 
     def decimal(self, amount: int) -> Decimal:
-        """An amount of smallest coins as an exact number in the currency's unit, with all of the currency's digits."""
+        """An amount in the smallest units of the currency as an exact number in the currency's unit, with all decimal
+        places of the currency.
+        """
         # From text: arithmetic of decimals would round to the 28 digits of its context.
         return Decimal(f"{whole('amount', amount)}E-{len(str(self.minor_units)) - 1}")
 

@@ -24,14 +24,15 @@ class Payouts:
     """The state of the payouts of a settled campaign; private, since amounts follow from records.
 
     Args:
-        queue: the number of people and the coins in each state, the code that approves the queued payouts, and the
-            batches.
+        queue: the number of people and the total amount in each state, the code that approves the queued payouts, and
+            the batches.
         terms: the currency, and the amount of a deposit.
-        entries: a table with one row for each person who is paid. The table's columns are `id`, `coins` (in the
-            smallest coin; null once all payouts are paid), `state`, and `batch` (null for payouts without a batch).
+        entries: a table with one row for each person who is paid. The table's columns are `id`, `coins` (the amount in
+            the smallest units of the currency; null once all payouts are paid), `state`, and `batch` (null for payouts
+            without a batch).
         withdrawn: a table with one row for each person who withdrew before the settlement, empty once all payouts are
-            paid. The table's columns are `id` and `deposit`, in the smallest coin; the person's payout includes the
-            deposit, which is 0 where they left none.
+            paid. The table's columns are `id` and `deposit`, in the smallest units of the currency; the person's payout
+            includes the deposit, which is 0 where they left none.
         deposits: mapping from a state to the number of its payouts that include a deposit; None where the campaign asks
             for no deposits, or the numbers have been erased.
     """

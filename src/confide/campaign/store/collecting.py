@@ -116,7 +116,7 @@ class Collecting(Transactions):
         Args:
             campaign: the number of the campaign.
             handed: pairs of a slot and a report, in the order of arrival.
-            phase: the phase of the collection.
+            phase: the number of the collection phase, 0 unless the kind asks participants more than once.
             once: whether reports were drawn with noise, so that a different second report of the same slot is refused:
                 it would reveal more of its owner's answer than promised. The same report again does no harm.
 
@@ -147,7 +147,8 @@ class Collecting(Transactions):
             campaign: the number of the campaign.
             slot: the slot of the row's owner.
             row: the row as JSON.
-            phase: the phase of the collection, which identifies the file of the row.
+            phase: the number of the collection phase, which tells apart the rows that a participant hands in at
+                different times.
             states: the states of the campaign in which the row is taken.
             once: whether a different second row is refused, as in `submit_many`.
 
@@ -174,7 +175,8 @@ class Collecting(Transactions):
             campaign: the number of the campaign.
             slot: the slot of the row's owner.
             row: the row as it was read.
-            phase: the phase of the collection, which identifies the file of the row.
+            phase: the number of the collection phase, which tells apart the rows that a participant hands in at
+                different times.
         """
         with self._locked(campaign) as (connection, _):
             of = t.handed_row.c
@@ -215,7 +217,7 @@ class Collecting(Transactions):
         Args:
             campaign: the number of the campaign.
             batches: pairs of slots and reports; read only where the campaign is open.
-            phase: the phase of the collection.
+            phase: the number of the collection phase, 0 unless the kind asks participants more than once.
         """
         with self._locked(campaign) as (connection, known):
             if known.state is not State.OPEN:
@@ -253,7 +255,7 @@ class Collecting(Transactions):
 
         Args:
             campaign: the number of the campaign.
-            slot: the participant's rank in the public list of ids, from 0: the id "1" of a campaign file is slot 0.
+            slot: the participant's position in the public list of ids, from 0: the id "1" of a campaign file is slot 0.
 
         Returns:
             Whether the participant withdrew before the publication.

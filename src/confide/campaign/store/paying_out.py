@@ -69,7 +69,9 @@ class PayingOut(Transactions):
         return number
 
     def attempts(self, campaign: int) -> dict[int, dict[str, str]]:
-        """All exported payments: batch -> reference -> status, which is sent, paid or failed."""
+        """All exported payments, as a mapping from the number of a batch to a mapping from reference to status: sent,
+        paid or failed.
+        """
         with self._database.snapshot() as connection:
             return payouts.attempts(connection, campaign, self.get(campaign).content, self.home.ledger_key)
 
@@ -86,7 +88,7 @@ class PayingOut(Transactions):
             return payouts.batch(connection, campaign, known.content, number, self.home.ledger_key)
 
     def confirm(self, campaign: int, said: Mapping[str, str]) -> dict[str, int]:
-        """Take the bank's answers, given as reference -> "paid" or "failed".
+        """Take the bank's answers, given as a mapping from the reference of a payment to "paid" or "failed".
 
         Once all payouts are paid, reports, shares and amounts are erased, and so are the service's private files; the
         total of the amounts stays.

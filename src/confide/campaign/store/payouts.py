@@ -44,7 +44,8 @@ class Sent:
         written: the time of the export, UTC.
         people: mapping from "sent", "paid", "failed" and "reopened" to a number of entries; "reopened" are entries that
             failed and were queued again.
-        coins: the sum of the entries that were not queued again, in the smallest coin; None once amounts were erased.
+        coins: the sum of the entries that were not queued again, in the smallest units of the currency; None once
+            amounts were erased.
     """
 
     number: int
@@ -59,8 +60,8 @@ class Queue:
     """The state of a campaign's payouts; for the operator alone, since totals disclose information about records.
 
     Args:
-        people: state -> number of entries.
-        coins: state -> sum of its entries in the smallest coin.
+        people: mapping from a state to the number of its entries.
+        coins: mapping from a state to the sum of its entries, in the smallest units of the currency.
         code: the code that the operator repeats to approve the queue; it changes with the queue and with every export.
         batches: all exports, in order.
     """
@@ -82,7 +83,7 @@ class Entry:
 
     Args:
         slot: the participant's own slot.
-        amount: the amount in the smallest coin; None once it was erased.
+        amount: the amount in the smallest units of the currency; None once it was erased.
         state: queued, approved, sent, paid or failed.
         batch: the number of the batch with the entry; None where the entry is queued or approved.
     """
@@ -101,7 +102,7 @@ class BatchRow:
         number: the number of the batch, from 1.
         form: "csv" or "pain.001"; None where the batch was not exported yet.
         written: the time of the export, UTC.
-        payments: triples (slot, reference, amount in the smallest coin), in the order of slots.
+        payments: triples (slot, reference, amount in the smallest units of the currency), in the order of slots.
     """
 
     number: int
@@ -305,7 +306,7 @@ def confirm(
         connection: a connection in a writing transaction.
         campaign: the number of the campaign.
         content: the digest of the campaign file.
-        said: reference -> "paid" or "failed".
+        said: mapping from the reference of a payment to the bank's answer, "paid" or "failed".
         secret: the ledger's key.
 
     Returns:

@@ -71,7 +71,7 @@ def write(
         connection: a connection in a writing transaction.
         campaign: the number of the campaign.
         batches: pairs of slots and reports, of equal lengths; no slot occurs twice.
-        phase: the phase of the collection.
+        phase: the number of the collection phase, 0 unless the kind asks participants more than once.
     """
     there = select(s.report.c.slot).where(s.report.c.campaign_id == campaign, s.report.c.phase == phase)
     gone, skipped = withdrawn(connection, campaign), set[int]()
@@ -137,7 +137,7 @@ class Reports:
         connection: a connection in a transaction in which all queries see the same state.
         campaign: the number of the campaign.
         codec: the codec of the campaign's kind.
-        phase: the phase of the collection.
+        phase: the number of the collection phase, 0 unless the kind asks participants more than once.
     """
 
     def __init__(self, connection: Connection, campaign: int, codec: ReportCodec, phase: int = 0) -> None:

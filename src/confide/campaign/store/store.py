@@ -340,7 +340,7 @@ class Store(Collecting, Depositing, PayingOut):
             withdrawals: the number of people who had withdrawn when the run began.
             files: the files of the pack: path -> bytes, with `manifest.json`.
             shares: the shares as one Arrow file.
-            due: payouts as blocks of pairs of a slot and an amount in the smallest coin, > 0.
+            due: payouts as blocks of pairs of a slot and an amount > 0 in the smallest units of the currency.
 
         Returns:
             Whether this outcome is the published one. With the result False, the caller must discard the outcome:

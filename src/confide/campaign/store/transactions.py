@@ -34,8 +34,8 @@ class Stored:
         slots: number of invited slots.
         state: the state of the campaign.
         withdrawals: the number of people who withdrew; a run that began before the last withdrawal does not count.
-        paid: the total that was paid, in the smallest coin, once amounts and shares were erased; None before. For the
-            operator alone.
+        paid: the total that was paid, in the smallest units of the currency, once amounts and shares were erased; None
+            before. For the operator alone.
     """
 
     number: int

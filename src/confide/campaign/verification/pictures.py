@@ -60,8 +60,8 @@ def same_data(now: Sequence[Picture], there: Sequence[Placed], data: bytes, othe
         now: the pictures that follow from the public files.
         there: the pictures of the page.
         data: the contents of the pack's file of picture data, with one entry for each picture of the page.
-        other: the version that the pack names, if it is another version than this one. Another version may have its own
-            words and style, and fewer pictures in the same order.
+        other: the version of confide that the pack names as its writer, if this is not the running version; None
+            otherwise. Another version may have its own words and style, and fewer pictures in the same order.
 
     Returns:
         True if all pictures agree, and False if another version differs in words, style or number of pictures.

@@ -55,7 +55,8 @@ def parameters(file: CampaignFile, plan: CampaignPlan, outcome: PublicOutcome, o
         file: the campaign file of the pack.
         plan: this version's plan of the campaign file.
         outcome: the outcome of the pack.
-        other: the version that the pack names, if it is another version than this one.
+        other: the version of confide that the pack names as its writer, if this is not the running version; None
+            otherwise.
     """
     planned: Any = plan.mechanism
     ran = outcome.mechanism
@@ -102,7 +103,8 @@ def debit(file: CampaignFile, outcome: PublicOutcome, charge: Entry, other: str 
         file: the campaign file of the pack.
         outcome: the outcome of the pack.
         charge: the event with the charge.
-        other: the version that the pack names, if it is another version than this one.
+        other: the version of confide that the pack names as its writer, if this is not the running version; None
+            otherwise.
     """
     asked = data_set_charge(file, outcome)
     said = upgraded(dict(charge.data), EVENTS, "event")
@@ -129,7 +131,8 @@ def guarantees(outcome: PublicOutcome, said: Any, other: str | None) -> str:
     Args:
         outcome: the outcome of the pack, with the guarantees that this version computes.
         said: the promises that the manifest states.
-        other: the version that the pack names, if it is another version than this one.
+        other: the version of confide that the pack names as its writer, if this is not the running version; None
+            otherwise.
     """
     now, said = _stated(outcome.guarantees), upgraded(said, {**GUARANTEES, **LOSSES}, "guarantee", "loss")
     if other is not None:
@@ -205,7 +208,8 @@ def certificate(outcome: PublicOutcome, other: str | None) -> str:
 
     Args:
         outcome: the outcome of the pack.
-        other: the version that the pack names, if it is another version than this one.
+        other: the version of confide that the pack names as its writer, if this is not the running version; None
+            otherwise.
     """
     found = outcome.mechanism.certify(outcome.billboard)
     now, then = encode(found, {}), encode(outcome.certificate, {})
@@ -290,7 +294,8 @@ def meter(file: CampaignFile, outcome: PublicOutcome, other: str | None) -> str:
     Args:
         file: the campaign file of the pack.
         outcome: the outcome of the pack.
-        other: the version that the pack names, if it is another version than this one.
+        other: the version of confide that the pack names as its writer, if this is not the running version; None
+            otherwise.
     """
     mechanism, said = outcome.mechanism, outcome.meter
     fresh = Meter.of(mechanism)

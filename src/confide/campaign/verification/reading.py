@@ -96,8 +96,7 @@ def json_of(data: bytes) -> Any:
 
 def read_folder(place: Path, *, field: str = "pack", tables: bool = True) -> Folder:
     """Read the contents of a folder that a stranger may have made, or of a .zip of such a folder. The path of the
-    folder
-    or the .zip may itself be a link.
+    folder or the .zip may itself be a link.
 
     Args:
         place: the folder, or the .zip.

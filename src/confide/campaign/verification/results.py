@@ -41,7 +41,7 @@ def billboard(folder: Folder, outcome: PublicOutcome, here: Provenance) -> str:
     Args:
         folder: the folder of the pack.
         outcome: the outcome in the manifest.
-        here: this version of confide, and the versions of the packages that it computes with.
+        here: the running version of confide, and the versions of the packages that confide computes with.
     """
     said = json_of(folder[MANIFEST])
     if said.keys() - {"meter"} != _PARTS:  # packs of before the meter have none
@@ -95,8 +95,9 @@ def result_tables(
         file: the campaign file.
         plan: this version's plan of the campaign file.
         outcome: the outcome of the pack.
-        other: the version of confide that the pack names, if it is another version than this one.
-        here: this version, and the versions of the packages that it computes with.
+        other: the version of confide that the pack names as its writer, if this is not the running version; None
+            otherwise.
+        here: the running version of confide, and the versions of the packages that confide computes with.
     """
     found = file.kind.tables(plan, outcome)
     now = {f"{name}.csv": table for name, table in found.items() if not is_rows(table)}
@@ -143,7 +144,8 @@ def report_page(
         file: the campaign file.
         plan: this version's plan of the campaign file.
         outcome: the outcome of the pack.
-        other: the version of confide that the pack names, if it is another version than this one.
+        other: the version of confide that the pack names as its writer, if this is not the running version; None
+            otherwise.
     """
     shown = sections(file, plan, outcome)
     drawn, words = pictures(shown), report(file, shown, draw=False)

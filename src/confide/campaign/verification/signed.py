@@ -135,9 +135,7 @@ def charge_of(chain: Sequence[Entry]) -> Entry:
 
 
 def events(chain: Sequence[Entry], note: Mapping[str, Any]) -> str:
-    """Check that the events are the events of a campaign that was charged once, and then published the
-    signed result.
-    """
+    """Check that the events are those of a campaign that was charged once, and then published the signed result."""
     position = broken_at(chain)
     if position is not None:
         raise Broken(f"event {position + 1} does not follow from the one before it")

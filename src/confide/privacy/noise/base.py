@@ -202,10 +202,10 @@ class Noise(ABC):
 
         Args:
             scale: the noise scale in (0, 2^55], taken exactly; the variance is about 2 scale^2.
-            size: a number, or a shape.
-            stream: the name of the draw.
-            center: whole numbers in that shape; zeros if left out. A sum beyond 64 bits becomes the nearest 64-bit
-                integer.
+            size: the number of draws, or the shape of the array of draws.
+            stream: the name of the draw; each name can be drawn once.
+            center: whole numbers in the shape `size`; zeros if left out. A sum beyond 64 bits becomes the nearest
+                64-bit integer.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -225,10 +225,10 @@ class Noise(ABC):
 
         Args:
             noise_std: the standard deviation in (0, 2^55], taken exactly; the variance is at most noise_std^2.
-            size: a number, or a shape.
-            stream: the name of the draw.
-            center: whole numbers in that shape; zeros if left out. A sum beyond 64 bits becomes the nearest 64-bit
-                integer.
+            size: the number of draws, or the shape of the array of draws.
+            stream: the name of the draw; each name can be drawn once.
+            center: whole numbers in the shape `size`; zeros if left out. A sum beyond 64 bits becomes the nearest
+                64-bit integer.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -253,9 +253,9 @@ class Noise(ABC):
 
         Args:
             scale: noise scale, > 0, taken exactly.
-            size: a number, or a shape.
-            stream: the name of the draw.
-            center: doubles or Fractions in that shape, taken exactly; zeros if left out.
+            size: the number of draws, or the shape of the array of draws.
+            stream: the name of the draw; each name can be drawn once.
+            center: doubles or Fractions in the shape `size`, taken exactly; zeros if left out.
             grid: the exponent of the grid 2^-grid, in 0..60.
 
         Raises:
@@ -279,9 +279,9 @@ class Noise(ABC):
 
         Args:
             noise_std: standard deviation, > 0, taken exactly.
-            size: a number, or a shape.
-            stream: the name of the draw.
-            center: doubles or Fractions in that shape, taken exactly; zeros if left out.
+            size: the number of draws, or the shape of the array of draws.
+            stream: the name of the draw; each name can be drawn once.
+            center: doubles or Fractions in the shape `size`, taken exactly; zeros if left out.
             grid: the exponent of the grid 2^-grid, in 0..60.
 
         Raises:
@@ -310,7 +310,7 @@ class Noise(ABC):
         Args:
             scale: noise scale, > 0, taken exactly.
             dimension: the dimension d >= 1.
-            stream: the name of the draw.
+            stream: the name of the draw; each name can be drawn once.
             center: d doubles or Fractions, taken exactly; zeros if left out.
             stretch: d positive doubles, public; ones if left out.
             grid: the exponent of the grid 2^-grid, in 0..60.
@@ -335,7 +335,7 @@ class Noise(ABC):
         Args:
             table: (m, k) public weights, whole numbers >= 0, where every row has the same sum in [1, 2^62].
             inputs: (n,) row numbers of the table; they may be private.
-            stream: the name of the draw.
+            stream: the name of the draw; each name can be drawn once.
 
         Returns:
             (n,) column numbers of the table.
@@ -365,7 +365,7 @@ class Noise(ABC):
         Args:
             logits: (k,) finite, 1 <= k <= 2^24; they may be private.
             size: number of draws.
-            stream: the name of the draw.
+            stream: the name of the draw; each name can be drawn once.
 
         Returns:
             (size,) positions.
@@ -384,7 +384,7 @@ class Noise(ABC):
 
         Args:
             people: the number of people, >= 0.
-            stream: the name of the draw.
+            stream: the name of the draw; each name can be drawn once.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -404,8 +404,8 @@ class Noise(ABC):
         reveal the number to which it was added. For a released number use `laplace`, `gaussian` or a discrete law.
 
         Args:
-            size: a number, or a shape.
-            stream: the name of the draw.
+            size: the number of draws, or the shape of the array of draws.
+            stream: the name of the draw; each name can be drawn once.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.
@@ -423,8 +423,8 @@ class Noise(ABC):
         """Draw independent uniform integers in [0, 2^64).
 
         Args:
-            size: a number, or a shape.
-            stream: the name of the draw.
+            size: the number of draws, or the shape of the array of draws.
+            stream: the name of the draw; each name can be drawn once.
 
         Raises:
             InvalidInput: an argument out of range, or the stream was drawn before.

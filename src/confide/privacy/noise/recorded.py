@@ -147,7 +147,7 @@ class _Transcribed(PassingNoise):
         """The value of one draw.
 
         Args:
-            stream: the name of the draw.
+            stream: the name of the draw; each name can be drawn once.
             ask: function that puts the same request to another source.
             bare: the answer without noise: the center itself, or a fixed value for a law without a center.
         """

@@ -71,8 +71,8 @@ def add_discrete_laplace(
         center: whole numbers of any shape, private.
         noise_scale: noise scale in (0, 2^55], taken exactly.
         l1_sensitivity: the largest l1 distance by which one neighbour step can move `center`.
-        stream: name of the draw.
-        line: the line of the charge that pays.
+        stream: the name of the draw; each name can be drawn once per `noise`.
+        line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
         group: for a line of parallel groups, the group of people whose records the numbers are about.
 
     Returns:
@@ -102,8 +102,8 @@ def add_discrete_gaussian(
         center: whole numbers of any shape, private.
         noise_std: standard deviation in (0, 2^55], taken exactly.
         l2_sensitivity_squared: the square of the largest l2 distance by which one neighbour step can move `center`.
-        stream: name of the draw.
-        line: the line of the charge that pays.
+        stream: the name of the draw; each name can be drawn once per `noise`.
+        line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
         group: for a line of parallel groups, the group of people whose records the numbers are about.
 
     Returns:
@@ -130,8 +130,8 @@ def add_laplace(
         center: doubles or Fractions of any shape, private, taken exactly.
         noise_scale: noise scale, > 0, taken exactly.
         l1_sensitivity: the largest l1 distance by which one neighbour step can move `center`.
-        stream: name of the draw.
-        line: the line of the charge that pays.
+        stream: the name of the draw; each name can be drawn once per `noise`.
+        line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
         group: for a line of parallel groups, the group of people whose records the numbers are about.
         grid: the exponent of the grid 2^-grid, in 0..60.
 
@@ -155,8 +155,8 @@ def add_gaussian(
         center: doubles or Fractions of any shape, private, taken exactly.
         noise_std: standard deviation, > 0, taken exactly.
         l2_sensitivity_squared: the square of the largest l2 distance by which one neighbour step can move `center`.
-        stream: name of the draw.
-        line: the line of the charge that pays.
+        stream: the name of the draw; each name can be drawn once per `noise`.
+        line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
         group: for a line of parallel groups, the group of people whose records the numbers are about.
         grid: the exponent of the grid 2^-grid, in 0..60.
 
@@ -182,7 +182,7 @@ def add_missing_noise(
         total: the sum of the messages that arrived.
         noise_std: standard deviation of the added noise.
         missing_variance: variance of the planned noise that did not arrive.
-        stream: name of the draw.
+        stream: the name of the draw; each name can be drawn once per `noise`.
 
     Raises:
         Overspent: the added variance is below the missing variance.
@@ -206,8 +206,8 @@ def add_vector_laplace(
         center: (d,) doubles or Fractions, private, taken exactly.
         noise_scale: noise scale, > 0, taken exactly.
         l2_sensitivity: the largest l2 distance by which one neighbour step can move `center / stretch`.
-        stream: name of the draw.
-        line: the line of the charge that pays.
+        stream: the name of the draw; each name can be drawn once per `noise`.
+        line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
         group: for a line of parallel groups, the group of people whose records the numbers are about.
         stretch: (d,) positive doubles, public; ones if left out.
         grid: the exponent of the grid 2^-grid, in 0..60.

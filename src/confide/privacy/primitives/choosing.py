@@ -42,7 +42,7 @@ def draw_by_logits(
         logits: (k,) finite, private, relative to the largest one.
         bounded_range: the largest variation, over all positions, of the log ratio of two neighbouring laws, in nats,
             with a margin for the rounding of the logits.
-        stream: name of the draws.
+        stream: the name under which all these draws are made.
         count: the number of draws.
         line: the line of the charge that pays for each draw.
 
@@ -71,8 +71,8 @@ def draw_digits(
         count: the number of digits.
         epsilon: the cost of the law that the digits are turned into, in nats, rounded up; 0 if that law was paid for
             before.
-        stream: name of the draws.
-        line: the line of the charge that pays.
+        stream: the name under which all these draws are made.
+        line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
 
     Raises:
         InvalidInput: an argument is out of range, or the charge has no line of the given name.
@@ -95,8 +95,8 @@ def draw_through(
         inputs: (n,) row numbers, private.
         epsilon: the largest log ratio between the rows of two neighbours, in nats, rounded up. The default of `epsilon`
             is computed from the table, over all pairs of rows.
-        stream: name of the draws.
-        line: the line of the charge that pays.
+        stream: the name under which all these draws are made.
+        line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
 
     Returns:
         (n,) column numbers of the table.

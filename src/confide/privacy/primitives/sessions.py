@@ -92,7 +92,7 @@ def open_session(
         theorem: function from the exact scales, by name of part, to the cost of all draws of `parts` together.
         parts: mapping from a name to the draws that may be made under it.
         stream: the first words of the names of all draws of the session.
-        line: the line of the charge that pays.
+        line: the name of the line of the run's charge that pays for the draw; None if the charge has one line only.
 
     Raises:
         InvalidInput: the argument is no noise, or the charge has no line of the given name.
@@ -128,8 +128,8 @@ class NoiseSession:
 
         Args:
             part: the name of the part.
-            size: a number, or a shape.
-            stream: name of the draw.
+            size: the number of draws, or the shape of the array of draws.
+            stream: the name of the draw; each name can be drawn once per `noise`.
             center: the private center of that shape; zeros if left out.
 
         Raises:

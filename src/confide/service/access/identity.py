@@ -42,7 +42,7 @@ class Operator:
     """A person who runs campaigns.
 
     Args:
-        number: number in the store.
+        number: number of the operator in the store.
         name: name with which the operator logs in.
         role: rights of the operator.
         active: whether the operator has any rights at present.
@@ -62,7 +62,7 @@ class Participant:
 
     Args:
         campaign: number of the campaign.
-        slot: rank of the participant in the public list of ids, from 0.
+        slot: position of the participant in the public list of ids, from 0.
     """
 
     campaign: int

@@ -42,7 +42,7 @@ class Invitations:
 
         Args:
             campaign: number of the campaign.
-            slots: ranks in the public list of ids, from 0.
+            slots: positions of the invited people in the public list of ids, from 0.
 
         Raises:
             InvalidInput: there is no campaign of this number, or no slot of this number.

@@ -56,7 +56,7 @@ class Provider:
 
     Args:
         issuer: address of the provider; its statements are accepted only for operators of this issuer.
-        client: name of this service at the provider.
+        client: name under which the provider knows this service.
         secret: secret by which the provider recognises this service.
         back: address to which the provider sends people back.
         seconds: time limit for one step of an answer, in seconds; a whole answer may take twice as long.

@@ -56,7 +56,7 @@ class Draft:
     """A campaign file that is being written.
 
     Args:
-        number: number in the store.
+        number: number of the draft in the store.
         name: name of the file, without its ending.
         text: text of the file.
         version: number of times that the text was written, from 1.

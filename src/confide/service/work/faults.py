@@ -25,8 +25,8 @@ class NotNow(ConfideError):
     will succeed.
 
     Args:
-        why: reason.
-        remedy: advice.
+        why: reason why the process cannot do the work now.
+        remedy: advice to the caller.
     """
 
     def __init__(self, why: str, remedy: str) -> None:
@@ -38,7 +38,7 @@ class Unknown(ConfideError):
     """Error: the requested object is missing, or not visible to the caller.
 
     Args:
-        what: "campaign", "draft", "job", "job of campaign".
+        what: kind of the requested object: "campaign", "draft", "job" or "job of campaign".
         number: number of the requested object.
     """
 
@@ -51,7 +51,7 @@ class Changed(ConfideError):
     """Error: another operator has changed the object since it was read.
 
     Args:
-        what: "draft".
+        what: name of the changed object, such as "draft".
     """
 
     def __init__(self, what: str) -> None:

@@ -40,16 +40,16 @@ class Job:
     """Work on one campaign.
 
     Args:
-        number: number in the store.
+        number: number of the job in the store.
         campaign: number of the campaign.
-        task: kind of work.
+        task: the work to do: a settlement or an audit.
         accept_unusable: whether a settlement continues although too many rows of the operator's file cannot be used.
-        state: "queued", "running", "done" or "failed".
+        state: state of the job: "queued", "running", "done" or "failed".
         attempts: number of times that the job was begun.
         done: number of steps that are done.
         steps: number of all steps; None if it is unknown.
         problem: reason of a failure, for the operator.
-        result: result, JSON-ready.
+        result: result of the work, JSON-ready.
     """
 
     number: int
@@ -158,7 +158,7 @@ class Jobs:
         Args:
             job: the job.
             worker: name of the worker.
-            problem: reason, for the operator; it may follow from records.
+            problem: reason of the failure, for the operator alone, because the reason may follow from records.
         """
         return self._own(job, worker, state="failed", lease=0, problem=problem[:2000])
 

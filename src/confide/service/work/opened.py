@@ -43,7 +43,7 @@ class OpenedCampaign:
     """A campaign in which people can take part, or could at an earlier time.
 
     Args:
-        number: number in the store.
+        number: number of the campaign in the store.
         campaign: campaign that the file describes; it never changes.
         folder: folder of the campaign, which only the operator can read.
     """
@@ -271,8 +271,8 @@ def payout_file(
 
 
 def take_answer(campaign: Campaign, store: Store, data: bytes) -> Mapping[str, int]:
-    """Take the bank's answers. The result is the numbers of payouts that were paid, that failed, and that were known
-    before.
+    """Take the bank's answers. The result is the counts of payouts by outcome: "paid" and "failed" for changed states,
+    "known" for payouts that had the confirmed state before.
 
     Args:
         campaign: campaign of the payouts.

@@ -118,7 +118,7 @@ class ParticipantActions:
         return kind.asked(campaign.file.config, campaign.plan) if asks == "record" else ()
 
     def device(self, who: Participant) -> Mapping[str, Any] | None:
-        """The instructions for the participant's device; The result is None if the device draws nothing, or if the
+        """The instructions for the participant's device. The result is None if the device draws nothing, or if the
         participant is asked for nothing.
         """
         opened = self._opened.get(who.campaign)
@@ -143,8 +143,8 @@ class ParticipantActions:
         return None if instructions is None else device_odds(instructions)
 
     def level(self, who: Participant) -> tuple[float, str] | None:
-        """The largest cost of a report, as the offer states it, and its notion, "epsilon" or "rho". None if the device
-        draws nothing, or nothing is asked.
+        """The largest cost of a report, as the offer states it, and the privacy notion of this cost, "epsilon" or
+        "rho". The result is None if the device draws nothing, or if the participant is asked for nothing.
 
         The participant's device refuses instructions with a larger level.
         """

@@ -234,7 +234,7 @@ class PlannedMean(ShownPlan, MoneyWords):
 
     @property
     def largest_coins(self) -> int:
-        """An upper bound on every payment, in the smallest coin; payments are rounded up."""
+        """An upper bound on every payment, in the smallest units of the currency; payments are rounded up."""
         return math.ceil(self.mechanism.largest_payment * self.mechanism.minor_units) + 1
 
     def measured(self, value: float, error: float | None = None) -> str:

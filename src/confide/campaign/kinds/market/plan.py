@@ -189,13 +189,15 @@ class BitPlan(ShownPlan, MoneyWords):
 
     @property
     def deposit(self) -> int:
-        """Deposit in coins that each participant pays before the run, so that nobody ever owes anything."""
+        """The deposit of each participant before the run, in the smallest units of the currency, so that nobody ever
+        owes anything.
+        """
         lowest = self.market.payment_range()[0]
         return math.ceil(-lowest * self.collection.minor_units) if lowest < 0 else 0
 
     @property
     def highest(self) -> int:
-        """An upper bound on every payment, in whole coins; payments are rounded up."""
+        """An upper bound on every payment, in whole smallest units of the currency; payments are rounded up."""
         return math.ceil(float(self.market.payment_range()[1]) * self.collection.minor_units)
 
     def to_dict(self) -> dict[str, Any]:
