@@ -44,15 +44,16 @@ def favourites(worth: Any, prices: Any, chosen: Any) -> None:
         chosen[:, 0] = _best(worth - prices)
 
 
-def favourites_along(worth: Any, prices: Any, chosen: Any) -> None:
+def favourites_along(worth: Any, prices: Any, chosen: Any, *, blocks: int = 1) -> None:
     """Best good of each participant in each of many rounds, as in `favourites`.
 
     Args:
         worth: (n, k) int32 values.
         prices: (k, T) int32 prices of all rounds.
         chosen: (n, T, 1) int32 output.
+        blocks: number of tables of this size that are asked about.
     """
-    if worth.size > _FEW:
+    if worth.size * blocks > _FEW:
         compiled_favourites_along(worth, prices, chosen)
         return
     for i, row in enumerate(worth):
@@ -186,7 +187,8 @@ class UnitDemand(SetsOfGoods):
 
     def respond_along(self, records: WorthRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
         chosen = np.empty((records.people, len(prices), 1), dtype=np.int32)
-        favourites_along(records.worth, np.ascontiguousarray(prices.T, dtype=np.int32), chosen)
+        blocks = self.people // records.people if records.people > 1 else 1  # a share asks about one record alone
+        favourites_along(records.worth, np.ascontiguousarray(prices.T, dtype=np.int32), chosen, blocks=blocks)
         return chosen
 
     def load_at(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int64]:
