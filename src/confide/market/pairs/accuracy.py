@@ -75,8 +75,8 @@ class MeanEstimate:
         """A confidence interval for the share of ones, within [0, 1].
 
         Args:
-            failure_probability: probability over the reports' randomness, in (0, 1), that the share lies outside; a
-                bound for any bits.
+            failure_probability: upper bound, in (0, 1), on the probability that the share lies outside the interval,
+                over the randomness of the reports and for any bits.
         """
         reach = half_width(self.people, self.epsilon, failure_probability)
         low, high = (min(max(each, 0.0), 1.0) for each in (self.value - reach, self.value + reach))

@@ -340,7 +340,8 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
 
     Raises:
         InvalidInput: a parameter is out of range.
-        OutOfReach: the target was not reached; the message gives a number of people that would suffice.
+        TargetUnreachable: the search found no market that reaches the target; the message gives a number of people that
+            would suffice.
 
     Source: Wang 2016, (4.5)-(4.11) and Theorem 8; criteria pgf and exact ours; spec data_market section 3.
 
