@@ -121,7 +121,7 @@ def messages(
         it: mechanism whose `submit` is the audited client. If `it` is None, the client is `perturb`, and only the
             privacy levels in the contracts are audited.
         run: function of the platform that adds the messages up: the run of a campaign, or `aggregate`.
-        source: noise source whose draws are tested; `Noise.secure()` if left out.
+        source: noise source whose draws are tested; None stands for `Noise.secure()`.
     """
     contract = _hardest(contracts)
 

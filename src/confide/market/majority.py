@@ -179,7 +179,9 @@ class TotalPayment:
         return sum(prior * (1.0 - _below(n, p, low) - _above(n, p, high + 1)) for prior, p in self._states)
 
     def quantile(self, probability: float) -> float:
-        """The least amount that the total payment does not exceed with the given probability, which is in (0, 1)."""
+        """The quantile of the total payment T: the least amount t with P(T <= t) >= `probability`. The probability is
+        in (0, 1).
+        """
         wanted = fraction("probability", probability)
         if self.cdf(0.0) >= wanted:
             return 0.0

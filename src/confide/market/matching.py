@@ -70,8 +70,8 @@ def _unit(cost: Cost, epsilon: float) -> float:
 
 
 def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[[float], float]) -> None:
-    """Refuse a level whose payments overflow a double, as very large and very small levels do with steep costs or weak
-    bits.
+    """Refuse a level at which payments overflow a double. Payments can overflow at very large and very small levels if
+    costs are steep, or if a bit is only weakly correlated with the peer statistic.
 
     Args:
         epsilon: privacy level to check.
@@ -319,7 +319,7 @@ class Quote:
         lower_bound: lower bound V_LB on the expected payment of any mechanism with nonnegative payments.
         margin: utility of the epsilon-strategy, less the utility of the best report that ignores the bit.
         unit: payment unit c(epsilon); `payments` equal `table` times this unit.
-        payments: (2, 2) money for report x (row) when the peer statistic is m (column).
+        payments: (2, 2) payment of report x (row) when the peer statistic is m (column).
         participation: value of taking part to a person: expected payment less the cost of the level.
         gap: difference E[R] - V_LB, computed without cancellation where the mechanism has a formula for it.
     """

@@ -453,7 +453,8 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
         epsilon: privacy level that is bought from each person, in (0, 700] nats.
         people: number N of people, >= 2; given only with `epsilon`.
         max_people: largest number of people that can be asked, >= 2.
-        max_payment: amount of money; the plan warns if a single payment can be larger.
+        max_payment: amount in the unit of the costs. The plan warns if a single payment can be larger; None for no
+            warning.
 
     Returns:
         The plan. A plan has 0 people where the guess of the state by the prior alone meets an exact target, or where

@@ -187,8 +187,8 @@ class RidgeBounds(Declared):
 
     @property
     def peer_error(self) -> float:
-        """A bound e on ||E[peers' estimate | x, y] - E[theta | x, y]||, the error of the target that payments compare
-        with.
+        """A bound e on ||E[peers' estimate | x, y] - E[theta | x, y]||, the error of the peers' estimate, with which
+        payments compare the players' answers.
 
         The bound is (Y' alpha m + gamma R0)/(gamma + lo) + zeta + kappa_q + failure (longest + R0), or longest + R0 if
         that is less; failure is the probability that the bounds on the spectrum fail. The privacy noise does not

@@ -62,10 +62,11 @@ class Figures:
         loss: total privacy loss towards all other people together.
         threshold: cost threshold tau; the guarantees cover players with a cost coefficient up to tau.
         privacy_cost: largest privacy cost tau epsilon^2 of a covered player. The epsilon in tau epsilon^2 is
-            `PrivateTruthfulRegression.borne_epsilon`, the loss that people really bear, also where no loss is claimed.
+            `PrivateTruthfulRegression.borne_epsilon`, the proved privacy loss, also where the mechanism claims no
+            privacy.
         coin: value of a coin, the smallest unit of the currency, such as 0.01 for a cent. Rounding to whole coins can
             reward a lie with one coin, and can cost a participant half a coin.
-        peer_error: bound e on the error of the target that payments compare with.
+        peer_error: bound e on the error of the peers' estimate, with which payments compare the players' answers.
         gain: bound eta on the gain from any lie.
         truth_radius: truth radius rho. No lie that moves the liar's prediction by more than rho can pay.
         least_constant: least scoring constant a at which taking part pays in expectation.

@@ -80,7 +80,7 @@ def sums(batches: Iterable[Batch], record_map: RecordMap, split: NDArray[np.bool
     Args:
         batches: batches of submissions. The first row of each participant counts, and null records add nothing.
         record_map: map that clips each record to the public bounds.
-        split: (n,) bool, group of each participant by rank.
+        split: (n,) bool; entry i is the group of the participant of rank i in the public list of ids.
         features: number d of features.
 
     Returns:

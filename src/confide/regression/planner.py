@@ -80,8 +80,8 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
 
     Args:
         mechanism: calibrated mechanism, ready to run.
-        compared: mapping from each release estimator that the privacy budget allows to its predicted squared error of a
-            prediction, E(x'estimate - x'theta)^2.
+        compared: mapping from the name of each release estimator that the privacy budget allows to the predicted
+            squared error of a prediction by this estimator, E(x'estimate - x'theta)^2.
         releases: mapping from the name of each release estimator to the estimator with its settings within this budget.
     """
 
@@ -312,8 +312,9 @@ def plan(
         common_factor: whether an unknown factor may move all costs together, which makes the plan much more expensive.
         misreports: tolerated share alpha of lies and absences.
         failure_probability: probability beta that there are more lies and absences than tolerated.
-        truth_radius: wanted truth radius rho; give either this radius or the budget.
-        budget: wanted bound on the expected total payment, in the currency.
+        truth_radius: wanted truth radius rho: no lie that moves the liar's prediction by more than rho pays. Give
+            either this radius or the budget.
+        budget: wanted bound on the expected total payment, in the currency. Give either this bound or the truth radius.
         centred: whether to use the centred scoring rule, which is cheaper (ours); False for the rule of Cummings et al.
             2015.
         clip: number t in the bound R + s t at which the peers' predictions are clipped, where s is the scale of the

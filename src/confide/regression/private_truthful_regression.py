@@ -266,7 +266,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     @property
     def borne_epsilon(self) -> float:
-        """The actual privacy loss epsilon of a person towards all other people, which enters the privacy costs."""
+        """The proved privacy loss epsilon of a person towards all other people, which enters the privacy costs."""
         return self.loss.epsilon
 
     @property
@@ -276,8 +276,8 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     @property
     def claims_privacy(self) -> bool:
-        """Whether the mechanism claims privacy. The mechanism as printed in Cummings et al. 2015 does so only where its
-        true privacy loss is at most the printed loss.
+        """Whether the mechanism claims privacy. The mechanism as printed in Cummings et al. 2015 does so only where the
+        proved loss of its noise is at most the printed loss.
         """
         return True
 

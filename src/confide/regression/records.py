@@ -292,9 +292,9 @@ def moments(
     """The exact moments of both groups, in one pass over the records.
 
     Args:
-        batches: batches of submissions. The first row of each participant counts, and no row is kept.
+        batches: batches of submissions. The first row of each participant counts, and no row is stored.
         record_map: map that makes each record usable.
-        split: (n,) bool, group of each participant by rank.
+        split: (n,) bool; entry i is the group of the participant of rank i in the public list of ids.
         features: number d of features.
 
     Returns:
@@ -320,7 +320,7 @@ def group_sums(
 
     Args:
         batches: batches of submissions. The first row of each participant counts.
-        split: (n,) bool, group of each participant by rank.
+        split: (n,) bool; entry i is the group of the participant of rank i in the public list of ids.
         rows: function from a batch to whole numbers: left rows and right entries of an `IntegerCross`, in the order of
             the batch.
         empty: function that makes sums of no records.

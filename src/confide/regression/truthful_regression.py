@@ -406,7 +406,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
             billboard: billboard of the run that the records were part of.
 
         Raises:
-            Refused: no other player's record predicts one of the given answers.
+            Refused: the other players' records determine no prediction for one of the given players.
         """
         return self.rule(self.predictions(X, y, index, billboard), self._posterior(X, y))
 

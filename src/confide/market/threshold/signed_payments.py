@@ -205,7 +205,8 @@ class SignedTotal:
     Args:
         participants: (k,) possible numbers n >= 2 of participants.
         weights: (k,) probabilities of the numbers of participants, which sum to at most 1.
-        tables: (k, 2, 2) money for report x when the majority of the others is m, for each number of participants.
+        tables: (k, 2, 2) payments of report x (second axis) when the majority of the others is m (third axis), for each
+            number of participants.
         mean: expected total E[T]. A sum over the tables would lose its digits to cancellation at levels of 20 and more,
             where debts are e^epsilon times as large as the mean.
         signal_model: law of the state.
@@ -280,8 +281,8 @@ class SignedTotal:
         return self._up_to(0.0, strict=True)
 
     def quantile(self, probability: float) -> float:
-        """The least amount that the total payment does not exceed with the given probability in (0, 1), to a relative
-        1e-12.
+        """The quantile of the total payment T: the least amount t with P(T <= t) >= `probability`, which is in (0, 1).
+        The relative error is at most 1e-12.
         """
         wanted = fraction("probability", probability)
         step = max(self.sd, abs(self.mean), 1e-300)

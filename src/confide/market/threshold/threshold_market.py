@@ -89,7 +89,7 @@ class ThresholdQuote:
             none.
         threshold: largest cost c_th of a nat of privacy at which taking part is worth its cost.
         participation: probability p = F(c_th) that a person takes part, where F is the law of the costs.
-        payments: (2, 2) money for report x (row) when the majority of the others is m (column).
+        payments: (2, 2) payment of report x (row) when the majority of the others is m (column).
         truth: expected payment Q of a participant who reports their bit unchanged.
         stake: expected loss T from reporting the opposite of the bit.
         expected_payment: expected payment of a participant, averaged over the costs of the participants.
