@@ -1,4 +1,6 @@
-"""Audit of a mean that is bought from people: clients, the published sum, extreme contracts, lies and money."""
+"""Audit of a campaign that buys the mean of people's records. The audit tests the participants' devices, the published
+sum, extreme contracts, false reports and payments.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,8 @@ from confide.privacy.noise.simulated import study_generator
 __all__ = ["FALSE_ALARM", "extreme_reports", "mean", "messages"]
 
 FALSE_ALARM = 1e-9
-"""Probability with which the statistical row of an audit reports a kept promise as broken."""
+"""Probability with which the row of an audit that tests random draws reports a violation although the guarantee holds.
+"""
 
 _DRAWS = 400  # enough to see a scale that is wrong by a factor two at that false alarm
 _BEYOND = (2.0**-10, 2.0**-4, 0.5, 4.0, 16.0, 256.0)  # in ranges: how far a record is outside, on each side
@@ -73,7 +76,8 @@ _Rows = Callable[[], list[AuditRow]]
 
 
 def mean(it: TwoPartMechanism, seed: int = 0) -> Audited:
-    """Build the audit of a campaign that buys a mean: its promises, its charge and its checks.
+    """Build the audit of a campaign that buys a mean: the guarantees, the privacy events and the checks of the
+    campaign.
 
     Args:
         it: mechanism of the campaign.
@@ -111,12 +115,13 @@ def messages(
     messages.
 
     Args:
-        contracts: contracts of all participants. The audited client uses the contract with the largest privacy loss.
+        contracts: contracts of all participants. The audited client (a participant's device) uses the contract with the
+            largest privacy loss.
         seed: seed of the transcripts, of the records, and of the choice of absent participants.
-        it: mechanism whose `submit` is the audited client. If `it` is left out, the client is `perturb`, and only the
-            promises of the contracts are audited.
+        it: mechanism whose `submit` is the audited client. If `it` is None, the client is `perturb`, and only the
+            privacy levels in the contracts are audited.
         run: function of the platform that adds the messages up: the run of a campaign, or `aggregate`.
-        source: noise source whose draws are tested; `Noise.secure()` if left out.
+        source: noise source whose draws are tested; None stands for `Noise.secure()`.
     """
     contract = _hardest(contracts)
 

@@ -2,7 +2,7 @@
 
 Let kappa = `noise_price`, g = `variance_price` and ghat = g / sqrt(kappa). Let w be a person's weight, Q the quadratic
 form of all weights, S the spread of the noise, V the value, and M = max(1, largest virtual cost). Every optimum of
-problem (7) of the source has the following bounds.
+problem (7) of Fallah et al. 2022 has the following bounds.
 
 * The central loss w^2/S is at most sqrt(kappa), since S = sqrt(Q/kappa) and Q >= w^2.
 * The local loss is y = w B / (b S), where b^2 is the person's virtual cost, at least the floor phi, and B = sum b w
@@ -97,12 +97,12 @@ class Caps(Declared):
 
     @property
     def central(self) -> float:
-        """Largest central loss of any participant, in nats."""
+        """Largest central loss (towards the public) of any participant, in nats."""
         return math.sqrt(self.noise_price) * self._factor * _ROOM
 
     @cached_property
     def local(self) -> float:
-        """Largest local loss of any participant, in nats."""
+        """Largest local loss (towards the platform) of any participant, in nats."""
         either = 1.0 + (1.0 + self.approximation) * (1.0 + self._ghat / 2.0) / (2.0 * self.psi_floor)
         if math.isfinite(self.psi_most):
             either = min(either, self._largest_f())
@@ -182,12 +182,12 @@ class CappedCaps(Declared):
 
     @property
     def local(self) -> float:
-        """Largest local loss of any participant, in nats."""
+        """Largest local loss (towards the platform) of any participant, in nats."""
         return self._unit * self.weight_cap / math.sqrt(self.psi_floor)
 
     @property
     def central(self) -> float:
-        """Largest central loss of any participant, in nats."""
+        """Largest central loss (towards the public) of any participant, in nats."""
         square = self.weight_cap**2
         others = max(square, 1.0 / self.people)
         return self._unit * square / math.sqrt(self.psi_floor + (1.0 - self.psi_floor) * others)

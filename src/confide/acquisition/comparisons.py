@@ -1,4 +1,5 @@
-"""Benchmarks for two-part contracts, inside the model, and the law by which their cost falls with more people.
+"""Benchmarks for two-part contracts in the mathematical model, and the rate at which the cost of two-part contracts
+falls with more people.
 
 The cost of every benchmark is gamma MSE + payments of a platform, so that all costs are comparable. In
 `full_information`, people's sensitivities are known. In `pooling`, nobody is asked for a sensitivity. In `local_only`,
@@ -140,8 +141,9 @@ def local_only(people: int, *, variance_price: float, noise_price: float) -> Ben
 
 
 def central_only(people: int, *, variance_price: float, noise_price: float) -> Benchmark:
-    """Cost where everybody trusts the platform and cares only about the public (psi = 0). The difference to the cost of
-    other designs is the value of trust in the platform. Contracts of this design cannot be offered.
+    """Cost where everybody trusts the platform and cares only about the loss towards the public (psi = 0). The
+    difference to the cost of other designs is the value of trust in the platform. Contracts of this design cannot be
+    offered.
 
     Args:
         people: number of people, at least 1.
@@ -167,7 +169,7 @@ def benchmarks(
         virtual_costs: (n,) virtual costs of the reports, under the prior.
         variance_price: price of the records' variance, g = gamma VAR >= 0.
         noise_price: price of the noise, kappa = gamma alpha/2 > 0.
-        approximation: approximation parameter of the grid scheme.
+        approximation: relative excess cost that the grid of noise spreads may cause, in (0, 1].
 
     Returns:
         Mapping from the name of a design to its benchmark.
@@ -221,8 +223,9 @@ def expected_benchmarks(
         seed: seed of the draws.
 
     Returns:
-        Mapping from the name of a design to its means. `private information` is the additional cost because
-        sensitivities are known to nobody else: the exact optimum's cost less the cost with full information, per draw.
+        Mapping from the name of a design to its means. The entry `private information` is the cost of the platform's
+        missing knowledge of sensitivities: the cost of the exact optimum less the cost with full information, in each
+        draw.
 
     Example:
         >>> from confide.acquisition.priors import UniformPrior

@@ -28,8 +28,8 @@ _SPEC = "two_part_acquisition"
 
 
 def two_part_guarantees(it: TwoPartMechanism) -> Guarantees:
-    """Promises of privacy towards three audiences, of accuracy, truthfulness, participation and budget, in reading
-    order.
+    """The guarantees of a mechanism in reading order: privacy towards three audiences, accuracy, truthfulness,
+    participation and budget.
     """
     caps, coin, lies = it.caps, 1.0 / it.minor_units, it.payment_rule.incentive_bound()
     local, central = ZCDP(it.concentrated(caps.local)), ZCDP(it.concentrated(caps.central))

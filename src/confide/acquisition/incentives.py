@@ -1,4 +1,5 @@
-"""Gains from a second identity, or from an agreement among people, where a mean is bought, and the effect on the mean.
+"""Gains from a second identity, or from an agreement among people, in a campaign that buys a mean, and the effect on
+the mean.
 
 Contracts depend on everybody's reports, so the gains have no closed form. The gains are computed exactly on profiles of
 reports drawn from the public belief, and then averaged over the profiles.
@@ -65,7 +66,8 @@ def audit_ic(rule: OfferRule, reports: ArrayLike, person: int, misreports: Array
     """Search for a report that gives a person more utility than the truth.
 
     Args:
-        rule: a `PaymentRule`, or any function of everybody's reports and a position.
+        rule: a `PaymentRule`, or any function from everybody's reports and a person's position to the offer to that
+            person.
         reports: (n,) reports of all people. The entry at position `person` is that person's true sensitivity.
         person: position of the person.
         misreports: (k,) reports that the person tries.
@@ -153,8 +155,8 @@ class SecondIdentities:
         rent: average payment of one identity beyond the cost of its record.
         adds: relative increase of the owner's rent through a second identity with the same report; nan without any
             rent.
-        made_up: average payment of an identity with an invented record, which costs no privacy, at the report with the
-            largest payment.
+        made_up: average payment of an identity with an invented record, at the report with the largest payment. An
+            invented record costs no privacy.
         gain: average gain of the owner of two identities over the owner of one, at the best of all routes tried. In one
             route the first identity gives its true record and its true report. In another route, the first identity
             reports falsely but gives its true record. In a third route, the owner invents the record and the report of
@@ -163,9 +165,10 @@ class SecondIdentities:
         deciding: the smallest number of identities that together can move the mean by its standard error; None where
             all of them together cannot.
         deciding_pay: average payment of each of the deciding identities.
-        group: the smallest number of people who are together paid at least a coin more if one of them reports a
-            falsehood; None where no report that was tried has this effect.
-        group_gain: additional payment of the whole group.
+        group: the smallest number of people who together gain at least the smallest unit of the currency if one of them
+            reports falsely, counted as payments less the costs of their losses; None where no report that was tried has
+            this effect.
+        group_gain: gain of the whole group, in the currency; nan where `group` is None.
         draws: number of profiles of reports.
     """
 

@@ -70,9 +70,10 @@ class MeanBillboard(Billboard):
     """The public record of a mean that was bought.
 
     Args:
-        total: sum Y of the noisy records in steps, including noise that the platform adds in place of participants who
-            sent nothing.
-        steps: sum A' of the steps of the participants whose records are in the total; 0 where there is no record.
+        total: sum Y of the noisy records, in steps of the integer lattice, including the noise that the platform adds
+            in place of participants who sent nothing.
+        steps: sum A' of the weights, in steps of the lattice, of the participants whose records are in the total; 0
+            where there is no record.
     """
 
     total: int
@@ -103,7 +104,8 @@ class Contracts:
 
     Args:
         lattice: steps, noise and levels of the people who are asked for a record; None where nothing is bought.
-        payments: (k,) payment of each person who is asked for a record, in the smallest coin, paid if they send it.
+        payments: (k,) payment of each person who is asked for a record, in the smallest units of the currency, such as
+            cents; paid if the person sends the record.
         solution: weights, levels and cost of all people.
         exact: (n,) payments before rounding, in the currency.
     """
@@ -150,10 +152,11 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
 
     The utility of a person with sensitivity c from an offer is payment - price_per_nat (c epsilon_local + (1 - c)
     epsilon_central), with losses in nats of Renyi divergence of the mechanism's order. Truth is a person's best report
-    for any reports of the others. A truthful person's utility is never negative, because the payment is computed from
-    the actual contract (ex post) and rounded up to whole coins. There is no epsilon to give, and no `for_budget`,
-    because losses follow from the reports and the price of an error; `largest_local_loss` limits them, and
-    `confide.acquisition.plan` finds the price for a budget or a target.
+    for any reports of the others, up to the stated gain from rounding payments. A truthful person's utility is never
+    negative, because the payment is computed from the actual contract (ex post) and rounded up to whole smallest units
+    of the currency. The class has no parameter epsilon and no `for_budget`, because losses follow from the reports and
+    the price of an error. The parameter `largest_local_loss` limits the losses. The function `confide.acquisition.plan`
+    finds the price for a budget or a target.
 
     Raises:
         InvalidInput: a parameter out of range.
@@ -353,14 +356,14 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return two_part_guarantees(self)
 
     def events(self) -> tuple[ZCDPEvent, ...]:
-        """One record of each person, charged at the largest local loss that any reports can lead to."""
+        """The privacy event of one record of each person, at the largest local loss that any reports can lead to."""
         return (ZCDPEvent(rho=self.concentrated(self.caps.local), neighbours=Relation.REPLACE,
                           label=ONE_RECORD),)
 
     def group_guess(self, size: int, audience: Audience) -> float:
-        """Upper bound on the probability of a right guess about a group. Towards an audience that sees single noisy
-        records, the noise of each device protects the group. Towards the public, the noise in the sum protects the
-        group.
+        """Upper bound on the probability that an audience guesses right about the records of a group of `size` people.
+        Towards an audience that sees single noisy records, the noise of each device protects the group. Towards the
+        public, the noise in the sum protects the group.
         """
         alone = audience is not Audience.PUBLIC
         return least_right(size * self.caps.local if alone else size**2 * self.caps.central, self.order)
@@ -369,7 +372,9 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return tuple(OnDevices(name=ONE_RECORD, event=event) for event in self.events())
 
     def concentrated(self, epsilon: float) -> float:
-        """The parameter rho of a loss of the mechanism's order, rounded up such that alpha rho is at least epsilon."""
+        """The zCDP parameter rho = epsilon/alpha of a Renyi loss epsilon at the mechanism's order alpha, rounded up
+        such that alpha rho is at least epsilon.
+        """
         rho = epsilon / self.order
         return rho if Fraction(rho) * Fraction(self.order) >= Fraction(epsilon) else math.nextafter(rho, math.inf)
 
@@ -415,8 +420,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         contract.
 
         Args:
-            private: sensitivity c, or with a contract the person's record. The value None means that the person takes
-                no part. A pair (record, contract) stands for a record under that contract.
+            private: sensitivity c of the person; with a contract, the person's record. The value None means that the
+                person takes no part. A pair (record, contract) stands for a record under that contract.
             offer: the person's `LatticeContract`.
             noise: `Noise.secure()`, for a record. Each call of `submit` draws new noise, so only one result may be
                 sent.
@@ -563,16 +568,16 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return float(Fraction(self.low) + (Fraction(self.high) - Fraction(self.low)) * share)
 
     def decode(self, record: Any, index: int, billboard: Billboard) -> Mapping[str, Any]:
-        """One participant's share, from their contract and whether their message arrived.
+        """One participant's payment and privacy losses, from their contract and whether their message arrived.
 
         Args:
             record: `Contracted`, or the participant's row of `ContractedRecords` in any form (`as_contracted`); None
-                for a slot without a contract.
+                for a person without a contract.
             index: the participant's rank in the public list of ids.
             billboard: billboard of the run. The share does not depend on the numbers of the billboard.
 
         Returns:
-            {"payment": in the smallest coin, "epsilon_local": nats, "epsilon_central": nats}.
+            {"payment": in the smallest units of the currency, "epsilon_local": nats, "epsilon_central": nats}.
         """
         if not isinstance(billboard, MeanBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")
@@ -592,8 +597,8 @@ class TwoPartMechanism(Mechanism[MeanBillboard, ErrorCertificate]):
         return (self.caps.error_cost / self.error_price + floor) * self.width**2 * _INTEGERS
 
     def certify(self, billboard: Billboard) -> ErrorCertificate:
-        """The certificate of a run. A participant who sent nothing takes their weight away but none of the noise, so
-        the bound on the error grows by a factor of at most (A/A')^2.
+        """The certificate of a run. If a participant sends nothing, their weight is missing but the variance of the
+        noise stays, so the bound on the error grows by a factor of at most (A/A')^2.
         """
         if not isinstance(billboard, MeanBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a MeanBillboard")

@@ -60,8 +60,8 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 Replace = Callable[[NDArray[np.int64], Floats], tuple[Floats, Floats]]
-"""Function from (m,) people and (m, k) virtual costs that replace their own, one at a time, to (m, k) values V and (m,
-k) differences d.
+"""Function from (m,) people and (m, k) virtual costs to (m, k) values V and (m, k) differences d. Each result is for
+one person with one replaced virtual cost.
 """
 
 _FIRST = 4
@@ -323,8 +323,9 @@ class Payments:
 
     Args:
         solution: weights and levels.
-        payments: (n,) payments t >= 0; 0 for people who are asked for nothing, and for people not in `people`.
-        rents: (n,) payment of each person above their cost.
+        payments: (n,) payments t >= 0; 0 for people who are asked for nothing, and for people whose payments were not
+            requested.
+        rents: (n,) rent of each person: the payment less the cost of the person's privacy losses.
         rent_width: largest difference between the bounds of a rent; 0 where rents are exact.
     """
 

@@ -1,4 +1,5 @@
-"""Plan of a mean that is bought: the price of an error that meets a budget or a target, chosen before anybody is asked.
+"""Plan of a campaign that buys a mean: the price of an error that meets a budget or a target, chosen before anybody is
+asked.
 
 For every profile of reports, payments rise and the mean squared error falls with the price of an error. Therefore
 bisection finds the price, on the same profiles from the public prior at every step. Further profiles measure the
@@ -42,12 +43,13 @@ class AcquisitionPlan(Plan[TwoPartMechanism]):
 
     Args:
         mechanism: the mechanism with its `mse_price`.
-        payments: mean total of all payments, in the mechanism's currency, before they are rounded up to coins.
+        payments: mean total of all payments, in the mechanism's currency, before payments are rounded up to whole
+            smallest units.
         payments_error: standard error of `payments`.
         root_error: root of the mean squared error of the estimate, in the unit of a record. Where nothing is bought,
             the error is the error of the best guess without buying.
         bought: share of the draws in which anything is bought.
-        draws: number of draws that chose the price, and also the number of draws that measured the results.
+        draws: number of draws from which the price was chosen. As many further draws measured the results.
     """
 
     mechanism: TwoPartMechanism
@@ -149,11 +151,12 @@ def plan(
 
     Args:
         design: the mechanism to plan for; its `mse_price` is not used.
-        budget: limit on all payments together, in the design's currency, above 0; the limit binds in expectation, not
-            report by report.
+        budget: limit on all payments together, in the design's currency, above 0; the limit holds in expectation over
+            reports, not for each profile of reports.
         error: root of the mean squared error that is wanted, in the unit of a record, above 0. Give either `error` or
             `budget`.
-        draws: number of profiles of reports that choose the price, and of other profiles that measure it; at least 2.
+        draws: number of profiles of reports from which the price is chosen, at least 2. As many further profiles
+            measure the payments and the error.
         seed: seed of the simulated profiles.
 
     Raises:

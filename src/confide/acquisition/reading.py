@@ -71,7 +71,7 @@ def terms_of(document: Mapping[str, Any], rank: int) -> dict[str, Any]:
 
     Args:
         document: JSON document of all contracts.
-        rank: the person's rank in the list of slots.
+        rank: the person's rank in the public list of ids.
     """
     names = document["columns"]
     for row in document["rows"]:

@@ -117,7 +117,7 @@ class Contracted:
         noise_std: noise scale s_i, in steps.
         epsilon_local: loss towards the platform, in nats.
         epsilon_central: loss towards the public, in nats.
-        payment: payment in the smallest coin, if the message is received.
+        payment: payment if the message is received, in the smallest units of the currency, such as cents.
         sent: whether the message was received.
     """
 
@@ -140,7 +140,7 @@ class ContractTerms:
         noise_std: (k,) noise scales s_i, in steps.
         epsilon_local: (k,) losses towards the platform, in nats.
         epsilon_central: (k,) losses towards the public, in nats.
-        payment: (k,) payments in the smallest coin.
+        payment: (k,) payments in the smallest units of the currency, such as cents.
         variance: sum of s_i^2 over all contracts of the campaign, including those that are not in this table. The
             platform adds noise for the missing part of the variance.
     """
@@ -219,7 +219,7 @@ class ContractedRecords(ContractTerms):
 
 
 def as_contracted(record: Any) -> Contracted | None:
-    """One person's contract, from any supported form; None for a slot without a contract.
+    """One person's contract, from any supported form; None for a person without a contract.
 
     Args:
         record: `Contracted`; `ContractedRecords` of one row; or a mapping or a table of one row with the columns of a
@@ -273,7 +273,7 @@ class RecordCodec:
     """
 
     def pack(self, batch: ContractedRecords) -> tuple[np.ndarray, list[bytes]]:
-        """The slots of a batch, and the contract and message of each slot as bytes."""
+        """The ranks of the people in a batch, and the contract and message of each person as bytes."""
         rows = np.zeros(len(batch.index), _ROW)
         for name in _COLUMNS.keys() - {"index"}:
             rows[name] = getattr(batch, name)
@@ -281,7 +281,7 @@ class RecordCodec:
         return batch.index, rows.view(f"V{_ROW.itemsize}").tolist()
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> ContractedRecords:
-        """The batch of the given slots, decoded from bytes."""
+        """Decode a batch from the ranks of the people and the bytes of each person."""
         rows = np.frombuffer(b"".join(reports), dtype=_ROW)
         kept: dict[str, Any] = {name: rows[name].astype(kind) for name, kind in _COLUMNS.items() if name != "index"}
         variance = int.from_bytes(rows["variance"][0].tobytes(), "little") if len(rows) else 0

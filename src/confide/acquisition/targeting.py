@@ -5,7 +5,8 @@ bisection finds the price, on the same profiles from the public priors at every 
 under the priors with standard errors, measured on further profiles. No real report is used, so the truth remains
 everybody's best report.
 
-The module also has the option not to buy, which is fixed in advance like gamma itself.
+The module also has the option to buy nothing where that is cheaper. The rule for this option is fixed in advance, as
+gamma is.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def outside_option(
 
 @dataclass(frozen=True, kw_only=True)
 class PriceSetting(Declared):
-    """The public parameters that are fixed before reports.
+    """The public parameters, which are fixed before anybody reports.
 
     Args:
         prior: prior of everybody's sensitivity, or one prior for each person.
@@ -93,7 +94,7 @@ class ChosenPrice:
         mse: mean of the estimate's mean squared error.
         mse_error: standard error of the mean `mse`.
         bought: share of the draws in which anything is bought.
-        draws: number of draws that chose the price, and also the number of draws that measured the results.
+        draws: number of draws from which the price was chosen. As many further draws measured the results.
         seed: seed of the draws that measured the results.
     """
 
@@ -141,7 +142,8 @@ def price_for_budget(setting: PriceSetting, budget: float, *, draws: int = 100, 
     Args:
         setting: the public parameters.
         budget: budget B > 0 for the total of all payments; it holds in expectation, not for each profile of reports.
-        draws: number of profiles that choose the price, and of other profiles that measure it; at least 2.
+        draws: number of profiles of reports from which the price is chosen, at least 2. As many further profiles
+            measure the payments and the error.
         seed: seed of the profiles of reports.
 
     Raises:
@@ -168,7 +170,8 @@ def price_for_error(setting: PriceSetting, mse: float, *, draws: int = 100, seed
         setting: the public parameters.
         mse: target mean squared error, above VAR/n, the error of records without any noise, and below the error without
             buying.
-        draws: number of profiles that choose the price, and of other profiles that measure it; at least 2.
+        draws: number of profiles of reports from which the price is chosen, at least 2. As many further profiles
+            measure the payments and the error.
         seed: seed of the profiles of reports.
 
     Raises:
@@ -284,8 +287,8 @@ class Expected:
         local: mean over profiles of the largest local loss.
         central: mean over profiles of the largest central loss.
         bought: share of the profiles in which anything is bought.
-        why: reason why nothing is bought in the other profiles.
-        draws: number of profiles; 0 where the setting is out of reach.
+        why: reason why nothing is bought in some profiles; empty where the mean is bought in all profiles.
+        draws: number of profiles; 0 where the setting is out of reach, or where the mean is bought in too few profiles.
     """
 
     setting: str

@@ -1,4 +1,5 @@
-"""Virtual costs: cost of a report to the platform, including the rents of everybody with a lower report.
+"""Virtual costs: the cost of a report to the platform, including the rents that the platform pays to people with lower
+reports.
 
 A `VirtualCost` is a non-decreasing, piecewise linear function of the report, for any prior. Two reports in one ironed
 interval have bit-identical virtual costs. The computed virtual costs never fall from one report to a higher one.

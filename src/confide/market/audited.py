@@ -3,7 +3,8 @@ each market.
 
 Privacy is measured on the reports that the randomiser on a participant's device really draws, and on everything that
 other people see of a run. Incentives and payments are computed exactly: by enumeration of the counts of reports, or by
-closed-form expectations, with payments in whole coins.
+closed-form expectations. Payments are rounded up to whole smallest units of the currency, such as cents, or the effect
+of rounding is bounded.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ from confide.privacy.response import randomized_response
 __all__ = ["FALSE_ALARM", "TOO_COARSE", "majority", "pairs", "unknown_costs"]
 
 FALSE_ALARM = 1e-9
-"""Probability with which the statistical row of an audit reports a violation although the guarantee holds."""
+"""Probability with which the row of an audit that tests random draws reports a violation although the guarantee holds.
+"""
 
 TOO_COARSE = "one coin exceeds the gain of truth over reports that ignore the bit"
 
@@ -75,11 +77,12 @@ _Rows = Callable[[], list[AuditRow]]
 
 
 def majority(collection: BitCollection, seed: int = 0) -> Audited:
-    """The audit of a campaign whose reports are paid by the majority of the others.
+    """The audit of a campaign that pays a report if it equals the majority of the other participants' reports.
 
     Args:
         collection: mechanism that the campaign runs.
-        seed: seed of the transcripts; all other rows of the audit are exact and use no randomness.
+        seed: seed of the simulated reports and runs. The rows of incentives, payments and accuracy are exact and use no
+            randomness.
     """
     market: MajorityMarket = collection.market
     # Faults that vanish with the number of people are injected into a small market, before rounding.
@@ -110,10 +113,11 @@ def pairs(collection: BitCollection, seed: int = 0, groups: Sequence[tuple[str, 
 
     Args:
         collection: mechanism that the campaign runs.
-        seed: seed of the transcripts; all other rows of the audit are exact and use no randomness.
-        groups: (name, people, ones) of each group that explains why bits are correlated, where such groups are known.
-            One row for each group shows the gain from misreporting for a member who knows their own group. No guarantee
-            covers members who know their own group.
+        seed: seed of the simulated reports and runs. The rows of incentives, payments and accuracy are exact and use no
+            randomness.
+        groups: triples (name, number of people, number of people with bit 1), one for each group whose members have
+            correlated bits; empty where no such groups are known. One row for each group shows the gain from
+            misreporting for a member who knows their own group. No guarantee covers members who know their own group.
     """
     market: PairMarket = collection.market
 
@@ -142,12 +146,13 @@ def pairs(collection: BitCollection, seed: int = 0, groups: Sequence[tuple[str, 
 
 
 def unknown_costs(collection: BitCollection, seed: int = 0) -> Audited:
-    """The audit of a campaign among people with secret costs of privacy: devices with many different costs are tried.
+    """The audit of a campaign in which only each person knows their own cost of privacy. Devices of people with many
+    different costs are tested.
 
     Args:
         collection: mechanism that the campaign runs.
-        seed: seed of the transcripts and of the sampled costs; all other rows of the audit are exact and use no
-            randomness.
+        seed: seed of the simulated reports, runs and costs. The rows of incentives, payments and accuracy are exact and
+            use no randomness.
     """
     market: ThresholdMarket = collection.market
     small = replace(market, people=3, participation=0.5, threshold=None)

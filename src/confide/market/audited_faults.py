@@ -1,4 +1,6 @@
-"""Variants of the markets for their audits: payments in whole coins, and injected faults that the audit must flag."""
+"""Variants of the markets for their audits: payments in whole smallest units of the currency, and injected faults that
+the audit must flag.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,10 @@ def of_types(kind: type[ThresholdMarket], sound: ThresholdMarket, **more: int) -
 @renamed()
 @dataclass(frozen=True)
 class InWholeCoins(MajorityMarket):
-    """The majority market with payments rounded up to whole coins, as a campaign pays them.
+    """The majority market with payments rounded up to whole smallest units of the currency, as a campaign pays them.
 
     Args:
-        minor_units: number of smallest coins in one unit of the currency.
+        minor_units: number of smallest units, such as cents, in one unit of the currency.
 
     Example:
         >>> from confide.market import LinearCost, check_equilibrium
@@ -69,7 +71,7 @@ class Asymptotic(MajorityMarket):
 @renamed()
 @dataclass(frozen=True)
 class OneTooFew(MajorityMarket):
-    """Injected fault: a market that pays n participants by the tariff for n - 1 participants."""
+    """Injected fault: a market that pays n participants the amounts that belong to n - 1 participants."""
 
     def tariff(self, least: int = 2, largest: int | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         last = self.people if largest is None else int(largest)
@@ -106,10 +108,10 @@ class Alike(PairMarket):
 @renamed()
 @dataclass(frozen=True)
 class InWholeCoinsByType(ThresholdMarket):
-    """The threshold market with payments rounded up to whole coins, as a campaign pays them.
+    """The threshold market with payments rounded up to whole smallest units of the currency, as a campaign pays them.
 
     Args:
-        minor_units: number of smallest coins in one unit of the currency.
+        minor_units: number of smallest units, such as cents, in one unit of the currency.
     """
 
     minor_units: int = 100

@@ -9,9 +9,9 @@ ones, and a tie counts as 0. Three numbers describe the majority of the reports:
 
 Source: Wang 2016, section 3.3.2 (beta = 1 - b1, gamma = 1 - b1 + b0); the stable forms are ours, spec data_market 2.2.
 
-The module also computes the joint law of the numbers of ones and of zeros among the others, given the state. Finally,
-the module computes the exact error probability of the best guess of the state from all reports, and exponential bounds
-on this probability.
+The module also computes the joint law of the numbers of ones and of zeros among the other people's reports, given the
+state. Finally, the module computes the exact error probability of the best guess of the state from all reports, and
+exponential bounds on this probability.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ MOST_VALUES = 2**23
 
 
 def binomial_pmf(n: int, p: float, low: int, high: int) -> NDArray[np.float64]:
-    """Probabilities P(Bin(n, p) = k) for k = low..high, scaled to sum to 1; this range must hold all but a negligible
-    part of the mass.
+    """Probabilities P(Bin(n, p) = k) for k = low..high, scaled to sum to 1. The range low..high must hold all but a
+    negligible part of the probability.
     """
     if p <= 0 or p >= 1:
         certain: NDArray[np.float64] = np.equal(np.arange(low, high + 1), 0 if p <= 0 else n).astype(np.float64)
@@ -144,8 +144,8 @@ def joint_counts(groups: Sequence[tuple[int, NDArray[np.float64]]]) -> tuple[NDA
 # ---- binomials
 
 UNDERFLOW = 600.0
-"""Largest exponent m D(epsilon) of m reports with Chernoff information D(epsilon) each at which error probabilities are
-kept as numbers; above this exponent their logarithms are kept.
+"""Largest exponent m D at which error probabilities are computed as numbers, for m reports with Chernoff information D
+each. For larger exponents, the logarithms of the error probabilities are computed.
 """
 
 TINY = 1e-30
@@ -161,7 +161,7 @@ class MajorityErrors:
     Args:
         low: P(the majority says 0 | state 1).
         high: P(the majority says 1 | state 0).
-        kappa: 1 - low - high, how strongly the majority depends on the state.
+        kappa: difference 1 - low - high, which measures how strongly the majority depends on the state.
     """
 
     low: Any
@@ -179,7 +179,7 @@ def majority_errors(m: ArrayLike, reporting: Reporting) -> MajorityErrors:
 
     Args:
         m: numbers of reports, whole numbers >= 0.
-        reporting: law of one report given the state; its fields broadcast with m.
+        reporting: law of one report given the state; the fields of the law broadcast with m.
 
     Example:
         >>> errors = majority_errors(39, Reporting.of(0.8, 1e-4))
@@ -227,7 +227,7 @@ def table_of_errors(largest: int, reporting: Reporting, least: int = 0) -> Major
 
     Args:
         largest: number of reports m of the last entry.
-        reporting: law of one report given the state, with numbers for fields and rho > 0.
+        reporting: law of one report given the state, with numbers (not arrays) as fields and rho = `edge` > 0.
         least: number of reports m of the first entry, >= 0.
     """
     first, top = least // 2, largest // 2
@@ -285,8 +285,8 @@ def log_errors(m: int, reporting: Reporting) -> tuple[float, float]:
 
     Args:
         m: number of reports, at least 1.
-        reporting: law of one report given the state, with numbers for fields and a positive edge, because terms are
-            summed from the majority boundary downwards.
+        reporting: law of one report given the state, with numbers (not arrays) as fields and `edge` > 0. The edge must
+            be positive because terms are summed from the majority threshold downwards.
 
     Example:
         >>> round(log_errors(10**6, Reporting.of(0.8, 1.0))[0], 3)
@@ -365,8 +365,8 @@ def chernoff_bound(signal_model: SignalModel, information: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class StateEstimate:
-    """The best guess of the state from the counts of reports, if everybody plays the equilibrium and the prior is
-    right.
+    """The best guess of the state from the counts of reports, if all people play the equilibrium strategy and the prior
+    is correct.
 
     Args:
         state: guess of the state, 0 or 1.

@@ -1,7 +1,8 @@
 """The gain of people who agree on one report, or of one person with many ids, and their effect on the answer.
 
-A market for bits pays a report according to the others' reports. A person who controls several reports gains when those
-reports meet each other, so the person makes all of them equal. Three ways to choose the common report are computed:
+A market for bits pays a report according to the others' reports. A person who controls several reports gains if the
+market compares these reports with each other, so the person makes all of them equal. Three ways to choose the common
+report are computed:
 
 - the report that pays more on average without knowledge of any bit, which costs no privacy;
 - the report that pays more given one person's own bit, without the device's noise;
@@ -230,7 +231,9 @@ def _present(people: int, presence: float) -> tuple[NDArray[np.int64], NDArray[n
 _HALF = 0.5
 _MANY = 100_000  # people, above which every number of identities is not tried
 SHARE_FAILURE = 0.05
-"""Failure probability of the stated error of an estimated share, to which the shift by a coalition is compared."""
+"""Failure probability of the error bound of an estimated share. A coalition decides the result if it shifts the
+estimate by at least this error bound.
+"""
 
 
 @dataclass(frozen=True)
@@ -253,14 +256,16 @@ class Agreements:
 
     @property
     def truthful(self) -> float:
-        """The mean value of a truthful report: its payment less the cost of privacy where costs are known, else its
-        payment.
+        """The mean value of a truthful report: its payment less the cost of privacy. Where costs are unknown, the
+        result is the payment alone.
         """
         return float(self.market.quote().participation) if hasattr(self.market, "cost") else self.paid
 
     @property
     def among(self) -> int:
-        """Number of people in the smallest group of peers whose reports pay each other."""
+        """Number of people in the smallest group of peers. The payment of a report depends on the reports of its group
+        of peers.
+        """
         people = int(self.market.people)
         return people if self.peers is None else min(self.peers, people)
 
@@ -279,7 +284,7 @@ class Agreements:
 
     @property
     def with_one(self) -> float:
-        """The largest mean payment of one person with a single id, without regard to the cost of privacy."""
+        """The largest mean payment to one person with a single id, before the cost of privacy is subtracted."""
         return max(self.of(1).chosen, self.paid, 0.0)
 
     @cached_property
@@ -302,7 +307,7 @@ class Agreements:
 
         - "second": smallest number of ids with which one person is paid more in all than with one id.
         - "group": smallest number of people each of whom gains by an agreement, compared with an honest report.
-        - "fixed": smallest number of people each of whom earns more by a fixed report, whatever is true, than by an
+        - "fixed": smallest number of people each of whom earns more by one fixed report, for any bits, than by an
           honest report.
         - "deciding": smallest number of identities that decide the result.
         """

@@ -3,7 +3,7 @@ runs.
 
 `submit` runs on a participant's device and draws the participant's report before anybody else sees anything. `run` is
 the operator's part. `run` takes reports, never bits. `run` publishes two counts for each group of peers, and pays each
-report an amount that these counts fix. All computations after the reports are post-processing.
+report an amount that follows from these counts. All computations after the reports are post-processing.
 
 Source: Wang 2016, chapters 3 to 5; spec data_market sections 1 to 5.
 
@@ -53,7 +53,7 @@ _REPORT = "one report"  # the line of the charge that a device spends
 _DIGITS = 1e-12  # relative, within which processors compute the same amount
 
 LARGEST = 2**62
-"""Largest single payment, in the smallest coin."""
+"""Largest single payment, in the smallest units of the currency, such as cents."""
 
 
 class BitMarket(Protocol):
@@ -110,8 +110,10 @@ class BitBillboard(Billboard):
     Args:
         ones: (g,) int64, number of reports of 1 in each group.
         zeros: (g,) int64, number of reports of 0 in each group. People who are in neither count took no part.
-        for_one: (g,) int64, payment of each report of 1, in the smallest coin.
-        for_zero: (g,) int64, payment of each report of 0, in the smallest coin.
+        for_one: (g,) int64, payment of each report of 1 in the group, in the smallest units of the currency, such as
+            cents.
+        for_zero: (g,) int64, payment of each report of 0 in the group, in the smallest units of the currency, such as
+            cents.
     """
 
     ones: np.ndarray
@@ -136,10 +138,10 @@ class BitBillboard(Billboard):
 @wire("BitCollection", "market currency minor_units groups")
 @dataclass(frozen=True, kw_only=True)
 class BitCollection(Mechanism[BitBillboard, None]):
-    """One run of a market: reports come in, and counts and payments go out.
+    """One run of a market, which takes reports, and publishes counts of reports and payments.
 
-    Epsilon is no input, because it belongs to the market: `MajorityMarket`, `PairMarket` and `ThresholdMarket` have
-    `for_budget`.
+    Epsilon is no parameter of this class, because each market has its own epsilon. For a market with a given privacy
+    budget, call `for_budget` of `MajorityMarket`, `PairMarket` or `ThresholdMarket`.
 
     Raises:
         InvalidInput: a field is out of range, `market` is not a market, or the public counts do not fix the payments.
@@ -207,11 +209,12 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
     @property
     def coin(self) -> float:
-        """The value of the smallest coin, in units of the currency."""
+        """The value of the smallest unit of the currency, such as a cent, in units of the currency."""
         return 1.0 / self.minor_units
 
     def guarantees(self) -> Guarantees:
-        """The market's guarantees, in the currency, with room for rounding payments up to whole coins.
+        """The market's guarantees, in the currency, for payments that are rounded up to whole coins. A coin is the
+        smallest unit of the currency, such as a cent.
 
         Rounding raises each payment by less than one coin, and therefore raises the gain from a lie by less than one
         coin. If a coin is worth more than the margin of a truthful report over reports that ignore the bit, the
@@ -272,14 +275,15 @@ class BitCollection(Mechanism[BitBillboard, None]):
     def reports(self, bits: Any, noise: NoiseSource, *, worth: Any = None) -> NDArray[np.uint8]:
         """Draw everybody's reports, each from that person's bit as `submit` does, in one call on one machine.
 
-        The function is for holders of bits that they may see: in a rehearsal, in a study, or as a custodian that people
-        trust. If the operator must not see the bits, each person calls `submit` on their own device.
+        Call this method only where the caller may see the bits: in a rehearsal, in a study, or as a custodian that
+        people trust. If the operator must not see the bits, each person calls `submit` on their own device.
 
         Args:
             bits: (N,) true or false, or 1 or 0, for each person; nan or None takes no part. The bits may be an array, a
                 list, a column, or a frame or a file with one column.
             noise: source of the randomness: `Noise.secure()`, or `Noise.simulated(seed)` for a study.
-            worth: (N,) value of a nat of privacy to each person, above 0, where costs are unknown; else left out.
+            worth: (N,) value of a nat of privacy to each person, above 0, where costs are unknown; None where costs are
+                known.
 
         Returns:
             (N,) reports for `run`: 0, 1, or 2 for taking no part.
@@ -318,8 +322,9 @@ class BitCollection(Mechanism[BitBillboard, None]):
 
         Args:
             data: N reports, each 0, 1 or 2 (no part), or batches of `Reports`; people in no batch took no part. A
-                column, frame (pandas, Polars, Arrow) or file with a row for each slot and one column of reports also
-                works. An empty cell takes no part. With several groups the columns are `report` and `group`.
+                column, frame (pandas, Polars, Arrow) or file with a row for each invited person and one column of
+                reports also works. An empty cell takes no part. With several groups the columns are `report` and
+                `group`.
             noise: `Noise.secure()` for a release. Nothing is drawn from `noise`, because reports are already
                 randomised.
             progress: function that is called with (1, 2) after the reports are counted, and with (2, 2) after everybody
@@ -350,8 +355,8 @@ class BitCollection(Mechanism[BitBillboard, None]):
         return self._outcome(noise, billboard=board, shares=shares)
 
     def pay_counts(self, ones: np.ndarray, zeros: np.ndarray) -> BitBillboard:
-        """The billboard for given counts of ones and zeros, shape (g,) each, with the payments that these
-        counts fix.
+        """The billboard for given counts of ones and zeros, shape (g,) each, with the payments that follow from these
+        counts.
         """
         paid = [self.market.pay(int(one), int(zero)) for one, zero in zip(ones, zeros, strict=True)]
         coins = [[self._coins(each.one) for each in paid], [self._coins(each.zero) for each in paid]]
@@ -390,7 +395,7 @@ class BitCollection(Mechanism[BitBillboard, None]):
             billboard: billboard of the run.
 
         Returns:
-            {"payment": whole number of smallest coins}.
+            {"payment": whole number of the smallest units of the currency}.
         """
         if not isinstance(billboard, BitBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a BitBillboard")
@@ -440,7 +445,7 @@ def _check_market(market: Any) -> None:
 
 
 def as_batches(data: Any, people: int, groups: int = 1) -> Iterator[Reports]:
-    """Reports as checked batches.
+    """Check reports, and convert them to batches.
 
     Args:
         data: N reports in a form that `as_reports` accepts, or a table of reports and groups, or batches of `Reports`.
@@ -523,7 +528,8 @@ def read_reports(
 
     Args:
         source: table to read.
-        bit: role of the column with the reports; a value of rank 1 counts as a report of 1.
+        bit: role of the column with the reports. The role encodes a valid cell as 0 or 1, and a cell with code 1 counts
+            as a report of 1.
         group: role of the column with the groups of peers; None where everybody is in one group.
         roster: public list of ids.
         id: name of the id column, or "row" where the row number is the id.
@@ -573,12 +579,12 @@ class BitCodec:
     """
 
     def pack(self, batch: Reports) -> tuple[np.ndarray, list[bytes]]:
-        """The slots of the people in a batch, and the bytes of each person's report."""
+        """The ranks of the people in a batch, and the bytes of each person's report."""
         rows = np.empty(len(batch.index), _ROW)
         rows["report"], rows["group"] = batch.report, batch.group
         return batch.index, rows.view(f"V{_ROW.itemsize}").tolist()
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Reports:
-        """The batch of reports that the bytes at these slots encode."""
+        """Decode a batch of reports from the ranks of the people and the bytes of each person's report."""
         rows = np.frombuffer(b"".join(reports), dtype=_ROW)
         return Reports(slots, rows["report"], rows["group"].astype(np.int64))

@@ -1,5 +1,5 @@
-"""Whether a profile of strategies is an equilibrium, under the design's signal model or another, and a search for all
-symmetric equilibria.
+"""Whether a profile of strategies is an equilibrium, and a search for all symmetric equilibria. Expectations are under
+the signal model that the market is designed for, or under another one.
 
 A person's interim matrix is computed exactly from the law of the others' counts. From the interim matrix
 `best_response` finds the best replies over all channels. The search reports all equilibria that it finds, including the
@@ -74,8 +74,8 @@ class CountMarket(Protocol):
 
 @runtime_checkable
 class GroupMarket(Protocol):
-    """A market whose bits need not depend on a common state, so that it computes expectations over the others' reports
-    itself.
+    """A market for bits that need not depend on a common state. Such a market itself computes expectations over the
+    others' reports.
     """
 
     @property
@@ -215,7 +215,7 @@ class EquilibriumReport:
 
     Args:
         rows: one entry for each group of people with the same strategy.
-        tolerance: largest regret that counts as none, in money.
+        tolerance: largest regret that counts as 0, in the unit of the costs.
     """
 
     rows: tuple[PersonReport, ...]
@@ -223,7 +223,7 @@ class EquilibriumReport:
 
     @property
     def regret(self) -> float:
-        """The largest regret of anybody. The profile is a delta-equilibrium for every delta at or above the largest
+        """The largest regret of any person. The profile is a delta-equilibrium for every delta at or above the largest
         regret.
         """
         return max(row.regret for row in self.rows)
@@ -258,7 +258,7 @@ def check_equilibrium(market: CountMarket | GroupMarket, profile: Others | None 
             participants play the market's strategy.
         signal_model: law of the state and the bits under which expectations are taken; by default the law that the
             market is designed for.
-        tolerance: largest regret delta that counts as none, in money, >= 0.
+        tolerance: largest regret delta that counts as 0, in the unit of the costs, >= 0.
 
     Raises:
         InvalidInput: the market or the profile is not valid, as in `interim_matrix`.
@@ -383,17 +383,18 @@ def symmetric_equilibria(market: Any, signal_model: SignalModel | PairPrior | No
 
 @dataclass(frozen=True)
 class Robustness:
-    """The largest error in each number of the design, with all other numbers exact, at which the best reply still
+    """The largest error in each assumed probability, with the other probability exact, at which the best reply still
     depends on the bit.
 
     Args:
-        prior_down: largest fall of the prior P(W = 1) such that it and every smaller fall keep an informative best
-            reply.
-        prior_up: largest rise of the prior P(W = 1) such that it and every smaller rise keep an informative best reply.
-        accuracy_down: largest fall of the signal accuracy theta such that it and every smaller fall keep an informative
-            best reply.
-        accuracy_up: largest rise of the signal accuracy theta such that it and every smaller rise keep an informative
-            best reply.
+        prior_down: largest fall of the prior P(W = 1) at which the best reply still depends on the bit, as it does at
+            every smaller fall.
+        prior_up: largest rise of the prior P(W = 1) at which the best reply still depends on the bit, as it does at
+            every smaller rise.
+        accuracy_down: largest fall of the signal accuracy theta at which the best reply still depends on the bit, as it
+            does at every smaller fall.
+        accuracy_up: largest rise of the signal accuracy theta at which the best reply still depends on the bit, as it
+            does at every smaller rise.
     """
 
     prior_down: float
@@ -415,7 +416,8 @@ class Robustness:
 
 
 def robustness(market: Any) -> Robustness:
-    """Compute how far the true law may be from the design's prior while the best reply still depends on the bit.
+    """Compute how far the true law may be from the law that the market is designed for, while the best reply still
+    depends on the bit.
 
     Args:
         market: market with a state and an `epsilon`, as in `symmetric_equilibria`.

@@ -179,7 +179,9 @@ class TotalPayment:
         return sum(prior * (1.0 - _below(n, p, low) - _above(n, p, high + 1)) for prior, p in self._states)
 
     def quantile(self, probability: float) -> float:
-        """The least amount that the total payment does not exceed with the given probability, which is in (0, 1)."""
+        """The quantile of the total payment T: the least amount t with P(T <= t) >= `probability`. The probability is
+        in (0, 1).
+        """
         wanted = fraction("probability", probability)
         if self.cdf(0.0) >= wanted:
             return 0.0
@@ -238,7 +240,8 @@ def proof_function(signal_model: SignalModel, beta: Any, gamma: float) -> Any:
 @renamed(nature="signal_model")
 @dataclass(frozen=True)
 class MajorityMarket(PlainNumbers, KnownLevel):
-    """A market that buys one randomised bit from each person, at a level epsilon that is worth its price to everybody.
+    """A market that buys one randomised bit from each person. The expected payment exceeds the cost of the privacy
+    level epsilon for everybody.
 
     The profile in which everybody plays the epsilon-strategy is a strict Nash equilibrium. In this equilibrium the
     epsilon-strategy earns `quote().margin` more than every report that ignores the bit. Other equilibria exist:
@@ -331,7 +334,7 @@ class MajorityMarket(PlainNumbers, KnownLevel):
 
     @property
     def gap(self) -> float:
-        """The gap E[R] - V_LB > 0 between one participant's expected payment and its lower bound, of full relative
+        """The gap E[R] - V_LB > 0 between one participant's expected payment and its lower bound, to full relative
         accuracy.
         """
         unit = self.payment_at().unit
@@ -356,8 +359,8 @@ class MajorityMarket(PlainNumbers, KnownLevel):
 
     @property
     def proof_bound(self) -> float | None:
-        """The upper bound on E[R] from the proof of Theorem 4 for this number N of people; None where its premise 2
-        e^(-(N-1) D) < gamma fails.
+        """The upper bound on E[R] from the proof of Theorem 4 for this number N of people; None where the premise 2
+        e^(-(N-1) D) < gamma of that proof fails.
 
         Source: Wang 2016, proof of Theorem 4 [912-978]; the premise is not in the print (erratum E5).
         """

@@ -1,10 +1,10 @@
 """The payment rule behind all markets for known costs: a report is paid if it equals a binary peer statistic M.
 
 A person has a bit S and reports X. The statistic M is independent of X given S, with Cov(M, S) > 0. The unit of payment
-is c(epsilon) = g'(epsilon)(1 + cosh epsilon), where g is the cost of privacy. A report of 1 that meets M = 1 is paid
-c(epsilon)/Cov times P(M = 0). A report of 0 that meets M = 0 is paid c(epsilon)/Cov times P(M = 1). With these payments
-the epsilon-strategy is the person's unique best reply. The choice of M gives the mechanism: the state itself for the
-genie, the majority of the others for Wang's mechanism, and one other report for general priors.
+is c(epsilon) = g'(epsilon)(1 + cosh epsilon), where g is the cost of privacy. If M = 1, a report of 1 is paid
+c(epsilon)/Cov times P(M = 0). If M = 0, a report of 0 is paid c(epsilon)/Cov times P(M = 1). With these payments the
+epsilon-strategy is the person's unique best reply. The choice of M gives the mechanism: the state itself for a genie
+who knows the state, the majority of the others for Wang's mechanism, and one other report for general priors.
 
 Source: spec data_market section 0 (ours; contains Wang 2016, (3.6) and (3.17)).
 
@@ -70,8 +70,8 @@ def _unit(cost: Cost, epsilon: float) -> float:
 
 
 def check_payable(epsilon: float, costs: Collection[Cost], covariance: Callable[[float], float]) -> None:
-    """Refuse a level whose payments overflow a double, as very large and very small levels do with steep costs or weak
-    bits.
+    """Refuse a level at which payments overflow a double. Payments can overflow at very large and very small levels if
+    costs are steep, or if a bit is only weakly correlated with the peer statistic.
 
     Args:
         epsilon: privacy level to check.
@@ -313,13 +313,13 @@ class Quote:
     All amounts of money are in the unit of the cost.
 
     Args:
-        epsilon: privacy level that is bought: local differential privacy of a person's one report about their one bit,
-            in nats.
+        epsilon: privacy level that is bought, in nats: the level of local differential privacy of a person's single
+            report about their bit.
         expected_payment: expected payment E[R] to one person.
         lower_bound: lower bound V_LB on the expected payment of any mechanism with nonnegative payments.
         margin: utility of the epsilon-strategy, less the utility of the best report that ignores the bit.
         unit: payment unit c(epsilon); `payments` equal `table` times this unit.
-        payments: (2, 2) money for report x (row) when the peer statistic is m (column).
+        payments: (2, 2) payment of report x (row) when the peer statistic is m (column).
         participation: value of taking part to a person: expected payment less the cost of the level.
         gap: difference E[R] - V_LB, computed without cancellation where the mechanism has a formula for it.
     """
@@ -358,7 +358,7 @@ def quote_of(payment: MatchingPayment, floor: float, *, gap: float = 0.0, expect
         payment: matching payment to quote.
         floor: lower bound V_LB on the expected payment.
         gap: difference E[R] - V_LB, computed without cancellation.
-        expected: expected payment E[R], where it is not floor + gap.
+        expected: expected payment E[R]; by default floor + gap.
     """
     return Quote(epsilon=payment.epsilon, expected_payment=floor + gap if expected is None else expected,
                  lower_bound=floor, margin=payment.margin, unit=payment.unit, payments=payment.table,

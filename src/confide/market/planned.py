@@ -102,8 +102,8 @@ class PlannedMarket(Plan[BitCollection]):
 
     @property
     def guarantees(self) -> Guarantees:
-        """The guarantees of the mechanism, or the guarantees of the market if its payments are too large for any
-        smallest coin.
+        """The guarantees of the mechanism, or the guarantees of the market if its payments are too large to be counted
+        in whole units.
         """
         try:
             return self.mechanism.guarantees()

@@ -445,15 +445,16 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
     Args:
         error: target in (0, 1). For `exact` the target is the probability of a wrong guess. For `chernoff` and `thesis`
             the target is the number tau in e^(-N D) <= tau, where e^(-N D) bounds the probability of a wrong guess.
-        signal_accuracy: theta in (0.5, 1); the probability that a bit equals the state.
-        prior_one: P(W = 1); the prior probability that the state W is 1.
-        cost: everybody's g; the cost function of a privacy level.
+        signal_accuracy: probability theta in (0.5, 1) that a bit equals the state W.
+        prior_one: prior probability P(W = 1) that the state W is 1.
+        cost: cost function g of a privacy level, the same for everybody.
         criterion: "exact", "chernoff" or "thesis"; with `epsilon` only "exact".
         budget: largest expected total payment, > 0, in the unit of the costs.
         epsilon: privacy level that is bought from each person, in (0, 700] nats.
         people: number N of people, >= 2; given only with `epsilon`.
         max_people: largest number of people that can be asked, >= 2.
-        max_payment: amount of money; the plan warns if a single payment can be larger.
+        max_payment: amount in the unit of the costs. The plan warns if a single payment can be larger; None for no
+            warning.
 
     Returns:
         The plan. A plan has 0 people where the guess of the state by the prior alone meets an exact target, or where
@@ -462,8 +463,8 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
     Raises:
         InvalidInput: a parameter is out of range, or not exactly one of error, budget and epsilon is given. If several
             arguments are missing, the message names all of them (`MissingArguments`).
-        OutOfReach: the target is out of reach of max_people people; the message gives the number of people that would
-            suffice.
+        TargetUnreachable: `max_people` people cannot reach the target; the message gives the number of people that
+            would suffice.
         Refused: the criterion is thesis, and the cost has no best level (erratum E1).
 
     Source: Wang 2016, section 3.4; exact criterion and stop rule ours; spec data_market section 2.5.

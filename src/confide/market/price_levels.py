@@ -1,5 +1,5 @@
-"""The information that a unit of money buys at each privacy level, and Wang's bounds at the level at which it buys
-most.
+"""The information that a unit of money buys at each privacy level, and Wang's bounds at the level at which a unit of
+money buys most information.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def best_price_level(cost: Cost, signal_accuracy: float) -> float:
         signal_accuracy: probability theta that a bit equals the state.
 
     Raises:
-        Refused: the cost is flatter at 0, so that more people at smaller levels are ever cheaper (erratum E1).
+        Refused: x^2/g'(x) does not tend to 0 at 0, so that it is always cheaper to buy from more people at smaller
+            levels (erratum E1).
 
     Source: Wang 2016, (3.21); spec data_market section 2.5.
 

@@ -137,7 +137,8 @@ def simulate(market: Market, rounds: int, *, seed: int, level: str = "aggregate"
         level: detail of the draws. With "aggregate" the counts alone are drawn, in a time that does not grow with the
             number of people. With "individual" each person is drawn with their bit, their cost where costs are unknown,
             and their report, some hundred thousand people at a time.
-        strategy: common strategy of everybody, absence included; by default the market's equilibrium.
+        strategy: strategy that everybody plays, including the probability of taking no part; by default the market's
+            equilibrium.
         signal_model: law of the state and the bits of the rounds; by default the law that the market is designed for.
             For a pair market the signal model is a `PairPrior`.
 

@@ -4,8 +4,8 @@ No participant's record is used. Privacy is tested with neighbouring submissions
 `run`. Incentives, accuracy and payments are measured on people drawn from the public model.
 
 The module also has the mechanisms with injected faults, each of which the audit must flag. The module further has the
-mechanism as printed, without the constraint to a ball, to show that its proof fails and that the audit detects this
-failure.
+mechanism as printed in Cummings et al. 2015, whose estimates are not constrained to a ball. The audit of that mechanism
+shows that the printed proof of privacy fails.
 
 Source: Cummings et al. 2015, Lemma 6; spec truthful_regression 4.3.
 
@@ -184,7 +184,9 @@ def printed_samples(epsilon: float, runs: int, noise: Noise) -> tuple[np.ndarray
 Row = tuple[int, np.ndarray, float]
 
 CROWD = 50_000
-"""Largest number of people who hand in a record in the last pair of neighbours; in smaller campaigns everybody does."""
+"""Largest number of people who hand in a record in the last pair of neighbours. In campaigns with fewer people,
+everybody hands in a record.
+"""
 
 _LEAST_PUSH = 0.01  # records that push the estimate are no shorter where that suffices, so that they stay few
 _LENGTHS = 2.0 ** -np.arange(0.0, GRID_BITS - 4, 1 / 32)  # of records that push: 1 down to sixteen steps of the grid
@@ -203,8 +205,9 @@ def neighbours(mechanism: PrivateTruthfulRegression, source: Callable[[int], Noi
     has.
 
     Args:
-        mechanism: mechanism whose bounds the pairs exhaust.
-        source: function from the number of a pair to the noise of its transcript, which also fixes the groups.
+        mechanism: mechanism for which the pairs are made. The pairs reach the bounds on the mechanism's sensitivities.
+        source: function from the number of a pair to the noise source of the runs on that pair. The noise source also
+            draws the two groups.
     """
     setting = mechanism.setting
     count = 0
@@ -415,7 +418,8 @@ def claims_of(mechanism: PrivateTruthfulRegression) -> dict[str, Loss]:
     """The claimed privacy losses: mapping from a part of the noise, by the first words of its stream names, to its
     loss. The key "" stands for all noise together.
 
-    For a mechanism as printed the losses are the source's claims, and the audit reports the false ones.
+    For a mechanism as printed in Cummings et al. 2015, the losses are the printed claims, and the audit reports the
+    false claims.
     """
     release = mechanism.release
     claims: dict[str, Loss] = {"": mechanism.stated_loss, "payment": PureDP(mechanism.payment.epsilon)}

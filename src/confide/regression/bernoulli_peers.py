@@ -52,7 +52,7 @@ Array = NDArray[np.float64]
 DOCUMENT = "Cummings et al. 2015"
 SPEC = "truthful_regression 2"
 BRIER = ScoringRule(1.0, 2.0)
-"""The scoring rule B_{1,2}, which the source uses for bits."""
+"""The scoring rule B_{1,2}, which Cummings et al. 2015 use for bits."""
 
 
 @wire("BetaPrior", "s t")
@@ -201,7 +201,7 @@ class BernoulliBillboard(Billboard):
 class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
     """A mechanism that buys bits from people who may lie: the smallest example of peer prediction, without privacy.
 
-    There is no epsilon, and no `for_budget`, because the exact number of ones is published.
+    The class has no parameter epsilon and no `for_budget`, because the exact number of ones is published.
 
     Source: Cummings et al. 2015, Appendix A.1 and Lemma 4; spec truthful_regression section 2.
 
@@ -326,12 +326,12 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
 
         Args:
             data: at most n reports in the order of the public list of ids, also as a series, an Arrow column, or a
-                frame or a file of one column. A report that is neither 0 nor 1 is null and paid 0.
+                frame or a file of one column. A report that is neither 0 nor 1 does not count and is paid 0.
             noise: source from which nothing is drawn; its kind decides the type of the outcome.
             progress: function that is called with (steps done, 2), where the steps are the count and the payments.
 
         Raises:
-            InvalidInput: there are more reports than slots, or a column holds no numbers.
+            InvalidInput: there are more reports than invited people, or a column holds no numbers.
             Refused: there are fewer than two usable bits, so that a player has no peers. The refusal reveals the number
                 of usable bits, because nothing in this mechanism is private.
         """
@@ -362,7 +362,7 @@ class BernoulliPeers(Mechanism[BernoulliBillboard, None]):
 
         Args:
             record: bit of the participant, 0 or 1, also as an array, a column or a table of one row, or a mapping of
-                one column; anything else is null.
+                one column; any other value counts as no report.
             index: rank of the participant in the public list of ids.
             billboard: billboard of the run.
         """

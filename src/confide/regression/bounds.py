@@ -65,7 +65,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class RidgeBounds(Declared):
-    """Error bounds of one ridge estimate: the estimate of one group, for payments, or of everybody, for release.
+    """Error bounds of one ridge estimate: the payment estimate of one group, or the released estimate of all people.
 
     The number m of rows counts the records in the estimate. If the two groups differ in size, the larger of the two
     groups' errors counts.
@@ -187,14 +187,15 @@ class RidgeBounds(Declared):
 
     @property
     def peer_error(self) -> float:
-        """A bound e on ||E[peers' estimate | x, y] - E[theta | x, y]||, the error of the target that payments compare
-        with.
+        """A bound e on ||E[peers' estimate | x, y] - E[theta | x, y]||, the error of the peers' estimate, with which
+        payments compare the players' answers.
 
         The bound is (Y' alpha m + gamma R0)/(gamma + lo) + zeta + kappa_q + failure (longest + R0), or longest + R0 if
         that is less; failure is the probability that the bounds on the spectrum fail. The privacy noise does not
         contribute to the bound, because its mean is zero.
 
-        Source: in place of Cummings et al. 2015, Lemmas 8 and 10 (lies over gamma, eigenvalues of n rows).
+        Source: ours, in place of Cummings et al. 2015, Lemmas 8 and 10, where lies are divided by gamma alone and the
+        eigenvalues are those of n rows.
         """
         given = self.shift(self.spectrum.rows) + self.ridge_bias + self.constraint_bias + self.truncation_bias
         sure = self.longest + self.prior_radius
@@ -256,8 +257,8 @@ class RidgeBounds(Declared):
 
 
 def _noise_power(dimension: int, noise_scale: float) -> float:
-    """The mean squared norm E||v||^2 = d (d + 1) s^2 of vector Laplace noise; the source has 2 s^2, which is right only
-    for d = 1.
+    """The mean squared norm E||v||^2 = d (d + 1) s^2 of vector Laplace noise. Cummings et al. 2015 print 2 s^2, which
+    is right only for d = 1.
     """
     return dimension * (dimension + 1) * positive("noise_scale", noise_scale) ** 2
 
@@ -279,7 +280,7 @@ def typical_release_error(
 
 
 def clipping_bias(dimension: int, noise_scale: float, clip: float) -> float:
-    """The term that clipping the peers' prediction at R + s t adds to the error e: E(||v|| - s t)+ = s (d Q(d + 1, t) -
+    """The increase of the error e if the peers' prediction is clipped at R + s t: E(||v|| - s t)+ = s (d Q(d + 1, t) -
     t Q(d, t)).
 
     In the formula d is the dimension, s > 0 the scale of the vector Laplace noise v, t >= 0 the clip, and Q the
@@ -316,7 +317,7 @@ def scale_for_radius(rho: float, error: float, privacy_cost: float) -> float:
     """The scoring weight b at which the truth radius is rho: tau epsilon^2 / (rho^2 - 2 e rho).
 
     Raises:
-        NotGuaranteed: rho <= 2 e, a radius that no weight reaches.
+        NotGuaranteed: rho <= 2 e, so that no scoring weight gives the truth radius rho.
     """
     wanted, offset = positive("rho", rho), non_negative("error", error)
     if wanted <= 2 * offset:
@@ -335,9 +336,9 @@ def participation_constant(
     """The least scoring constant a at which truthful participation pays in expectation, for players up to the cost
     threshold.
 
-    The constant is b phi(e) + tau epsilon^2. For the source's rule, phi = (1 - w^2)/4 + e w, where w is 2 e clipped to
-    [max(0, 1 - 2 R0), 1 + 2 R0]. For the centred rule, phi = 2 e w - w^2 with w = min(e, R0), which is e^2 whenever e
-    <= R0.
+    The constant is b phi(e) + tau epsilon^2. For the rule of Cummings et al. 2015, phi = (1 - w^2)/4 + e w, where w is
+    2 e clipped to [max(0, 1 - 2 R0), 1 + 2 R0]. For the centred rule, phi = 2 e w - w^2 with w = min(e, R0), which is
+    e^2 whenever e <= R0.
     """
     offset, reach = non_negative("error", error), positive("prior_radius", prior_radius)
     if centred:
@@ -350,11 +351,12 @@ def participation_constant(
 
 
 def expected_budget(people: int, rule: ScoringRule, error: float, prior_radius: float) -> float:
-    """A bound on the expected total payment to n invited people, for any reports; null records are paid 0.
+    """A bound on the expected total payment to n invited people, for any reports. People without a usable record are
+    paid 0.
 
-    The bound is n (a + b (R0 + R0^2 + e (1 + 2 R0))) for the source's rule, and n (a + b (R0^2 + 2 e R0)) for the
-    centred rule. The bound is n times the largest expected payment of one player, over peers' predictions |P| <= R0 + e
-    and own predictions |q| <= R0.
+    The bound is n (a + b (R0 + R0^2 + e (1 + 2 R0))) for the rule of Cummings et al. 2015, and n (a + b (R0^2 + 2 e
+    R0)) for the centred rule. The bound is n times the largest expected payment of one player, over peers' predictions
+    |P| <= R0 + e and own predictions |q| <= R0.
     """
     offset, reach = non_negative("error", error), positive("prior_radius", prior_radius)
     return whole("people", people, at_least=1) * max(0.0, rule.payment_range(reach + offset, reach)[1])

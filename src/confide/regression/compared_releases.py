@@ -1,4 +1,4 @@
-"""A comparison of the release estimators by their predicted errors, which are computed from public facts alone."""
+"""A comparison of the release estimators by their predicted errors, which follow from public facts alone."""
 
 from __future__ import annotations
 

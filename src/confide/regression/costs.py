@@ -151,12 +151,13 @@ class DependentCosts:
 @wire("QuadraticCosts", "per_nat")
 @dataclass(frozen=True)
 class QuadraticCosts(Declared):
-    """Costs of at most c for each nat that the publication can reveal about a person (the source's Assumption 4).
+    """Costs of at most c for each nat that the publication can reveal about a person (Assumption 4 of Cummings et al.
+    2015).
 
     By Lemma 12, a player's expected costs of two answers differ by at most 2 c epsilon (e^epsilon - 1). The number 2 c
     epsilon (e^epsilon - 1) is at most 4 c epsilon^2 while epsilon, the total of the mechanism, is at most 1.25. The
-    coefficient of epsilon^2 is therefore 4 c. The source instead writes f for a quarter of the cost and keeps the
-    coefficient c; this class keeps all amounts in money.
+    coefficient of epsilon^2 is therefore 4 c. Cummings et al. 2015 instead write f for a quarter of the cost and keep
+    the coefficient c. In the class `QuadraticCosts` all amounts are in money.
 
     The bound concerns the *difference* of the expected costs of two answers, which suffices for truthfulness.
     Assumption 4 bounds the cost itself only by c epsilon, which is far above 4 c epsilon^2 for small epsilon. The
@@ -240,15 +241,16 @@ def threshold(people: int, misreports: float, failure_probability: float, costs:
     """The cost threshold up to which players are assumed to be truthful: tau_{alpha,beta} = max(tau1, tau2).
 
     tau1 is the least t such that, with probability at least 1 - beta, no more than alpha n players have a cost above t.
-    tau2 is the least t with P[c > t] <= alpha, which is each player's own view of another player.
+    tau2 is the least t with P[c > t] <= alpha, where c is the cost coefficient of any one other player.
 
     Args:
         people: number n of invited people, at least 1.
         misreports: tolerated share alpha of misreports and absences, in (0, 1).
         failure_probability: probability beta in (0, 1) that more people than tolerated have a cost above the threshold.
         costs: law of one player's cost coefficient.
-        mode: method of computation. The mode "exact" is for independent costs. The mode "lemma3" uses the source's
-            Markov bound, which gives a far larger threshold and also holds for costs with an unknown common factor.
+        mode: method of computation. The mode "exact" is for independent costs. The mode "lemma3" uses the Markov bound
+            of Lemma 3 of Cummings et al. 2015, which gives a far larger threshold and also holds for costs with an
+            unknown common factor.
 
     Returns:
         The threshold, in the unit of the costs.

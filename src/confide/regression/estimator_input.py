@@ -1,8 +1,8 @@
 """Input of an estimator: frames and arrays as columns of numbers, with their names.
 
 Shapes, names and types are public, and are checked first. The values are read only after the privacy loss has been
-charged. A cell that is not a number becomes nan, and its row counts as a null record, so that one person's cell never
-stops a fit.
+charged. A cell that is not a number becomes nan. The row of that cell then counts as a null record, which adds nothing,
+so that one person's cell never stops a fit.
 
 The module also keeps track of fits of the same data without a ledger, whose privacy losses add up, and warns about
 them.

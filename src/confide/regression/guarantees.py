@@ -50,8 +50,7 @@ EMPTY = "at these sizes, the bound on the gain is not below the largest cost of 
 
 CUT = ("the bounds of the answer cut off answers that the model allows (predictions up to R0, residuals up to M), and "
        "no theorem covers this case: widen the bounds, or lower parameter_bound and noise_bound")
-"""Reason why truthfulness and accuracy are not guaranteed where the bounds of the answer exclude some honest answers.
-"""
+"""Reason why truthfulness and accuracy are not guaranteed if the bounds of the answer exclude some honest answers."""
 
 
 @renamed(failure="failure_probability", range_failure="range_failure_probability")
@@ -63,12 +62,13 @@ class Figures:
         loss: total privacy loss towards all other people together.
         threshold: cost threshold tau; the guarantees cover players with a cost coefficient up to tau.
         privacy_cost: largest privacy cost tau epsilon^2 of a covered player. The epsilon in tau epsilon^2 is
-            `PrivateTruthfulRegression.borne_epsilon`, the loss that people really bear, also where no loss is claimed.
-        coin: value of the smallest coin. Rounding to whole coins can reward a lie with one coin, and cost a participant
-            half a coin.
-        peer_error: bound e on the error of the target that payments compare with.
+            `PrivateTruthfulRegression.borne_epsilon`, the proved privacy loss, also where the mechanism claims no
+            privacy.
+        coin: value of a coin, the smallest unit of the currency, such as 0.01 for a cent. Rounding to whole coins can
+            reward a lie with one coin, and can cost a participant half a coin.
+        peer_error: bound e on the error of the peers' estimate, with which payments compare the players' answers.
         gain: bound eta on the gain from any lie.
-        truth_radius: truth radius rho: no lie that moves the liar's prediction by more than rho can pay.
+        truth_radius: truth radius rho. No lie that moves the liar's prediction by more than rho can pay.
         least_constant: least scoring constant a at which taking part pays in expectation.
         expected_total: bound on the expected total payment.
         lowest: smallest possible single payment.
@@ -99,7 +99,8 @@ class Figures:
 
     @property
     def deposit_coins(self) -> int:
-        """The deposit, in whole coins, that each participant pays at the start so that nobody can owe money later.
+        """The deposit that each participant pays at the start so that nobody can owe money later, in whole coins
+        (smallest units of the currency).
 
         The deposit is the size of the largest negative payment, rounded up to whole coins.
         """

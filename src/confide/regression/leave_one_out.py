@@ -3,8 +3,8 @@ player from the records of all other players.
 
 Let h = |L^-1 x|^2 be a player's leverage, where X'X = L L'. The estimate without the player's own record predicts
 (x'theta - h y)/(1 - h) for that player. Each of the n leave-one-out fits therefore costs one triangular solve. Sums are
-exact integers, so that no chunking, order or thread changes a bit. The numbers of one record are computed elementwise
-in a fixed order, and do not depend on the other records.
+exact integers, so that they do not depend on the order, the batches or the threads of the computation. The numbers of
+one record are computed elementwise in a fixed order, and do not depend on the other records.
 
 Source: Cummings et al. 2015, Algorithm 1; spec truthful_regression section 2.
 """
@@ -27,8 +27,8 @@ __all__ = ["WITNESS", "LeastSquares", "Sums", "fitted", "leave_one_out", "levera
 Array = NDArray[np.float64]
 
 WITNESS = 1e-10
-"""Smallest accepted value of 1 - h, where h is the leverage. If 1 - h is smaller, the player's record is the only one
-with information about some direction.
+"""Smallest accepted value of 1 - h, where h is a player's leverage. If 1 - h is smaller, no other player's record has
+information about some direction.
 """
 
 _HALF = 2**20
@@ -80,7 +80,7 @@ def sums(batches: Iterable[Batch], record_map: RecordMap, split: NDArray[np.bool
     Args:
         batches: batches of submissions. The first row of each participant counts, and null records add nothing.
         record_map: map that clips each record to the public bounds.
-        split: (n,) bool, group of each participant by rank.
+        split: (n,) bool; entry i is the group of the participant of rank i in the public list of ids.
         features: number d of features.
 
     Returns:

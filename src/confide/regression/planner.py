@@ -1,5 +1,5 @@
-"""The planner of the private regression: from public parameters to a calibrated mechanism, its guarantees and its
-price.
+"""The planner of the private regression, which computes a calibrated mechanism, its guarantees and its expected
+payments from public parameters.
 
 The planner refuses sizes at which no useful result is possible, and never looks at data. Give the truth radius to get
 the payments, or give the budget for payments to get the truth radius. For privacy, give the two epsilons, or one total
@@ -80,9 +80,9 @@ class RegressionPlan(Plan[PrivateTruthfulRegression]):
 
     Args:
         mechanism: calibrated mechanism, ready to run.
-        compared: mapping from each release estimator that the privacy budget allows to its predicted squared error of a
-            prediction, E(x'estimate - x'theta)^2.
-        releases: mapping from each release estimator to its settings within this budget.
+        compared: mapping from the name of each release estimator that the privacy budget allows to the predicted
+            squared error of a prediction by this estimator, E(x'estimate - x'theta)^2.
+        releases: mapping from the name of each release estimator to the estimator with its settings within this budget.
     """
 
     mechanism: PrivateTruthfulRegression
@@ -285,14 +285,14 @@ def plan(
     """Calibrate the private mechanism from public parameters, or refuse and name changes that would help.
 
     Args:
-        people: number n of invited slots.
+        people: number n of invited people, including people who send no record.
         features: number d of features.
         parameter_bound: bound R0 on the norm of the parameter; give either this bound or a prior.
         noise_bound: bound M on a residual; give either this bound or a noise law.
         prior: law of the parameter; by default uniform in the ball of radius R0.
         noise: law of the residuals; by default uniform on [-M, M].
-        epsilon: total privacy loss in nats, of which a fifth goes to the payment estimates. Instead of `epsilon`, its
-            two parts or the wanted error can be given.
+        epsilon: total privacy loss in nats, of which a fifth goes to the payment estimates. Instead of `epsilon`, give
+            `epsilon_release` and `epsilon_payment`, or give `error`.
         epsilon_release: privacy loss epsilon of the release, in addition to the loss of the payment estimates.
         epsilon_payment: privacy loss epsilon of the payment estimates.
         error: wanted squared error of a prediction, E(x'estimate - x'theta)^2, above 0. The plan has about the least
@@ -312,15 +312,18 @@ def plan(
         common_factor: whether an unknown factor may move all costs together, which makes the plan much more expensive.
         misreports: tolerated share alpha of lies and absences.
         failure_probability: probability beta that there are more lies and absences than tolerated.
-        truth_radius: wanted truth radius rho; give either this radius or the budget.
-        budget: wanted bound on the expected total payment, in the currency.
-        centred: whether to use the centred scoring rule, which is cheaper (ours); False for the source's rule.
-        clip: number t that sets the bound R + s t at which the peers' predictions are clipped, so that payments have a
-            certain range.
+        truth_radius: wanted truth radius rho: no lie that moves the liar's prediction by more than rho pays. Give
+            either this radius or the budget.
+        budget: wanted bound on the expected total payment, in the currency. Give either this bound or the truth radius.
+        centred: whether to use the centred scoring rule, which is cheaper (ours); False for the rule of Cummings et al.
+            2015.
+        clip: number t in the bound R + s t at which the peers' predictions are clipped, where s is the scale of the
+            noise on the payment estimates. With clipping, all payments are certainly in a bounded range; None for no
+            clipping.
         debias: whether to divide the peers' estimates by 1 - g, with their known shrinkage g, which removes the ridge
             bias from the error e; only for features uniform in the ball.
         currency: name of the currency.
-        minor_units: number of smallest coins in one unit of the currency.
+        minor_units: number of smallest units, such as cents, in one unit of the currency.
 
     Returns:
         The plan, with a `mechanism` that can be run and `guarantees` that need no data.

@@ -138,7 +138,7 @@ class RegressionBillboard(LinearBillboard):
     """The public result of a run.
 
     Args:
-        people: number n of invited slots.
+        people: number n of invited people, including people who send no record.
         split: bitmap of the random groups, with bit i for the participant of index i (numpy.packbits).
         coef: (d,) released coefficients, projected to the ball that contains the true parameter.
         estimate: (d,) coefficients before the projection, to which intervals refer.
@@ -224,7 +224,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
             epsilon: total privacy loss towards all other people, in nats, above 0, of which a fifth goes to the payment
                 estimates.
             delta: failure probability delta of the release, in [0, 1); 0 for pure privacy.
-            people: number of invited slots, at least 4.
+            people: number of invited people, including people who send no record, at least 4.
             features: length of each feature vector, at least 1.
             parameter_bound: bound on the length of the true parameter, above 0.
             noise_bound: bound on a residual, above 0.
@@ -266,7 +266,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     @property
     def borne_epsilon(self) -> float:
-        """The epsilon that people really bear towards all other people, which enters their privacy costs."""
+        """The proved privacy loss epsilon of a person towards all other people, which enters the privacy costs."""
         return self.loss.epsilon
 
     @property
@@ -276,7 +276,9 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
     @property
     def claims_privacy(self) -> bool:
-        """Whether the mechanism claims privacy, which only mechanisms as printed do not."""
+        """Whether the mechanism claims privacy. The mechanism as printed in Cummings et al. 2015 does so only where the
+        proved loss of its noise is at most the printed loss.
+        """
         return True
 
     def privacy_guarantees(self) -> tuple[Privacy, ...]:
@@ -362,17 +364,19 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
 
         Args:
             data: pair (X, y) with shapes (n, d) and (n,), as arrays, frames of pandas, Polars or Arrow, or Parquet or
-                CSV files; y may be the name of a column of X. Batches that can be iterated twice also work. A slot
-                without a row, or with a cell that is not a finite number, is the null record and is paid 0. If a
+                CSV files; y may be the name of a column of X. Batches that can be iterated twice also work. A person
+                without a row, or with a cell that is not a finite number, has the null record and is paid 0. If a
                 participant has several rows, the first row counts.
             noise: `Noise.secure()` for a release.
             progress: function that is called with (steps done, 3), where the steps are sums, estimates and payments.
 
         Returns:
-            An outcome whose shares have one row for each slot, with the column `payment` in whole smallest coins.
+            An outcome whose shares have one row for each invited person, with the column `payment` in whole smallest
+            units of the currency, such as cents.
 
         Raises:
-            InvalidInput: the shapes are wrong, there are more rows than slots, or a column of a frame holds no numbers.
+            InvalidInput: the shapes are wrong, there are more rows than invited people, or a column of a frame holds no
+                numbers.
         """
         if not isinstance(noise, Noise):
             raise InvalidInput("noise", f"{type(noise).__name__} is not a Noise", "use Noise.secure()")
@@ -442,7 +446,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
         return np.where(null, 0, coins)
 
     def exact_payments(self, X: np.ndarray, y: np.ndarray, group: np.ndarray, peers: np.ndarray) -> np.ndarray:
-        """Payments before rounding to coins, for usable records.
+        """Payments in the currency, before rounding to its smallest unit, for usable records.
 
         Args:
             X: (m, d) clipped features.
@@ -477,7 +481,7 @@ class PrivateTruthfulRegression(Mechanism[RegressionBillboard, None]):
             billboard: billboard of the run.
 
         Returns:
-            {"payment": whole number of smallest coins}.
+            {"payment": whole number of the smallest units of the currency}.
         """
         if not isinstance(billboard, RegressionBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a RegressionBillboard")

@@ -1,6 +1,6 @@
 """One participant's record: the map that makes any submission usable, and the exact moments of many records.
 
-The map depends on one record alone, so it is part of the privacy proof and reveals nothing about other records. A
+The map is applied to each record alone, so it is part of the privacy proof and reveals nothing about other records. A
 record that cannot be used becomes the null record (x = 0, y = 0, paid 0). A feature vector longer than 1 is scaled to
 length 1, and a response beyond the model's bounds is clipped. Quantisation towards zero makes all moments exact
 integers.
@@ -79,7 +79,7 @@ class Batch:
     Args:
         index: (m,) rank of each row's participant in the public list of ids.
         X: (m, d) features.
-        y: (m,) responses. A row that is not finite is the null record, and so is a slot without a row.
+        y: (m,) responses. A row that is not finite is the null record, and so is the record of a person without a row.
     """
 
     index: np.ndarray
@@ -152,7 +152,7 @@ def twice_readable(data: Any, people: int) -> Any:
 
     Args:
         data: submissions in any form that `as_batches` accepts.
-        people: number n of slots; arrays must not have more rows.
+        people: number n of invited people; arrays must not have more rows.
 
     Raises:
         InvalidInput: the data are an iterator, have too many rows, or have a column without numbers.
@@ -292,9 +292,9 @@ def moments(
     """The exact moments of both groups, in one pass over the records.
 
     Args:
-        batches: batches of submissions. The first row of each participant counts, and no row is kept.
+        batches: batches of submissions. The first row of each participant counts, and no row is stored.
         record_map: map that makes each record usable.
-        split: (n,) bool, group of each participant by rank.
+        split: (n,) bool; entry i is the group of the participant of rank i in the public list of ids.
         features: number d of features.
 
     Returns:
@@ -320,7 +320,7 @@ def group_sums(
 
     Args:
         batches: batches of submissions. The first row of each participant counts.
-        split: (n,) bool, group of each participant by rank.
+        split: (n,) bool; entry i is the group of the participant of rank i in the public list of ids.
         rows: function from a batch to whole numbers: left rows and right entries of an `IntegerCross`, in the order of
             the batch.
         empty: function that makes sums of no records.
@@ -342,12 +342,14 @@ def group_sums(
 
 
 def payments(batches: Iterable[Batch], people: int, pay: Callable[[Batch], np.ndarray]) -> np.ndarray:
-    """The payment of each slot, in one pass over the records: each from its own row, and 0 without a row.
+    """The payment of each invited person, in one pass over the records. Each payment depends on the person's own row
+    alone, and is 0 without a row.
 
     Args:
         batches: batches of submissions. The first row of each participant counts.
-        people: number n of slots.
-        pay: function from a batch to whole numbers of coins, each of which depends on its own row alone.
+        people: number n of invited people.
+        pay: function from a batch to one payment for each row, in whole smallest units of the currency. Each payment
+            depends on its own row alone.
 
     Returns:
         (n,) payments, int64.

@@ -32,8 +32,8 @@ class ScoringRule(Declared):
     the same amount under both forms. The centred form needs a much smaller constant a to make participation worthwhile.
 
     Let the truth q satisfy |q| <= R and |P - q| <= e. The centred form then pays in expectation at least a - b e^2 for
-    the truth, and at most a + b (R^2 + 2 R e) for any report. The source's rule pays in expectation at least
-    a - b (1/4 + e^2) for the truth.
+    the truth, and at most a + b (R^2 + 2 R e) for any report. The rule of Cummings et al. 2015 pays in expectation at
+    least a - b (1/4 + e^2) for the truth.
 
     Raises:
         InvalidInput: a is not finite, or b is not positive.

@@ -1,5 +1,5 @@
-"""The sensitivity of a ridge estimate to one record, for constrained and for plain estimates, and the source's printed
-constant.
+"""The sensitivity of a ridge estimate to one record, for constrained and for plain estimates, and the constant that is
+printed in Cummings et al. 2015.
 
 One record contributes f = (x'theta) x - y x to half the gradient. Over ||x|| <= 1, |y| <= Y and ||theta|| <= R the set
 of possible contributions f has diameter D(R, Y). An estimate with ridge weight gamma moves by at most D / gamma when
@@ -84,11 +84,11 @@ def ridge_norm_sup(rows: int, ridge: float, response: float) -> float:
 
 
 def replacement_sensitivity(ridge: float, radius: float, response: float) -> float:
-    """The largest movement of the ridge estimate constrained to a ball when one record is replaced: at most D(R, Y) /
-    gamma.
+    """An upper bound D(R, Y) / gamma on the movement of the ridge estimate constrained to a ball when one record is
+    replaced.
 
     Args:
-        ridge: ridge weight gamma > 0 of the estimate itself, for any number of rows.
+        ridge: weight gamma > 0 of the ridge penalty in the estimate; it does not grow with the number of rows.
         radius: radius R > 0 of the ball.
         response: bound Y > 0 on |y|.
 
@@ -98,7 +98,7 @@ def replacement_sensitivity(ridge: float, radius: float, response: float) -> flo
 
 
 def removal_sensitivity(ridge: float, radius: float, response: float) -> float:
-    """The largest movement of the constrained estimate when one record is added or removed: at most (R + Y) / gamma.
+    """An upper bound (R + Y) / gamma on the movement of the constrained estimate when one record is added or removed.
 
     Source: spec truthful_regression section 4.2.
     """
@@ -106,11 +106,10 @@ def removal_sensitivity(ridge: float, radius: float, response: float) -> float:
 
 
 def plain_sensitivity(rows: int, ridge: float, response: float) -> float:
-    """The largest movement of the plain ridge estimate of m rows when one record is replaced, which grows with m /
-    gamma.
+    """An upper bound on the movement of the plain ridge estimate of m rows when one record is replaced; it grows with m
+    / gamma.
 
-    The movement is at most D(sup of the estimate's norm, Y) / gamma. The bound always holds, and is attained
-    asymptotically for d >= 2.
+    The bound is D(sup of the estimate's norm, Y) / gamma. For d >= 2 the bound is attained asymptotically.
 
     Source: spec truthful_regression section 4.2.
     """
@@ -118,10 +117,11 @@ def plain_sensitivity(rows: int, ridge: float, response: float) -> float:
 
 
 def printed_constant(square_bound: float, noise_bound: float) -> float:
-    """The source's bound on gamma times the sensitivity, 4 B + 2 M; see `printed_constant_valid`.
+    """The printed bound 4 B + 2 M on gamma times the sensitivity. The bound is false in some cases; see
+    `printed_constant_valid`.
 
     Args:
-        square_bound: bound B > 0 in the source's notation.
+        square_bound: bound B > 0 in the notation of Cummings et al. 2015, where |y| <= B + M.
         noise_bound: bound M > 0 on a residual.
 
     Source: Cummings et al. 2015, Lemma 6.
@@ -132,12 +132,12 @@ def printed_constant(square_bound: float, noise_bound: float) -> float:
 def printed_constant_valid(
     rows: int, ridge: float, square_bound: float, noise_bound: float, radius: float = math.inf
 ) -> bool:
-    """Whether 4 B + 2 M bounds gamma times the sensitivity of the (group's) estimate, under the source's |y| <= B + M.
+    """Whether 4 B + 2 M bounds gamma times the sensitivity of a ridge estimate, for answers |y| <= B + M.
 
     Args:
-        rows: number of rows of the estimate.
+        rows: number m of records from which the estimate is computed.
         ridge: ridge weight gamma > 0.
-        square_bound: bound B > 0 in the source's notation.
+        square_bound: bound B > 0 in the notation of Cummings et al. 2015, where |y| <= B + M.
         noise_bound: bound M > 0 on a residual.
         radius: radius R of the ball, if the estimate is constrained to one.
 
@@ -192,8 +192,8 @@ def counterexample(
     Args:
         rows: number n of records, >= 2.
         ridge: ridge weight gamma in (0, n - 1].
-        square_bound: bound B in the source's notation; |y| <= B + M.
-        noise_bound: bound M in the source's notation.
+        square_bound: bound B in the notation of Cummings et al. 2015, where |y| <= B + M.
+        noise_bound: bound M on a residual.
 
     Returns:
         The two data sets, each given as two weighted rows. `gamma * ||first.ridge(gamma) - second.ridge(gamma)||` is

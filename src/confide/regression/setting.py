@@ -33,7 +33,7 @@ class LinearBillboard(Billboard):
     """Public coefficients of a linear model.
 
     Args:
-        people: number n of invited slots.
+        people: number n of invited people, including people who send no record.
         coef: (d,) coefficients of the model.
         split: bitmap of the random groups, with bit i for the participant of index i (numpy.packbits); empty without
             groups.
@@ -194,7 +194,7 @@ class Setting(Declared):
 
     @property
     def uniform_ball(self) -> bool:
-        """Whether x is assumed to be uniform in the unit ball, which is the source's law."""
+        """Whether x is assumed to be uniform in the unit ball, which is the law in Cummings et al. 2015."""
         return self.smallest_eigenvalue is None
 
     @property

@@ -126,7 +126,8 @@ class Spectrum(Declared):
 
 
 def sufficient_rows(dimension: int, smallest: float, tolerance: float, failure_probability: float) -> int:
-    """Number of rows of an isotropic law at which both tails together have probability at most `failure_probability`.
+    """Number of rows at which the eigenvalues of X'X leave their bounds with probability at most `failure_probability`,
+    for rows of an isotropic law.
 
     The number of rows is ln(2 d / q) / (mu ((1 + xi) ln(1 + xi) - xi)), rounded up. The number of rows never exceeds
     the textbook number (3 / xi^2) ln(2 d / q) / mu, because the exponents of the tails are at least xi^2 / 2 below and

@@ -140,7 +140,7 @@ class LeastSquaresBillboard(LinearBillboard):
     """The public result of a run: exact estimates, which can reveal exact facts about people.
 
     Args:
-        people: number n of invited slots.
+        people: number n of invited people, including people who send no record.
         coef: (d,) least squares coefficients of all records.
         factor: (d, d) lower triangular matrix L with L L' = X'X; (0, 0) with two groups.
         peers: (2, d) least squares coefficients of each group; (0, 0) without groups.
@@ -169,8 +169,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
     **No privacy at all.** Use `PrivateTruthfulRegression` where people care about the privacy of their answers. Because
     nothing is private, a run may refuse because of the records, and name a record. A run refuses if only one player's
-    record has information about some direction, because nobody else's record predicts that player's answer. There is no
-    epsilon, and no `for_budget`, because exact estimates spend no budget.
+    record has information about some direction, because nobody else's record predicts that player's answer. The class
+    has no parameter epsilon and no `for_budget`, because exact estimates have no finite privacy loss.
 
     Args:
         noise: law of the residuals, with mean zero, inside [-M, M].
@@ -269,8 +269,8 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
         """The guarantees from public parameters alone, which hold in expectation if everybody takes part and is
         truthful.
 
-        The remark after Lemma 2 of the source claims that payments are certainly non-negative, and that the total is
-        certainly bounded. Both claims of that remark are false
+        The remark after Lemma 2 of Cummings et al. 2015 claims that payments are certainly non-negative, and that the
+        total is certainly bounded. Both claims of that remark are false
         (`confide.evidence.cummings_2015.printed_least_payment`), because predictions of least squares are unbounded.
         """
         radius, rule, coin = float(self.prior.radius), self.rule, 1.0 / self.minor_units
@@ -325,18 +325,20 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
 
         Args:
             data: pair (X, y) with shapes (n, d) and (n,), as arrays, frames of pandas, Polars or Arrow, or Parquet or
-                CSV files; y may be the name of a column of X. Batches that can be iterated twice also work. A slot
-                without a row, or with a cell that is not a finite number, is the null record and is paid 0. If a
+                CSV files; y may be the name of a column of X. Batches that can be iterated twice also work. A person
+                without a row, or with a cell that is not a finite number, has the null record and is paid 0. If a
                 participant has several rows, the first row counts.
             noise: source of the random split into two groups, and of nothing else; its kind decides the type of the
                 outcome.
             progress: function that is called with (passes done, 2), where the passes are estimates and payments.
 
         Returns:
-            An outcome whose shares have one row for each slot, with the column `payment` in whole smallest coins.
+            An outcome whose shares have one row for each invited person, with the column `payment` in whole smallest
+            units of the currency, such as cents.
 
         Raises:
-            InvalidInput: the shapes are wrong, there are more rows than slots, or a column of a frame holds no numbers.
+            InvalidInput: the shapes are wrong, there are more rows than invited people, or a column of a frame holds no
+                numbers.
             Refused: the records do not determine the coefficients, or only one player's record has information about
                 some direction (1 - h < 1e-10, where h is the leverage). The message names that player's rank. Only a
                 mechanism without privacy may refuse because of records.
@@ -395,7 +397,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
     def exact_payments(
         self, X: np.ndarray, y: np.ndarray, index: np.ndarray, billboard: LeastSquaresBillboard
     ) -> np.ndarray:
-        """Payments before rounding to coins, for usable records.
+        """Payments in the currency, before rounding to its smallest unit, for usable records.
 
         Args:
             X: (m, d) clipped features.
@@ -404,7 +406,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
             billboard: billboard of the run that the records were part of.
 
         Raises:
-            Refused: no other player's record predicts one of the given answers.
+            Refused: the other players' records determine no prediction for one of the given players.
         """
         return self.rule(self.predictions(X, y, index, billboard), self._posterior(X, y))
 
@@ -428,7 +430,7 @@ class TruthfulRegression(Mechanism[LeastSquaresBillboard, None]):
             billboard: billboard of the run.
 
         Returns:
-            {"payment": whole number of smallest coins}.
+            {"payment": whole number of the smallest units of the currency}.
         """
         if not isinstance(billboard, LeastSquaresBillboard):
             raise InvalidInput("billboard", f"{type(billboard).__name__} is not a LeastSquaresBillboard")

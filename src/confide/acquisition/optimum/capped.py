@@ -172,7 +172,7 @@ class Best(NamedTuple):
         level: level m of the optimum.
         pull: pull p of the optimum.
         value: the value V(r).
-        own: weight of the user who was added.
+        own: weight of the user who was added in `best_weights`.
         first: number of capped users at the beginning of the order.
         settled: whether the weights sum to 1, p equals r B, and the value has lost no digits. If `settled` is false,
             the anchor must be moved.

@@ -80,7 +80,7 @@ down would matter on the coarse lattice.
 """
 
 ONE_RECORD = "one record"
-"""Line of the charge for the message of one device."""
+"""Name of the line in the privacy charge for the message of one device."""
 
 _ROOM = 2.0**19
 _MARGIN = 1.0 + 2.0**-20  # of a sigma, so that the rounding of the others' weights costs nobody their level

@@ -1,12 +1,11 @@
 """Privacy loss of one record towards each audience: the platform, the public, a fellow participant, a coalition.
 
-A record moves a sum by at most `shift` (its weight), and each participant adds noise with a variance of their own.
-Consider an audience for whom noise of variance V is unknown. Towards an audience that does not know noise of variance
-V, replacing a record costs alpha shift^2/(2 V) in Renyi divergence of order alpha, and proportionally for every other
-order. The formula is exact for continuous noise, and an upper bound for discrete noise on whole numbers. For the
-platform only the person's own noise is unknown, for the public all noise, and for a fellow participant all noise but
-their own. Neighbouring data sets have the same reports, so nothing is promised to people whose report reveals their
-record.
+A record moves a sum by at most `shift` (its weight), and each participant adds noise with a variance of their own. Let
+V be the variance of the noise that an audience does not know. Towards this audience, replacing a record costs alpha
+shift^2/(2 V) in Renyi divergence of order alpha, and proportionally for every other order. The formula is exact for
+continuous noise, and an upper bound for discrete noise on whole numbers. For the platform only the person's own noise
+is unknown, for the public all noise, and for a fellow participant all noise but their own. Neighbouring data sets have
+the same reports, so nothing is promised to people whose report reveals their record.
 
 Source: spec two_part_acquisition section 2.
 

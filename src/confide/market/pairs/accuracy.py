@@ -67,7 +67,7 @@ class MeanEstimate:
 
     @property
     def clipped(self) -> float:
-        """The share in [0, 1] that is nearest to the estimate; unlike the estimate, this share is biased."""
+        """The number in [0, 1] that is nearest to the estimate. Unlike the estimate, this number is biased."""
         return min(max(self.value, 0.0), 1.0)
 
     @renamed(delta="failure_probability")
@@ -75,8 +75,8 @@ class MeanEstimate:
         """A confidence interval for the share of ones, within [0, 1].
 
         Args:
-            failure_probability: probability over the reports' randomness, in (0, 1), that the share lies outside; a
-                bound for any bits.
+            failure_probability: upper bound, in (0, 1), on the probability that the share lies outside the interval,
+                over the randomness of the reports and for any bits.
         """
         reach = half_width(self.people, self.epsilon, failure_probability)
         low, high = (min(max(each, 0.0), 1.0) for each in (self.value - reach, self.value + reach))
@@ -192,7 +192,8 @@ def failure_probability(people: int, epsilon: float, error: float, *, ones: Arra
         people: number N of people up to 100,000, all of whom take part.
         epsilon: privacy level of the reports, in (0, 700] nats.
         error: allowed error of the estimated share, > 0.
-        ones: number of ones among the bits, or several possible numbers of ones, of which the worst counts.
+        ones: number of ones among the bits, or several possible numbers of ones. For several numbers the result is the
+            largest of the failure probabilities.
         counts: (N + 1,) law of the number of ones among the bits, over which the probability is averaged.
 
     Returns:

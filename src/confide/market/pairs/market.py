@@ -1,8 +1,9 @@
 """Wang's mechanism for general priors: a report is paid if it agrees with another person's report, or disagrees where
 the covariance D of two bits is negative.
 
-Averaged over all peers, the payment is fixed by the two public counts. With a single peer for each report the
-incentives are unchanged, the variance is larger, and nobody can check a payment without the peer's report.
+If the payment is averaged over all peers, it follows from the two public counts. If each report is compared with a
+single peer's report, the incentives are the same. The variance is then larger, and nobody can check a payment without
+the peer's report.
 
 The module also computes the best replies of people who know their own group, which tests on a table whether a pair
 market works. Bits are correlated because people belong to groups. To a person who knows their own group, the peers'
@@ -152,7 +153,7 @@ class PairMarket(PlainNumbers, KnownLevel):
         """The offer to one person; its `payments` are by the person's report (row) and the peer's report (column).
 
         The lower bound in the quote is the bound of Proposition 1, which does not depend on the prior.
-        `least_pair_payment` computes the exact lower bound.
+        `least_pair_payment` in `confide.evidence.wang_2016.data_market` computes the exact lower bound.
         """
         floor = float(pair_floor(self.cost, self.epsilon))
         gap = self.payment.unit * float(pair_excess(self.prior, self.epsilon))

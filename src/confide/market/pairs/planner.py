@@ -224,7 +224,8 @@ def plan_mean(prior: PairPrior, cost: Cost, error: float | None = None, failure_
         criterion: "exact" (up to 100,000 people), "hoeffding", "chebyshev" or "thesis"; without effect if `epsilon` is
             given.
         epsilon: privacy level that is bought from each person, in (0, 700] nats.
-        max_payment: amount of money; the plan warns if a single payment can be larger.
+        max_payment: amount in the unit of the costs. The plan warns if a single payment can be larger; None for no
+            warning.
 
     Raises:
         InvalidInput: a parameter is out of range, or not exactly one of error and epsilon is given.

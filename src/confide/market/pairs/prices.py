@@ -174,7 +174,9 @@ class PairTotal:
         return float(law[amounts <= amount].sum())
 
     def quantile(self, probability: float) -> float:
-        """The least amount that the total payment does not exceed with the given probability, which is in (0, 1)."""
+        """The quantile of the total payment T: the least amount t with P(T <= t) >= `probability`. The probability is
+        in (0, 1).
+        """
         wanted = fraction("probability", probability)
         amounts, law = self._law
         return float(amounts[min(int(np.searchsorted(np.cumsum(law), wanted)), amounts.size - 1)])

@@ -254,7 +254,8 @@ class PairPrior(PlainNumbers):
 
     @classmethod
     def of_groups(cls, sizes: ArrayLike, ones: ArrayLike, people: int | None = None) -> PairPrior:
-        """The belief about N people of one unknown group, which is the group of a random person of a table.
+        """The belief about N people of the same group, where nobody knows which group of a table it is: the group of a
+        random person of the table.
 
         Args:
             sizes: number of people in each group, at least 2.

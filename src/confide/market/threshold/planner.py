@@ -333,14 +333,16 @@ def plan_unknown_costs(error: float, signal_accuracy: float, prior_one: float, c
         epsilon: least level of a participant; by default the cheapest that is found between 0.01 and 30 nats.
         ceiling: largest level that participants' devices allow; with None there is no limit and no guarantee of
             privacy.
-        max_payment: amount of money; the plan warns if a single payment or debt can be larger.
+        max_payment: amount in the unit of the costs. The plan warns if a single payment or debt can be larger; None for
+            no warning.
 
     Returns:
         The plan. The plan's participation is 0 where the guess by the prior alone is accurate enough.
 
     Raises:
         InvalidInput: a parameter is out of range.
-        OutOfReach: the target was not reached; the message gives a number of people that would suffice.
+        TargetUnreachable: the search found no market that reaches the target; the message gives a number of people that
+            would suffice.
 
     Source: Wang 2016, (4.5)-(4.11) and Theorem 8; criteria pgf and exact ours; spec data_market section 3.
 

@@ -12,7 +12,7 @@ takes part. M is the majority of the others, with error probabilities b1 and b0.
 For every number of participants, a match is therefore paid and a mismatch owes money.
 
 The module also computes the error probability of a guess from the reports of a random set of participants, and the
-number of participants that the thesis asks for. The guess is 1 if at least as many reports are 1 as 0, by the source's
+number of participants that Wang's thesis asks for. The guess is 1 if at least as many reports are 1 as 0, by Wang's
 rule of maximum likelihood.
 
 Finally, the module has the law of the total payment in one run, over random participation and random reports.
@@ -55,7 +55,8 @@ def attendance_error(people: int, participation: float, signal_model: SignalMode
         signal_model: law of the state.
         reporting: law of one participant's report given the state.
 
-    Source: spec data_market section 3 (ours); attendance beyond 12 standard deviations and 40 is left out.
+    Source: spec data_market section 3 (ours). Numbers of participants that differ from the mean by more than 12
+    standard deviations plus 40 are left out.
     """
     n, weights = binomial_weights(people, participation)
     errors = table_of_errors(int(n[-1]), reporting, int(n[0]))
@@ -77,7 +78,7 @@ def attendance_bound(people: int, participation: float, reporting: Reporting) ->
 
 
 def thesis_attendance(error: float, signal_accuracy: float, epsilon: float) -> float:
-    """The expected number rho n_e of participants with which the thesis guarantees an error probability.
+    """The expected number rho n_e of participants with which Wang's thesis guarantees an error probability.
 
     Args:
         error: error probability p_e^max in (0, 1).
@@ -97,8 +98,8 @@ def thesis_attendance(error: float, signal_accuracy: float, epsilon: float) -> f
 
 
 def thesis_error(attendance: float, signal_accuracy: float, epsilon: float) -> float:
-    """The least error probability p_e^max that the thesis guarantees for an expected number of participants; 1 where it
-    guarantees none.
+    """The least error probability p_e^max that Wang's thesis guarantees for an expected number of participants; 1 where
+    the thesis guarantees none.
 
     Source: Wang 2016, Theorem 8, (4.6)-(4.10) read backwards.
     """
@@ -204,7 +205,8 @@ class SignedTotal:
     Args:
         participants: (k,) possible numbers n >= 2 of participants.
         weights: (k,) probabilities of the numbers of participants, which sum to at most 1.
-        tables: (k, 2, 2) money for report x when the majority of the others is m, for each number of participants.
+        tables: (k, 2, 2) payments of report x (second axis) when the majority of the others is m (third axis), for each
+            number of participants.
         mean: expected total E[T]. A sum over the tables would lose its digits to cancellation at levels of 20 and more,
             where debts are e^epsilon times as large as the mean.
         signal_model: law of the state.
@@ -279,8 +281,8 @@ class SignedTotal:
         return self._up_to(0.0, strict=True)
 
     def quantile(self, probability: float) -> float:
-        """The least amount that the total payment does not exceed with the given probability in (0, 1), to a relative
-        1e-12.
+        """The quantile of the total payment T: the least amount t with P(T <= t) >= `probability`, which is in (0, 1).
+        The relative error is at most 1e-12.
         """
         wanted = fraction("probability", probability)
         step = max(self.sd, abs(self.mean), 1e-300)

@@ -3,8 +3,8 @@
 A participant is paid if their report agrees with the majority of the other participants, and owes money if it
 disagrees. In equilibrium people whose cost of a nat of privacy is above a threshold stay out. All other people choose
 their own privacy level, which is higher the cheaper privacy is to them. The market's epsilon is the least level of any
-participant. The epsilon guarantees the quality of reports, and protects nobody. Only a ceiling on levels, which each
-person's device enforces, guarantees privacy.
+participant, so it guarantees the quality of reports, and no privacy. Only a ceiling on levels, which each person's
+device enforces, guarantees privacy.
 """
 
 from __future__ import annotations
@@ -89,12 +89,12 @@ class ThresholdQuote:
             none.
         threshold: largest cost c_th of a nat of privacy at which taking part is worth its cost.
         participation: probability p = F(c_th) that a person takes part, where F is the law of the costs.
-        payments: (2, 2) money for report x (row) when the majority of the others is m (column).
+        payments: (2, 2) payment of report x (row) when the majority of the others is m (column).
         truth: expected payment Q of a participant who reports their bit unchanged.
         stake: expected loss T from reporting the opposite of the bit.
         expected_payment: expected payment of a participant, averaged over the costs of the participants.
         expected_total: expected total of all payments, averaged over the random number of participants.
-        total_bound: upper bound N p Q on the expected total, from the source.
+        total_bound: upper bound N p Q on the expected total (Wang 2016, (4.13)).
     """
 
     epsilon: float
@@ -391,7 +391,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
 
     @property
     def total_bound(self) -> float:
-        """The source's upper bound N p Q on the expected total payment, (4.13)."""
+        """The upper bound N p Q on the expected total payment (Wang 2016, (4.13))."""
         return self.people * self.presence * self.terms.truth
 
     def payment_of(self, cost: ArrayLike) -> Any:

@@ -125,7 +125,7 @@ class TypesReport:
     Args:
         rows: one entry for each cost that was checked, in rising order.
         interim: (3, 2) interim matrix, which is the same for all costs.
-        tolerance: largest regret that counts as none, in money.
+        tolerance: largest regret that counts as 0, in the unit of the costs.
     """
 
     rows: tuple[TypeReport, ...]
@@ -161,8 +161,8 @@ def check_types(market: ThresholdMarket, others: Others | TypeStrategy | None = 
             market is designed for.
         types: number of quantiles of the law of costs to check. The costs c_th (1 - 1e-6) and c_th (1 + 1e-6) next to
             the threshold are always checked.
-        tolerance: largest regret delta that counts as none, in money, >= 0; by default 1e-9 T, where T is the market's
-            stake.
+        tolerance: largest regret delta that counts as 0, in the unit of the costs, >= 0; by default 1e-9 T, where T is
+            the market's stake.
 
     Raises:
         InvalidInput: the market or the strategies are not valid, as in `interim_matrix`.

@@ -1,5 +1,5 @@
-"""Release estimators: the ways in which the public coefficients are computed. Each estimator states its own privacy
-loss and error.
+"""Release estimators: the methods that compute the published coefficients. Each estimator states its own privacy loss
+and error.
 """
 
 from confide._lazy import exports

@@ -1,5 +1,5 @@
-"""Output perturbation: the constrained ridge estimate plus vector Laplace noise, and the average of two such estimates
-at no privacy cost.
+"""Output perturbation: the constrained ridge estimate plus vector Laplace noise. The module also has the average of two
+such estimates, which costs no further privacy.
 
 Source: Cummings et al. 2015, Algorithm 2 (after Chaudhuri, Monteleoni and Sarwate 2011); corrected as in spec
 truthful_regression 4.2 to 4.5.
