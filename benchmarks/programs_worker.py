@@ -27,7 +27,7 @@ def market(kind: str, people: str, goods: str, supply: str, epsilon: str, mode: 
            burn_in: str = "100", runs: str = "1") -> dict[str, float]:
     """Unit demand, from a table of values to everybody's share; a small run compiles before."""
     n, k = int(people), int(goods)
-    MODES[kind](UnitDemand(20_000, 4000, goods=5), 4.0, DELTA, 10, 5).run(popular(20_000, 5, seed=9), noise_of(mode))
+    MODES[kind](UnitDemand(50_000, 10_000, goods=5), 4.0, DELTA, 10, 5).run(popular(50_000, 5, seed=9), noise_of(mode))
     values = popular(n, k, seed=1)
     made = MODES[kind](UnitDemand(n, float(supply), goods=k), float(epsilon), DELTA, int(rounds), int(burn_in))
     whole = peak_mb()

@@ -25,7 +25,9 @@ __all__ = ["UnitDemand", "favourite_counts", "favourites", "favourites_along"]
 
 # ---- favourites
 
-_FEW = 1 << 16  # numbers up to which numpy is as fast as a kernel, whose compiler takes half a second to import
+_FEW = 1 << 16  # numbers at once up to which numpy answers, since the kernels' compiler takes half a second to import
+_MANY = 1 << 26  # numbers in all after which numpy has taken as long as this import
+_answered = [0]  # numbers that numpy has answered in this process
 
 _TOGETHER = 1024  # people whose best goods so far stay in the fastest cache
 
@@ -38,10 +40,10 @@ def favourites(worth: Any, prices: Any, chosen: Any) -> None:
         prices: (k,) int32 prices.
         chosen: (n, 1) int32 output.
     """
-    if worth.size > _FEW:
-        compiled_favourites(worth, prices, chosen)
-    else:
+    if _is_little(worth.size):
         chosen[:, 0] = _best(worth - prices)
+    else:
+        compiled_favourites(worth, prices, chosen)
 
 
 def favourites_along(worth: Any, prices: Any, chosen: Any, *, blocks: int = 1) -> None:
@@ -53,7 +55,7 @@ def favourites_along(worth: Any, prices: Any, chosen: Any, *, blocks: int = 1) -
         chosen: (n, T, 1) int32 output.
         blocks: number of tables of this size that are asked about.
     """
-    if worth.size * blocks > _FEW:
+    if not _is_little(worth.size * blocks):
         compiled_favourites_along(worth, prices, chosen)
         return
     for i, row in enumerate(worth):
@@ -69,10 +71,18 @@ def favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
         counts: (1 + k,) int64 counts, to which the new counts are added. The first entry of `counts` is the number of
             participants who choose nothing.
     """
-    if columns.size > _FEW:
-        compiled_favourite_counts(columns, prices, counts)
-    else:
+    if _is_little(columns.size):
         counts += np.bincount(1 + _best((columns - prices[:, None]).T), minlength=len(counts))
+    else:
+        compiled_favourite_counts(columns, prices, counts)
+
+
+def _is_little(numbers: int) -> bool:
+    """Whether numpy answers: few numbers at once, and not many in all, for which importing the compiler pays."""
+    if numbers > _FEW or _answered[0] > _MANY:
+        return False
+    _answered[0] += numbers
+    return True
 
 
 def _best(surplus: Any) -> Any:
