@@ -1,23 +1,25 @@
-"""Audit of a mechanism that shares resources by a convex program: worst-case neighbours, parts of its noise, and
-injected faults.
+"""Audit of a mechanism that shares resources by a convex program: worst-case neighbouring data sets, the noise of each
+release, and injected faults.
 
-No real records are used. Privacy is attacked with six simulated people, where the loss is exact. Shares, and claims
-about shares, are checked with as many simulated people as the campaign has, or somewhat fewer.
+No real records are used. Privacy is audited on six simulated people, for whom the privacy loss is exact. Shares, and
+claims about shares, are checked with as many simulated people as the campaign has, or somewhat fewer.
 
-Fixed-transcript audit: a tiny mechanism runs on two neighbouring data sets with the same noisy answers. Both runs must
-publish the same to all others, bit for bit. The privacy loss along the transcript is computed from the numbers that
-noise was added to in both runs. For each part of the noise, the privacy loss along the transcript must be within the
-charge of that part. The fixed-transcript audit involves no sampling.
+Fixed-transcript audit: a copy of the mechanism for six people runs on two neighbouring data sets with the same noisy
+answers. Both runs must publish the same bits to everybody except the changed participant. The privacy loss along the
+transcript is computed from the exact numbers, before noise, of both runs. For each part of the noise, the privacy loss
+along the transcript must be within the charge of that part. The fixed-transcript audit involves no sampling.
 
-Full-size run: the mechanism runs on simulated people, and runs again where one of them hands in a different record.
+Full-size run: the mechanism runs on simulated people, and runs again on the same people with another record for one of
+them.
 
-Six people show the privacy loss of a rule, but no effect that occurs only among many people. In the full-size run, the
-numbers of people, rows and rounds and the noise are the campaign's own, as far as the running time allows. Both
-full-size runs receive the same noisy answers. The published results must not differ, and the privacy loss along the
-path of prices is exact. In a full-size run, flags are made never to rise, or, in a mechanism with stops, to rise before
-any stop could raise them. A stop is a function of the loads and has its own delta. The information in the flags about
-the changed participant is computed from the requested noise, where there are not too many flags. The measured share of
-the promised loss determines how small the noise could become before the run shows it.
+Six people show the privacy loss that a rule of the mechanism causes, but no effect that occurs only among many people.
+In the full-size run, the numbers of people, rows and rounds and the noise are the campaign's own, as far as the running
+time allows. Both full-size runs receive the same noisy answers. The published results must not differ, and the privacy
+loss along the path of prices is exact. In a full-size run, the noise is chosen such that flags never rise. In a
+mechanism with stops, flags rise before any stop could raise them, because a stop is a function of the loads and has its
+own delta. The information in the flags about the changed participant is computed from the scales of the noise, unless
+there are too many flags. The ratio of the measured loss to the promised loss shows how small the noise could become
+before the audit flags it.
 """
 
 from __future__ import annotations
@@ -107,15 +109,16 @@ else:
     _Read = object
 
 def jointly(mechanism: Dude, pool: Pool, seed: int = 0) -> Transcripts:
-    """Fixed-transcript audit of a tiny mechanism on worst-case neighbours, against charges and promises.
+    """Fixed-transcript audit of a mechanism for six people. The privacy loss between worst-case neighbours is compared
+    with the charges and the promises.
 
     The loss of each part of the noise, and of all parts together, is compared with the charge. Where all noise is
     Gaussian, the total is also compared with each promise of the mechanism.
 
     Args:
-        mechanism: a tiny mechanism without faults.
-        pool: records from which neighbouring data sets are built.
-        seed: seed of the study.
+        mechanism: mechanism for six people, from `tiny`, without faults.
+        pool: possible records of the program, from which neighbouring data sets are built.
+        seed: seed of the simulated records and of the noise.
 
     Example:
         >>> from confide.programs import PrivDude, UnitDemand
@@ -142,17 +145,16 @@ _Bent = Callable[[Noise], Noise]
 
 
 def answers(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
-    """Check that every published round is the noisy answer of its own draw.
+    """Check that the numbers published in each round are the result of that round's own draw of noise.
 
     Three injected faults must be found: noise that is used twice, public randomness that is drawn too early, and too
-    little noise of the flags. Noise that is used twice costs nothing along a path on which a neighbour changes each
-    round by the same amount, so other audits can miss it. The check of published rounds against their draws always
-    finds reused noise.
+    little noise of the flags. Reused noise causes no loss along a path on which a neighbour changes each round by the
+    same amount, so other audits can miss reused noise. The comparison of each round with its own draw always finds it.
 
     Args:
-        mechanism: a tiny mechanism.
-        pool: records from which neighbouring data sets are built.
-        seed: seed of the study.
+        mechanism: mechanism for six people, from `tiny`.
+        pool: possible records of the program, from which neighbouring data sets are built.
+        seed: seed of the simulated records and of the noise.
     """
     bugs: dict[str, tuple[Dude, _Bent]] = {}
     if mechanism.schedule.total > 1:
@@ -173,15 +175,15 @@ def _as_it_is(noise: Noise) -> Noise:
 def answers_row(
     mechanism: Dude, pool: Pool, seed: int = 0, bent: _Bent = _as_it_is, *, sound: Dude | None = None,
 ) -> AuditRow:
-    """Check that each published round is the answer of its own draw, at the planned scale and in order, and that public
-    randomness is drawn after the records have been read.
+    """Check that the numbers published in each round are the result of that round's own draw, with noise of the planned
+    scale. Public randomness must be drawn after the records have been read.
 
     Args:
-        mechanism: a tiny mechanism, sound or with an injected fault.
-        pool: records from which neighbouring data sets are built.
-        seed: seed of the study.
-        bent: change to the mechanism's noise.
-        sound: sound mechanism with the plan to compare with, where `mechanism` has a fault.
+        mechanism: mechanism for six people, from `tiny`, sound or with an injected fault.
+        pool: possible records of the program, from which neighbouring data sets are built.
+        seed: seed of the simulated records and of the noise.
+        bent: function from the noise source of a run to the noise source that the run uses; by default the same.
+        sound: mechanism without a fault, whose planned noise is compared with the drawn noise; `mechanism` by default.
     """
     wrong, runs = 0, 0
     for number, step in enumerate(steps(mechanism, pool, seed)):
@@ -234,12 +236,12 @@ class _Reading(_Read):
 
 
 def attained(mechanism: Dude, pool: Pool) -> float:
-    """Largest distance by which replacing a record with another one of a pool moves the load at prices of zero, as a
-    share of the l2 sensitivity.
+    """Largest l2 distance by which a replaced record changes the load at prices of zero, as a share of the l2
+    sensitivity. Both records are from the pool.
 
     Args:
         mechanism: mechanism of any size.
-        pool: pool of its program's records.
+        pool: possible records of the mechanism's program, from which the audited data sets are drawn.
     """
     zero = np.zeros(mechanism.program.rows, dtype=np.int64)
     moved = pool.distances(zero, zero).max() if mechanism.neighbours == "replace" else np.linalg.norm(
@@ -284,12 +286,12 @@ class _Replay(NamedTuple):
 
 
 def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> FullSize:
-    """Full-size run of a mechanism, and the same run with noise that is too small only at this size.
+    """Audit of a full-size run of a mechanism, and of the same run with too little noise, which the audit must flag.
 
     Args:
         mechanism: mechanism of a campaign.
-        own: the same mechanism, or a smaller copy where it is very large.
-        pool: pool of records.
+        own: mechanism that runs: `mechanism` itself, or a smaller copy of a very large mechanism.
+        pool: possible records of the program, from which the simulated people's records are drawn.
         seed: seed of the simulated people and of the noise.
     """
 
@@ -303,12 +305,12 @@ def full_size(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> FullSize
 
 
 def full_size_rows(mechanism: Dude, own: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """Rows of the full-size run: one for each promise of privacy from which the others follow.
+    """Audit rows of the full-size run: one for each promise of privacy that does not follow from another promise.
 
     Args:
         mechanism: mechanism of a campaign, whose promises are checked.
-        own: the same mechanism, sound or with an injected fault, or a smaller copy of it.
-        pool: pool of records.
+        own: mechanism that runs: `mechanism`, a smaller copy, or one of the two with an injected fault.
+        pool: possible records of the program, from which the simulated people's records are drawn.
         seed: seed of the simulated people and of the noise.
 
     Example:
@@ -432,10 +434,11 @@ def program(mechanism: Dude, seed: int = 0, *, records: Sequence[Any] | None = N
     """Build the audit of one mechanism that shares resources by a convex program.
 
     Args:
-        mechanism: the mechanism as it will run.
-        seed: seed of simulated people and noise histories; noise from the operating system is tested on fresh draws.
-        records: some records, public or invented, each in a form that `program.one` accepts. Records must be given for
-            user-defined programs, whose records cannot be simulated.
+        mechanism: mechanism as the campaign will run it.
+        seed: seed of the simulated people and of the noise of their runs. Noise from the operating system is tested on
+            fresh draws, which no seed determines.
+        records: some records, public or invented, each in a form that `program.one` accepts; None to simulate records.
+            Records must be given for a user-defined program, because records of an unknown form cannot be simulated.
 
     Raises:
         InvalidInput: the argument is no mechanism of this family, or its program does not accept a record.
@@ -476,14 +479,14 @@ def program(mechanism: Dude, seed: int = 0, *, records: Sequence[Any] | None = N
 def truth(
     twin: Charging, pool: Pool, replayed: Transcripts, promises: Sequence[Truthfulness], seed: int
 ) -> Examined:
-    """Check of the gain of lies, computed from the privacy loss that the mechanism's own run showed, with an injected
-    fault in which nobody receives their favourite.
+    """Check of the largest gain from a lie, computed from the measured privacy loss. In the injected fault, no
+    participant receives their favourite in place of their share.
 
     Args:
-        twin: a tiny mechanism that charges.
-        pool: pool of its program's records.
-        replayed: fixed-transcript audit of the tiny mechanism.
-        promises: promises of the campaign's own mechanism.
+        twin: copy of the campaign's mechanism for six people, from `tiny`; the mechanism charges prices.
+        pool: possible records of the mechanism's program, from which the audited data sets are drawn.
+        replayed: fixed-transcript audit of `twin`, from `jointly`.
+        promises: promises of truthfulness of the campaign's own mechanism.
         seed: seed of the simulated people and of the noise.
     """
 
@@ -503,12 +506,12 @@ def _number(replayed: Transcripts, part: str) -> float:
 
 
 def laws(twin: Dude, pool: Pool, replayed: Transcripts, seed: int) -> Laws:
-    """Statistical test of the probability laws of the noise that a run draws.
+    """Statistical test of the probability distributions of the noise that a run draws.
 
     Args:
-        twin: a tiny mechanism.
-        pool: pool of its program's records.
-        replayed: fixed-transcript audit of the tiny mechanism.
+        twin: copy of the campaign's mechanism for six people, from `tiny`.
+        pool: possible records of the mechanism's program, from which the audited data sets are drawn.
+        replayed: fixed-transcript audit of `twin`, from `jointly`.
         seed: seed of the run.
     """
     step = next(iter(steps(twin, pool, seed)))

@@ -1,8 +1,8 @@
 """Checks of a mechanism's run at a campaign's own size: shares, certificate, supplies, and independence of order and
 threads.
 
-The run is on simulated people. The results of the run are compared with the promises that the mechanism makes before a
-run about value, averages and participation.
+The run uses simulated people. Its results are compared with the promises about value, averages and participation that
+the mechanism makes before a run.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ _EACH = "after every run"
 
 
 def averages(program: Any, records: Any, main: NDArray[np.int64]) -> tuple[float, NDArray[np.float64]]:
-    """Exact value and load of the averages over a path of prices: a number, and an array of shape (k,), both in the
-    program's own units.
+    """Exact value and exact load of everybody's average over a path of prices: a number, and an array of shape (k,),
+    both in natural units.
 
     Args:
         program: program of the run.
         records: records of all participants.
-        main: (T, k) prices of the main rounds.
+        main: (T, k) prices of the main rounds, in price units of 2^-24.
     """
     value, load = value_and_load(program, records, tally_of(records, program, main))
     load = load + np.sum([program.public_load(row) for row in main], axis=0)
@@ -90,8 +90,8 @@ def dual_value(program: Any, records: Any, prices: NDArray[np.int64], supply: ND
     Args:
         program: program of the run.
         records: records of all participants.
-        prices: (k,) prices in units of the price grid.
-        supply: (k,) supplies in the program's own units.
+        prices: (k,) prices, in price units of 2^-24.
+        supply: (k,) supplies, in natural units.
     """
     actions = program.respond(records, prices)
     utility = int(program.values(records, actions).astype(object).sum()) * program.scale - int(
@@ -105,15 +105,17 @@ def promised_rows(
     runs: Sequence[tuple[Any, NDArray[np.int32] | None]], promised: Sequence[Accuracy | Participation], evidence: str,
     false_alarm: float,
 ) -> Iterator[AuditRow]:
-    """Rows for the promises that a run can test, one row for each.
+    """Audit rows for the promises that a run can test, one row for each promise.
 
     Args:
-        runs: simulated runs of one mechanism, each with (n, width) everybody's action, or None where averages are
-            given. The promises are computed again at the runs' own sizes. For a promise of accuracy the best run
-            counts; for a promise to everybody, the worst run counts.
-        promised: promises of the campaign's own mechanism.
-        evidence: description of the runs, for the row.
-        false_alarm: probability with which a promise of accuracy fails in every run.
+        runs: pairs of a simulated run and the delivered action of each participant, int32, shape (n, width). The second
+            element is None in mechanisms that deliver averages. All runs are of one mechanism, whose promises at its
+            own size are tested. For a promise of accuracy the best run counts. For a promise to each participant the
+            worst run counts.
+        promised: promises of the campaign's own mechanism that the rows stand for; the mechanism that ran may be a
+            smaller copy.
+        evidence: description of the runs, as the rows state it.
+        false_alarm: probability, in (0, 1), that a promise of accuracy that is kept fails in every one of the runs.
     """
     found = [_Found.of(run, delivered) for run, delivered in runs]
     for own in runs[0][0].mechanism.guarantees():
@@ -213,8 +215,8 @@ class Run:
 
     Args:
         mechanism: mechanism that ran.
-        pool: pool of records.
-        which: (n,) place in the pool of each participant's record.
+        pool: possible records of the program, from which the simulated people's records are drawn.
+        which: (n,) index in `pool.records` of each participant's record.
         records: records of all participants.
         outcome: outcome of the run.
         seed: seed of the run's noise.
@@ -229,8 +231,8 @@ class Run:
 
 
 def scaled(mechanism: Dude) -> Dude:
-    """A smaller copy of a mechanism with very many people. The copy has the same supply per person and a larger
-    epsilon, so that its noise per person is at most a few times as large.
+    """A smaller copy of a mechanism with very many people; other mechanisms are returned unchanged. The copy has the
+    same supply per person and a larger epsilon, so that its noise per person is at most a few times as large.
 
     Args:
         mechanism: mechanism of a campaign.
@@ -253,9 +255,9 @@ def run_of(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Nois
 
     Args:
         mechanism: mechanism to run.
-        pool: pool from which the simulated people's records are drawn.
+        pool: possible records of the program, from which the simulated people's records are drawn.
         seed: seed of the drawn records and of the noise.
-        other: change to the noise.
+        other: function from the noise source of the run to the noise source that is used; None for no change.
     """
     noise: Noise = Noise.simulated(seed)
     which = study_generator(seed, "who has which").integers(0, len(pool.records), mechanism.program.people)
@@ -267,15 +269,15 @@ def run_of(mechanism: Dude, pool: Pool, seed: int, other: Callable[[Noise], Nois
 def behaviour(
     mechanism: Dude, pool: Pool, seed: int = 0, promised: Sequence[Accuracy | Participation] = (), among: str = "",
 ) -> list[Examined]:
-    """Checks of shares against participants' own decodes, of the certificate, the supplies, the promises before the
-    run, and of independence from order and threads. Each check is also applied to mechanisms or outcomes with injected
-    faults.
+    """Checks of one run at the campaign's own size, each repeated with injected faults. The checks cover shares, the
+    certificate, the supplies and the promises before the run. The result must not depend on the order of people or on
+    threads.
 
     Args:
-        mechanism: mechanism as it will run, or `scaled`.
-        pool: records of the mechanism's program from which the simulated data are drawn.
+        mechanism: mechanism as the campaign will run it, or the smaller copy from `scaled`.
+        pool: possible records of the mechanism's program, from which the simulated people's records are drawn.
         seed: seed of the simulated people and of the noise.
-        promised: promises of the campaign's own mechanism, where `mechanism` is a smaller copy.
+        promised: promises of the campaign's own mechanism that the checks stand for; `mechanism` may be a smaller copy.
         among: description of the smaller copy, such as its number of people; empty where the sizes are the campaign's.
     """
     excess = [each for each in promised if isinstance(each, Accuracy) and each.measure in _SUPPLIES]
@@ -359,11 +361,12 @@ def _strict(mechanism: Dude) -> Dude | None:
 
 
 def decode_row(run: Run, seed: int = 0) -> AuditRow:
-    """Check that shares equal the results of the participants' own decodes, and of a second computation round by round.
+    """Check that each share equals the share that the participant decodes from their record and the billboard. A second
+    computation, round by round, must give the same share.
 
     Args:
         run: a simulated run.
-        seed: seed that chooses the participants to compare.
+        seed: seed of the choice of the participants whose shares are compared.
     """
     n = run.mechanism.program.people
     asked = np.unique((np.linspace(0, n - 1, min(n, _DECODED)).astype(np.int64) + seed % 7) % n).tolist()
@@ -387,14 +390,15 @@ def _decoded(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str, 
 
 
 def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
-    """Checks of the billboard's claims against exact averages and the exact dual value at the average prices.
+    """Checks of the certificate against the exact averages and the exact dual value at the average prices.
 
     The dual value is above the optimum, so the check is stricter than the promise. The proof of the certificate also
     bounds the dual value.
 
     Args:
         run: a simulated run.
-        claimed: certificate to check; by default a new one, which fails with a tiny probability.
+        claimed: certificate to check. By default a certificate with a tiny failure probability is computed from the
+            billboard.
     """
     mechanism, board = run.mechanism, run.outcome.billboard
     program, records, rounds = mechanism.program, run.records, mechanism.rounds
@@ -427,15 +431,15 @@ def certificate_rows(run: Run, claimed: Any = None) -> list[AuditRow]:
 
 
 def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """Check that the delivered load does not exceed a supply more often than promised. There are no rows for mechanisms
-    that give averages.
+    """Check that the delivered load exceeds a supply no more often than promised. Mechanisms that deliver averages give
+    no rows.
 
-    Where the failure probability affects only the reserve, the audit makes it so small that no run may show any excess.
-    In all other cases the audit makes as many runs as the statistics need.
+    Where the failure probability affects only the reserve, the audit sets the probability so small that no run may show
+    any excess. In all other cases the audit makes as many runs as the statistics need.
 
     Args:
-        mechanism: mechanism as it will run, or `scaled`.
-        pool: records of the mechanism's program from which the simulated data are drawn.
+        mechanism: mechanism as the campaign will run it, or the smaller copy from `scaled`.
+        pool: possible records of the mechanism's program, from which the simulated people's records are drawn.
         seed: seed of the simulated people and of the noise.
     """
     if not isinstance(mechanism, _INTEGRAL):
@@ -457,12 +461,12 @@ def supply_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
 
 
 def stops_row(mechanism: RoundDude, pool: Pool, seed: int = 0) -> AuditRow:
-    """Check that stops keep every supply where the flags' noise never raises a flag, at prices that had no time to
-    rise.
+    """Check that stops alone keep the load within every supply. In the checked run the noise of the flags never raises
+    a flag, and prices have no time to rise.
 
     Args:
         mechanism: mechanism with stops, sound or with an injected fault.
-        pool: pool of its program's records.
+        pool: possible records of the mechanism's program, from which the audited data sets are drawn.
         seed: seed of the simulated people and of the noise.
     """
     crowded = replace(mechanism, rounds=2, burn_in=0)
@@ -506,7 +510,7 @@ class _SmallShards:
 
 
 def order_row(run: Run) -> AuditRow:
-    """Check that neither the order of people nor their distribution over threads changes anything that is published.
+    """Check that the published results depend neither on the order of people nor on their distribution over threads.
 
     Args:
         run: a simulated run.
@@ -549,8 +553,8 @@ def _over_row(over: float) -> AuditRow:
 
 
 def delivering(mechanism: Dude) -> Dude:
-    """The mechanism with an audit of the load that rejects nothing. If the audit rejected a run, nothing would be
-    delivered, and a fault would not show.
+    """The mechanism with an audit of the load that accepts every run. A rejected run delivers nothing, so a fault would
+    not show.
 
     Args:
         mechanism: mechanism of any kind.

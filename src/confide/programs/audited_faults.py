@@ -54,13 +54,13 @@ else:
 
 
 def faults(mechanism: Dude, attained: float = 1.0) -> dict[str, Dude]:
-    """Mapping from the description of a privacy fault to the mechanism with that fault. The mapping has the faults that
-    a fixed-transcript audit of the given mechanism can show.
+    """Mapping from the description of a privacy fault to the mechanism with that fault. Only faults that a
+    fixed-transcript audit of the mechanism can show are included.
 
     Args:
-        mechanism: a tiny mechanism without faults.
-        attained: largest distance by which neighbours move a load, as a share of the l2 sensitivity. A fault with a
-            smaller effect than the measured loss cannot be seen.
+        mechanism: mechanism for six people, from `tiny`, without faults.
+        attained: largest l2 distance by which neighbours change a load, as a share of the l2 sensitivity, from
+            `audited.attained`. Faults whose effect is too small to be seen at this distance are left out.
     """
     codes: dict[str, type[Any]] = {
         "the true load beside the billboard": TellsTheLoad, "the welfare in the certificate": WelfareInTheCertificate,
@@ -113,7 +113,7 @@ class _Single(Schedule):
 
 
 class OneContribution(_Any):
-    """Fault: a replaced record is counted like a record that is left out."""
+    """Fault: the noise for a replaced record is calibrated as if the record were left out."""
 
     @cached_property
     def squared_l2_sensitivity(self) -> Fraction:
@@ -297,7 +297,7 @@ class ChargesTwice(_Any):
 
 
 class NoLevelNoise(_Flags):
-    """Fault: the levels of the flags have no noise."""
+    """Fault: the levels at which flags rise have no noise."""
 
     @cached_property
     def flags(self) -> Flags:

@@ -1,18 +1,18 @@
 """Exact privacy loss from the times at which flags rise.
 
-A flag of a row rises when the load of the row comes near its supply. The pattern of all flags is published. Given the
-prices, the public draws and the pattern of flags, the rows are independent, and the part of every unchanged participant
-is fixed. So the log ratio of a pattern's probabilities on two neighbouring data sets is a sum over rows of integrals
-over the noise of one level. The module computes this log ratio along a tiny mechanism's own runs, with the noise that
-they drew, and over all patterns for a few people and rows.
+The flag of a row rises when the load of the row comes near its supply. The pattern of flags, which says when each flag
+rose, is published. Given the prices, the public draws and the pattern of flags, the rows are independent, and the
+contribution of every unchanged participant is fixed. So the log ratio of a pattern's probabilities on two neighbouring
+data sets is a sum over rows of integrals over the noise of one level. The module computes this log ratio in two ways:
+along runs of a mechanism for six people, with the drawn noise, and over all patterns for a few people and rows.
 
 The class `FlagLaw` has the exact law of the times at which flags rise, for programs that are small enough to list all
 transcripts.
 
-Given a transcript of flags, the loads that are delivered before each query are known, and rows are independent of each
-other. The probability of a transcript is a product over rows, where each factor is a sum over the noise of the row's
-level (`confide.privacy.halting_law`). So the ratio of the probabilities on two neighbouring data sets is exact. The
-largest ratio is compared with the promise of `flag_loss`.
+A transcript of flags lists the query at which each flag rises. Given a transcript, the loads that are delivered before
+each query are known, and rows are independent of each other. The probability of a transcript is a product over rows,
+where each factor is a sum over the noise of the row's level (`confide.privacy.halting_law`). So the ratio of the
+probabilities on two neighbouring data sets is exact. The largest ratio is compared with the promise of `flag_loss`.
 
 Source: spec convex_programs 5 and 11.8.
 """
@@ -57,9 +57,10 @@ class FlagLaw:
 
     Args:
         people: number of people n.
-        levels: (k,) public levels of the rows; whole numbers where the noise is on the integers.
+        levels: (k,) public loads at which the rows' flags rise, apart from noise; whole numbers where the noise is on
+            the integers.
         level: noise of each level.
-        query: noise of each query.
+        query: noise of each query whether a load exceeds its level.
         batch: number of people between two queries.
         stops: (k,) loads above which a flag rises for any noise; None for no stops.
 
@@ -100,7 +101,7 @@ class FlagLaw:
         return list(product(range(self.queries + 1), repeat=len(self.levels)))
 
     def counted(self, contributions: NDArray[np.float64], transcript: tuple[int, ...]) -> NDArray[np.float64]:
-        """Loads that are delivered before each query if flags rise as in a transcript, shape (queries, k).
+        """Loads that have been delivered before each query, shape (queries, k), if flags rise as in a transcript.
 
         Args:
             contributions: (n, k) contributions of all people.
@@ -116,7 +117,7 @@ class FlagLaw:
         """Logarithms of the transcripts' probabilities, shape (transcripts,).
 
         Args:
-            contributions: (n, k) contributions of all people, never negative, in the unit of the noise.
+            contributions: (n, k) contributions of all people, >= 0, in the unit of the noise.
         """
         table = np.asarray(contributions, dtype=np.float64)
         if table.shape != (self.people, len(self.levels)):
@@ -181,14 +182,14 @@ _LEVELS = (-6.0, 0.0, 6.0)  # in scales of noise: it is rare not to rise, it is 
 
 
 def flags(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> list[Examined]:
-    """Checks of the information in the times at which flags rise, along the mechanism's own runs and over all patterns,
-    and of the delta of stops where there are stops. Each check is also applied to flags with injected faults.
+    """Checks of the privacy loss from the times at which flags rise, along the mechanism's own runs and over all
+    patterns. Where there are stops, their delta is checked too. Each check is repeated with injected faults.
 
     Args:
         mechanism: mechanism as it will run.
-        twin: tiny copy of the mechanism.
-        pool: records from which neighbouring data sets are built.
-        seed: seed of the study.
+        twin: copy of the mechanism for six people, from `tiny`.
+        pool: possible records of the program, from which neighbouring data sets are built.
+        seed: seed of the simulated records and of the noise.
     """
     asked = bool(mechanism.flags.queries and twin.flags.queries)
     found = [
@@ -210,13 +211,14 @@ def flags(mechanism: RoundDude, twin: RoundDude, pool: Pool, seed: int = 0) -> l
 
 
 def own_patterns_row(mechanism: RoundDude, pool: Pool, seed: int = 0, *, sound: RoundDude | None = None) -> AuditRow:
-    """The largest log ratio of a pattern's probabilities on neighbouring data sets, over a mechanism's own runs.
+    """The largest log ratio of the probabilities of a published pattern of flags on neighbouring data sets, over a
+    mechanism's own runs.
 
     Args:
-        mechanism: a tiny mechanism, sound or with an injected fault.
-        pool: records from which neighbouring data sets are built.
-        seed: seed of the study.
-        sound: sound mechanism with the promise to compare with, where `mechanism` has a fault.
+        mechanism: mechanism for six people, from `tiny`, sound or with an injected fault.
+        pool: possible records of the program, from which neighbouring data sets are built.
+        seed: seed of the simulated records and of the noise.
+        sound: mechanism without a fault, whose promise is compared with the result; `mechanism` by default.
     """
     worst, runs = 0.0, 0
     for number, step in enumerate(steps(mechanism, pool, seed)):
@@ -283,7 +285,7 @@ def all_patterns_rows(mechanism: RoundDude, sound: RoundDude | None = None) -> l
     Args:
         mechanism: mechanism as it will run, sound or with an injected fault. The check uses the mechanism's noise and
             bounds.
-        sound: sound mechanism with the promise to compare with, where `mechanism` has a fault.
+        sound: mechanism without a fault, whose promise is compared with the result; `mechanism` by default.
     """
     own, out = mechanism.flags, []
     largest = own.unit / LOAD_UNIT
@@ -325,7 +327,7 @@ def stop_delta_row(mechanism: RoundDude, sound: RoundDude | None = None) -> Audi
 
     Args:
         mechanism: mechanism with stops, sound or with an injected fault.
-        sound: sound mechanism with the promise to compare with, where `mechanism` has a fault.
+        sound: mechanism without a fault, whose promise is compared with the result; `mechanism` by default.
     """
     own = mechanism.flags
     level, query, room = (one / LOAD_UNIT for one in (own.level_scale, own.query_scale, own.room))

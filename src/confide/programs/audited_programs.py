@@ -53,7 +53,7 @@ __all__ = [
 
 PEOPLE = 6
 SIX = f"{PEOPLE} made-up people"
-"""Description of the people on whom rows of the tiny mechanism are measured."""
+"""Description of the people in audits of six people, as the audit rows state it."""
 
 _ROUNDS, _BURN_IN = 8, 3
 _WIDE = 64  # rows above which there are fewer rounds
@@ -73,12 +73,12 @@ else:
 
 
 def tiny_pool(program: Program, seed: int, records: Any = None) -> Pool:
-    """Records for tiny markets.
+    """Possible records for the audits of six people.
 
     Args:
         program: program of a campaign.
-        seed: seed of the study.
-        records: records to use in place of simulated ones.
+        seed: seed of the simulated records and of the noise.
+        records: records to use in place of simulated records; None to simulate them.
     """
     return Pool.of(program, study_generator(seed, "audit of programs"), _RANDOM, records)
 
@@ -88,7 +88,7 @@ def tiny(mechanism: Dude, pool: Pool) -> Dude:
 
     Args:
         mechanism: mechanism of a campaign.
-        pool: pool of its program's records.
+        pool: possible records of the mechanism's program, from which the audited data sets are drawn.
     """
     program = replace(mechanism.program, people=PEOPLE, supply=_half(mechanism.program, pool))
     most = (_ROUNDS, _BURN_IN) if program.rows <= _WIDE else (_ROUNDS // 2, 1)
@@ -159,7 +159,7 @@ class Step:
 
     Args:
         records: records of all participants.
-        index: place of the participant whose record changes.
+        index: index in `records` of the participant whose record changes.
         other: this participant's record in the neighbouring data set.
     """
 
@@ -174,13 +174,13 @@ class Step:
 
 
 def steps(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Step]:
-    """Worst-case pairs of neighbours. All other participants have no records, or they have random ones. The changed
-    participant's two records lie far apart, or one of the two is missing.
+    """Worst-case pairs of neighbouring data sets. The two records of the changed participant lie far apart, or one of
+    the two is missing. All other participants have no records, or have random records.
 
     Args:
-        mechanism: a tiny mechanism.
-        pool: records to choose from.
-        seed: seed of the study.
+        mechanism: mechanism for six people, from `tiny`.
+        pool: possible records of the program, from which neighbouring data sets are built.
+        seed: seed of the simulated records and of the noise.
     """
     n, draw = mechanism.program.people, study_generator(seed, "neighbours")
     one, other = pool.farthest()
@@ -197,13 +197,13 @@ def steps(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Step]:
 
 
 def neighbours(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Neighbours]:
-    """Worst-case neighbours as pairs of tables, with a function to the published outcome: everything except the changed
-    participant's own share.
+    """Worst-case neighbours as pairs of tables, with a function that returns everything published in an outcome.
+    Everything except the changed participant's own share counts as published.
 
     Args:
-        mechanism: a tiny mechanism.
-        pool: records to choose from.
-        seed: seed of the study.
+        mechanism: mechanism for six people, from `tiny`.
+        pool: possible records of the program, from which neighbouring data sets are built.
+        seed: seed of the simulated records and of the noise.
     """
     for step in steps(mechanism, pool, seed):
 
@@ -225,7 +225,8 @@ class FlagAnswers(DampedNoise):
 
     Args:
         source: source of all other noise.
-        pattern: function from a row to the query at which its flag rises, or None where it never does.
+        pattern: function from the number of a row to the query at which the row's flag rises, or None if the flag never
+            rises.
     """
 
     def __init__(self, source: Noise, pattern: Callable[[int], int | None]) -> None:
@@ -265,23 +266,23 @@ class _HighAudit(DampedNoise):
 
 
 def history_kinds(mechanism: Dude) -> int:
-    """Number of kinds of noise histories for a mechanism.
+    """Number of kinds of noise histories that `histories` gives for a mechanism.
 
     Args:
-        mechanism: a tiny mechanism.
+        mechanism: mechanism for six people, from `tiny`.
     """
     return 3 if isinstance(mechanism, TightenAndAudit | RoundDude) else 2
 
 
 def histories(mechanism: Dude, seed: int) -> Callable[[int], Noise]:
-    """Function from the number of a history to its noise source. The privacy loss must be bounded on every possible
-    noise history, so several kinds take turns. One kind of history is noise as it is drawn. In a second kind of history
-    the noise is much smaller, so that prices follow the responses closely. With flags or with an audit of the load,
-    there are histories of either outcome.
+    """Function from the number of a noise history to the noise source of a run. The privacy loss must be bounded on
+    every possible noise history, so several kinds take turns. One kind of history is noise as it is drawn. In a second
+    kind of history the noise is much smaller, so that prices follow the responses closely. For a mechanism with flags
+    or with an audit of the load, some histories raise flags or reject the run, and others do not.
 
     Args:
-        mechanism: a tiny mechanism.
-        seed: seed of the study.
+        mechanism: mechanism for six people, from `tiny`.
+        seed: seed of the simulated records and of the noise.
     """
     kinds = history_kinds(mechanism)
 
@@ -310,8 +311,8 @@ def _patterns(number: int, queries: int) -> tuple[Callable[[int], int | None], .
 
 
 def charges(mechanism: Dude) -> dict[str, Loss]:
-    """Mapping from the first word of a draw's name to the charged loss of that part of the noise. The key "" stands for
-    all Gaussian noise together.
+    """Mapping from the first word of the name of a noise draw to the privacy loss that is charged for all draws with
+    that word. The key "" stands for all Gaussian noise together.
 
     Args:
         mechanism: a mechanism without faults.
@@ -333,8 +334,8 @@ _PRICES = 12
 
 
 def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRow]:
-    """Distances between contributions of all pairs of some records at random prices. Each contribution is a best
-    response, to the same prices or to different ones.
+    """Audit rows for the sensitivity: the largest distances between the contributions of two records at random prices.
+    Each contribution is a best response, to the same prices or to different prices.
 
     Releases about rounded actions, and those of an audit of the load, compare responses at different prices. So the l2
     sensitivity must also bound differences between responses at different prices. Each contribution must also be within
@@ -342,8 +343,8 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
 
     Args:
         mechanism: mechanism as it will run.
-        pool: pool of its program's records.
-        seed: seed of the study.
+        pool: possible records of the mechanism's program, from which the audited data sets are drawn.
+        seed: seed of the simulated records and of the noise.
 
     Example:
         >>> from confide.programs import PrivDude, UnitDemand
@@ -419,8 +420,8 @@ def sensitivity(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
 
     Args:
         mechanism: mechanism as it will run.
-        pool: pool of its program's records.
-        seed: seed of the study.
+        pool: possible records of the mechanism's program, from which the audited data sets are drawn.
+        seed: seed of the simulated records and of the noise.
     """
     many = Pool(inject_fault(pool.program, Counts), pool.records, pool.table)
     return Examined(named="sensitivity", sound=pool, rows=lambda it: sensitivity_rows(mechanism, it, seed),

@@ -1,5 +1,5 @@
-"""Simulated records of every family of programs: typical ones, and those that move loads most. The simulated records
-are public and belong to no real person.
+"""Simulated records of every family of programs: typical records, and the records that change loads most. The simulated
+records are public and belong to no real person.
 
 For a user-defined program, the user gives a few records, public or invented. Neighbouring data sets are built from the
 user's records.
@@ -29,7 +29,7 @@ from confide.programs.grids import LOAD_UNIT
 from confide.programs.program import Program, ProgramRecords
 
 Generator = Any
-"""A numpy random generator of a study, made by `study_generator`."""
+"""A numpy random generator, made by `study_generator`."""
 
 __all__ = ["AdditiveOracle", "Pool", "added", "apart", "beyond", "drawn", "joined"]
 
@@ -40,8 +40,8 @@ _EXTREME = 6  # arcs that are cheap to somebody, of a flow
 
 @dataclass(frozen=True)
 class AdditiveOracle:
-    """A record that answers demand queries by itself. The values of goods in a set add up, for a limited number of
-    goods.
+    """A record that answers demand queries by itself, for `CallbackDemand`. The values of the goods in a set add up,
+    for at most `size` goods.
 
     Args:
         values: (k,) values in [0, 1].
@@ -52,7 +52,7 @@ class AdditiveOracle:
     size: int
 
     def demand(self, prices: NDArray[np.float64]) -> list[int]:
-        """The goods with the largest value less price, at most `size` of them."""
+        """The goods with the largest positive value less price, at most `size` of them."""
         gains = np.array(self.values) / self.size - prices
         return [int(good) for good in np.argsort(-gains, kind="stable")[: self.size] if gains[good] > 0]
 
@@ -67,7 +67,7 @@ def drawn(program: Program, _draw: Generator) -> Any:
 
     Args:
         program: program that the record is for.
-        _draw: generator of the study.
+        _draw: random generator, from `study_generator`.
 
     Raises:
         Unsupported: a user-defined program, whose records cannot be simulated.
@@ -78,7 +78,7 @@ def drawn(program: Program, _draw: Generator) -> Any:
 
 @singledispatch
 def apart(_program: Program) -> list[Any]:
-    """Records for a program with responses that lie far apart.
+    """Records for a program whose contributions to the load lie far apart.
 
     Args:
         _program: program that the records are for.
@@ -155,23 +155,23 @@ def joined(program: Program, records: Sequence[Any]) -> ProgramRecords:
 
 
 def added(program: Program, table: ProgramRecords, prices: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Contributions of the records of a table to the load at given prices, shape (m, k).
+    """Contributions of the records of a table to the load at given prices, in natural units, shape (m, k).
 
     Args:
         program: program that the records are for.
         table: table of m records.
-        prices: (k,) prices in units.
+        prices: (k,) prices, in price units of 2^-24.
     """
     return np.asarray(program.contributions(table, program.respond(table, prices)) / LOAD_UNIT)
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Some records, from which data sets are built.
+    """Possible records of a program, from which the data sets of an audit are drawn.
 
     Args:
         program: program that the records are for.
-        records: single records.
+        records: m records, each in a form that `program.one` accepts; None for a slot without a record.
         table: table of the same records.
     """
 
@@ -181,13 +181,13 @@ class Pool:
 
     @classmethod
     def of(cls, program: Program, draw: Generator, size: int, records: Iterable[Any] | None = None) -> Pool:
-        """A pool of records with responses that lie far apart, of random records, and of the slot without a record.
+        """A pool of records that lie far apart, of random records, and of a slot without a record.
 
         Args:
             program: program that the records are for.
-            draw: generator of the study.
+            draw: random generator, from `study_generator`.
             size: number of random records.
-            records: records to use in place of all simulated ones.
+            records: records to use in place of all simulated records; None to simulate them.
         """
         some = [*apart(program), *(drawn(program, draw) for _ in range(size))] if records is None else list(records)
         if not some:
@@ -197,19 +197,19 @@ class Pool:
         return cls(program, tuple(some), joined(program, some))
 
     def distances(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Distances between each record's contribution at the first prices and each record's contribution at the second
-        prices, in loads, shape (m, m).
+        """L2 distances, in natural units of load, shape (m, m): from each record's contribution at the first prices to
+        each record's contribution at the second prices.
 
         Args:
-            first: (k,) first prices, in units.
-            second: (k,) second prices, in units.
+            first: (k,) first prices, in price units of 2^-24.
+            second: (k,) second prices, in price units of 2^-24.
         """
         one, other = (self.contributed(prices) for prices in (first, second))
         squared = (one * one).sum(axis=1)[:, None] + (other * other).sum(axis=1) - 2.0 * (one @ other.T)
         return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
     def contributed(self, prices: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Contributions of all records of the pool to the load at given prices, shape (m, k)."""
+        """Contributions of all records of the pool to the load at given prices, in natural units, shape (m, k)."""
         return added(self.program, self.table, prices)
 
     def farthest(self) -> tuple[Any, Any]:
@@ -218,7 +218,7 @@ class Pool:
         return self.records[first], self.records[second]
 
     def farthest_places(self) -> tuple[int, int]:
-        """Places in the pool of the two records with contributions that lie farthest apart at prices of zero."""
+        """Indices in `records` of the two records with contributions that lie farthest apart at prices of zero."""
         zero = np.zeros(self.program.rows, dtype=np.int64)
         first, second = np.unravel_index(int(np.argmax(self.distances(zero, zero))), (len(self.records),) * 2)
         return int(first), int(second)
@@ -228,7 +228,7 @@ class Pool:
         return self.records[self.largest_place()]
 
     def largest_place(self) -> int:
-        """Place in the pool of the record with the largest contribution at prices of zero."""
+        """Index in `records` of the record with the largest contribution at prices of zero."""
         added = self.contributed(np.zeros(self.program.rows, dtype=np.int64))
         return int(np.argmax((added * added).sum(axis=1)))
 

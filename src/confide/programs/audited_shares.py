@@ -5,8 +5,8 @@ decodes. Sums are exact.
 
 Source: spec convex_programs 2 (Algorithm 8), 5, 6.
 
-The module also computes the gain of a lie where prices are charged: the gain of the best lie on a fixed path, and the
-additional gain from changing the path.
+The module also computes the gain from a lie where prices are charged. This gain has two parts: the gain of the best lie
+on a fixed path of prices, and the additional gain from a change of the path.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ _Action = tuple[int, ...]
 
 
 class Standing(NamedTuple):
-    """The value of a path of prices to one participant. Amounts are in units of value times the program's scale.
+    """The value of a path of prices to one participant. Amounts are in units of 2^-24/`program.scale` of value.
 
     Args:
         played: the participant's best response to each main round, in order.
-        favourite: best response at the charged prices.
-        value: value of the participant's average, times the number T of main rounds.
-        paid: price of the average, times T.
+        favourite: the participant's best response at the charged prices.
+        value: value of the participant's average action, times the number T of main rounds.
+        paid: price of the participant's average action, times T.
         most: value less price of the participant's favourite.
     """
 
@@ -113,7 +113,7 @@ def standing(mechanism: Dude, record: Any, board: Any) -> Standing:
     """The value of a path of prices to one participant.
 
     Args:
-        mechanism: mechanism that made the path.
+        mechanism: mechanism whose run made the path.
         record: the participant's true record.
         board: billboard of the run.
     """
@@ -134,7 +134,7 @@ def own_share(mechanism: Dude, record: Any, index: int, board: Any) -> dict[str,
     Args:
         mechanism: any mechanism of the family.
         record: the participant's record.
-        index: the participant's place.
+        index: the participant's place, in 0..n-1.
         board: billboard of the run.
     """
     program, rounds = mechanism.program, mechanism.rounds
@@ -193,8 +193,8 @@ def action_in(program: Any, described: Any) -> np.ndarray:
     """The action in a share, shape (width,).
 
     Args:
-        program: program of the action.
-        described: entry "action" of the share.
+        program: program that the action belongs to.
+        described: value of the entry "action" of the share, from `program.describe`.
     """
     action = np.full(program.width, -1, dtype=np.int32)
     if isinstance(program, ConvexProgram):
@@ -240,15 +240,17 @@ def _(_program: Flow, truth: Any, other: Any) -> Any:
 
 
 def lie_rows(mechanism: Charging, pool: Pool, measured: float, seed: int = 0, *, audit: float = 0.0) -> list[AuditRow]:
-    """Rows for the gain of the best lie on a fixed path, and for the total gain, which includes the effect of a lie on
-    the path and on the answer of an audit of the load.
+    """Two audit rows: the gain of the best lie on a fixed path, and the total gain of a lie. The total gain includes
+    the effect of a lie on the path, and on the result of an audit of the load.
 
     Args:
-        mechanism: a tiny mechanism.
-        pool: pool of its program's records, which serve as truths and as lies.
-        measured: privacy loss of the path from the fixed-transcript audit: mu, or rho.
+        mechanism: mechanism for six people, from `tiny`.
+        pool: possible records of the mechanism's program, which serve as true records and as lies.
+        measured: privacy loss of the path, measured by the fixed-transcript audit: mu for Gaussian noise, or rho for
+            discrete Gaussian noise.
         seed: seed of the simulated people and of the noise.
-        audit: privacy loss of the mechanism's audit of the load, if it has one, measured in the same way.
+        audit: privacy loss of the mechanism's audit of the load, in the same parameter; 0 for a mechanism without such
+            an audit.
     """
     path = path_row(mechanism, pool, seed)
     best, one = max(0.0, float(path.measured or 0.0)), mechanism.program.constants
@@ -278,8 +280,8 @@ def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
     run is accepted, so that everybody receives their share.
 
     Args:
-        mechanism: a tiny mechanism, sound or with an injected fault.
-        pool: pool of its program's records.
+        mechanism: mechanism for six people, from `tiny`, sound or with an injected fault.
+        pool: possible records of the mechanism's program, from which the audited data sets are drawn.
         seed: seed of the simulated people and of the noise.
     """
     draw, worst, asked = study_generator(seed, "lies"), 0.0, 0
@@ -312,8 +314,8 @@ def path_row(mechanism: Charging, pool: Pool, seed: int = 0) -> AuditRow:
 
 
 def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> float:
-    """Value of a participant's share less its price, by their true record. For whole shares, the result is the mean
-    over public draws.
+    """Value of a participant's share by their true record, less the price of the share, in natural units. For whole
+    shares, the result is the mean over public draws.
 
     Goods beyond the true set have no value to the participant. Contributions are verified, so lies are about values.
 
@@ -321,7 +323,7 @@ def worth(mechanism: Charging, truth: Any, board: Any, reported: Any = None) -> 
         mechanism: any mechanism, sound or with an injected fault.
         truth: the participant's true record.
         board: billboard of the run.
-        reported: the participant's report; the truth by default.
+        reported: record that the participant reports; the true record by default.
     """
     program, said = mechanism.program, truth if reported is None else reported
     own, rounds = program.one(truth), mechanism.rounds
@@ -356,7 +358,7 @@ def vain_row(mechanism: Charging, seed: int = 0) -> AuditRow:
     of their share.
 
     Args:
-        mechanism: a tiny mechanism.
+        mechanism: mechanism for six people, from `tiny`.
         seed: seed of the simulated people and of the noise.
     """
     supply = _ROOMY if isinstance(mechanism, TightenAndAudit) else 1.0  # of which an audit leaves something

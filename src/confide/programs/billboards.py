@@ -44,8 +44,8 @@ def tally_of(records: Any, program: Program, prices: NDArray[np.int64]) -> Tally
 
     Args:
         records: records of m participants.
-        program: program of the records.
-        prices: (T, k) prices of the main rounds, in units.
+        program: program that the records belong to.
+        prices: (T, k) prices of the main rounds, in price units of 2^-24.
     """
     size = max(1, _CELLS // (len(prices) * program.width))
     parts = []
@@ -64,7 +64,7 @@ def value_and_load(program: Program, records: Any, tally: Tally) -> tuple[int, N
     """Total value and load of a tally, summed over its rounds, in units. Value and load are private.
 
     Args:
-        program: program of the records.
+        program: program that the records belong to.
         records: records of m participants.
         tally: tally of the m participants.
     """
@@ -131,8 +131,8 @@ class PathBillboard(Billboard):
     """The path of prices, and all numbers that are needed to certify the run from the billboard alone.
 
     Args:
-        prices: (burn_in + T, k) int64 prices of all rounds, in units of price.
-        slacks: (burn_in + T, k) int64 supply less noisy load, in units of load.
+        prices: (burn_in + T, k) int64 prices of all rounds, in price units of 2^-24.
+        slacks: (burn_in + T, k) int64 supply less noisy load, in load units of 2^-20.
         burn_in: number of first rounds that are not averaged.
         round_noise_std: standard deviation of the noise of each main round.
         discrete: whether the noise is discrete Gaussian.

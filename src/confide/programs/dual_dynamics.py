@@ -129,7 +129,7 @@ def event(law: Law, squared: Fraction, unit: Relation, label: str) -> Event:
     Args:
         law: law of the noise.
         squared: the sum of (sigma/deviation)^2 of the release.
-        unit: change of the data between neighbours.
+        unit: neighbouring relation: the change of the data between two neighbouring data sets.
         label: name of the release.
     """
     if law == "gaussian":
@@ -219,7 +219,7 @@ class Schedule:
         return self.burn_noise_std if t < self.burn_in else self.main_noise_std
 
     def released(self, noise: Noise, exact: NDArray[np.int64], t: int) -> NDArray[np.int64]:
-        """Published numbers of a round, shape (k,), in units of load.
+        """Published numbers of a round, shape (k,), in load units of 2^-20.
 
         Args:
             noise: source of the noise.
@@ -309,7 +309,7 @@ class Descent:
         return np.asarray(np.clip(wanted, self.program.lowest_prices, self.program.highest_prices))
 
     def steps(self, t: int) -> NDArray[np.float64]:
-        """Constant step sizes of a round, shape (k,), in units of price for each unit of load.
+        """Constant step sizes of a round, shape (k,), in price units of 2^-24 for each load unit of 2^-20.
 
         Args:
             t: number of the round, from 0.
@@ -324,7 +324,7 @@ class Descent:
 
         Args:
             prices: (k,) prices of the present round.
-            slack: (k,) released numbers of the round, in units of load.
+            slack: (k,) released numbers of the round, in load units of 2^-20.
             squares: (k,) sums of squares of all released numbers up to the present round, in loads.
             t: number of the round.
         """
@@ -338,7 +338,7 @@ class Descent:
         """Prices of all rounds, computed from the released numbers, shape (rounds, k).
 
         Args:
-            slacks: (rounds, k) released numbers, in units of load.
+            slacks: (rounds, k) released numbers, in load units of 2^-20.
         """
         prices, squares = [self.first()], np.zeros(self.program.rows)
         for t, slack in enumerate(slacks[:-1]):

@@ -407,7 +407,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
         """A value or a price in natural units.
 
         Args:
-            units: amount in units of value times the program's `scale`.
+            units: amount in units of 2^-24/`program.scale` of value.
         """
         return units / (PRICE_UNIT * self.program.scale)
 

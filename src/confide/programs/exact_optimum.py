@@ -78,7 +78,7 @@ def dual_value(program: Program, data: Any, prices: ArrayLike) -> float:
     result has no privacy protection.
 
     Args:
-        program: program of the records.
+        program: program that the records belong to.
         data: n records, a table of them in a form that a run accepts, or the result of `program.read`.
         prices: (k,) natural prices, which are first rounded to the grid.
 
@@ -117,9 +117,9 @@ def exact_dual(program: Program, records: Any, prices: NDArray[np.int64]) -> Fra
     """The exact dual value D(prices). The result has no privacy protection.
 
     Args:
-        program: program of the records.
+        program: program that the records belong to.
         records: records of all participants.
-        prices: (k,) prices in units.
+        prices: (k,) prices, in price units of 2^-24.
     """
     worth, slack = 0, program.supply_units - program.public_load(prices)
     for block in records.blocks(_BLOCK):
@@ -185,9 +185,9 @@ def mixed(program: Program, records: Any, tried: _Units) -> Mixture:
     """The best mixture of every participant's responses to the given prices. The result has no privacy protection.
 
     Args:
-        program: program of the records.
+        program: program that the records belong to.
         records: records of all participants.
-        tried: (m, k) prices, in units.
+        tried: (m, k) prices that were tried, in price units of 2^-24.
 
     Raises:
         SolverFailed: HiGHS ends without an optimum.
@@ -215,7 +215,7 @@ class _Restricted:
     that buys a little more of every good.
 
     Args:
-        program: program of the records.
+        program: program that the records belong to.
         tally: actions of all participants.
         open: (o,) participants with several actions.
         picked: (c,) places in the tally of the actions of participants with several actions.

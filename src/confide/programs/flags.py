@@ -167,7 +167,7 @@ class Flags:
 
     Args:
         people: number of people, n, in their public order.
-        supply: (k,) supplies as whole numbers, in units of load.
+        supply: (k,) supplies as whole numbers, in load units of 2^-20.
         largest: largest entry Cinf of a contribution, in loads.
         entries: kappa = C1/Cinf, the number of rows that one contribution can fill.
         epsilon: privacy loss of all flags, > 0, in nats.
@@ -246,7 +246,7 @@ class Flags:
 
     @property
     def unit(self) -> int:
-        """Largest entry Cinf of a contribution in units of load, rounded up."""
+        """Largest entry Cinf of a contribution in load units of 2^-20, rounded up."""
         return math.ceil(Fraction(self.largest) * LOAD_UNIT)
 
     @cached_property
@@ -257,12 +257,12 @@ class Flags:
 
     @cached_property
     def level_scale(self) -> float:
-        """Scale of each level's noise, in units of load, rounded up."""
+        """Scale of each level's noise, in load units of 2^-20, rounded up."""
         return float_up(self.unit / Fraction(self.parts[0]))
 
     @cached_property
     def query_scale(self) -> float:
-        """Scale of each query's noise, in units of load, rounded up."""
+        """Scale of each query's noise, in load units of 2^-20, rounded up."""
         return float_up(self.unit / Fraction(self.parts[1]))
 
     @cached_property
@@ -274,8 +274,8 @@ class Flags:
         """Exact privacy loss of the noise at other scales.
 
         Args:
-            level: scale of each level's noise, in units of load.
-            query: scale of each query's noise, in units of load.
+            level: scale of each level's noise, in load units of 2^-20.
+            query: scale of each query's noise, in load units of 2^-20.
         """
         return flag_loss(self.unit / level, self.unit / query, Fraction(self.entries), self.rows,
                          neighbours=self.neighbours)
@@ -288,8 +288,8 @@ class Flags:
         return self.stop_delta / (1.0 + math.exp(self.epsilon)) if self.stop_delta else self.failure_probability
 
     def room_at(self, failure_probability: float) -> int:
-        """Room M in units of load. The noise of some query is below the noise of its level by more than M with at most
-        the given probability.
+        """Room M in load units of 2^-20. The noise of some query is below the noise of its level by more than M with at
+        most the given probability.
 
         The noise of some query is above the noise of its level by more than M with at most the same probability.
 
@@ -309,12 +309,12 @@ class Flags:
 
     @property
     def reserve(self) -> int:
-        """Distance of levels below supplies, in units of load: Cinf times the batch, plus the room for noise."""
+        """Distance of levels below supplies, in load units of 2^-20: Cinf times the batch, plus the room for noise."""
         return self.batch * self.unit + self.room
 
     @property
     def levels(self) -> NDArray[np.int64]:
-        """Levels T_j, shape (k,), in units of load."""
+        """Levels T_j, shape (k,), in load units of 2^-20."""
         return np.array(self.supply, dtype=np.int64) - self.reserve
 
     @property
@@ -335,7 +335,7 @@ class Flags:
         """Privacy event of all flags together.
 
         Args:
-            unit: change of the data between neighbours.
+            unit: neighbouring relation: the change of the data between two neighbouring data sets.
         """
         if self.stop_delta:
             return ApproxEvent(epsilon=self.epsilon, delta=self.stop_delta, neighbours=unit, label="flags with stops")
@@ -345,7 +345,7 @@ class Flags:
         """Line of a privacy charge for all flags together.
 
         Args:
-            unit: change of the data between neighbours.
+            unit: neighbouring relation: the change of the data between two neighbouring data sets.
         """
         charged = self.event(unit)
         if not self.stop_delta:
@@ -365,7 +365,7 @@ class Flags:
             noise: noise of levels and queries.
             starts: (n + 1,) places where each participant's contribution begins.
             rows: (z,) rows of the nonzero entries of the contributions.
-            loads: (z,) nonzero entries of the contributions, in units of load.
+            loads: (z,) nonzero entries of the contributions, in load units of 2^-20.
 
         Returns:
             (k,) number of people counted when each flag rose, n where it never did; and (n,) whether each participant

@@ -109,8 +109,8 @@ class Judged(NamedTuple):
         unsatisfied: (m,) whether the participant's favourite would give them more utility, by more than alpha.
         favourites: (m, width) the participant's favourite action at the charged prices.
         value: (m,) value of the participant's average, times T, in units of value.
-        paid: (m,) price of the participant's average, times T, in units of value times the scale.
-        missed: (m,) T times the additional utility of the favourite, in units of value times the scale.
+        paid: (m,) price of the participant's average, times T, in units of 2^-24/`program.scale` of value.
+        missed: (m,) T times the additional utility of the favourite, in units of 2^-24/`program.scale` of value.
     """
 
     unsatisfied: NDArray[np.bool_]
@@ -126,12 +126,13 @@ def judged(
     """Comparison of each participant's average with their favourite.
 
     Args:
-        program: program of the actions.
+        program: program that the actions belong to.
         records: records of m participants.
         tally: tally of the m participants' responses to the main rounds.
-        charged: (k,) charged prices, in units.
+        charged: (k,) charged prices, in price units of 2^-24.
         rounds: number of main rounds T.
-        alpha: largest gain at which a participant is satisfied, in units of value times the scale, from `alpha_units`.
+        alpha: largest gain at which a participant is satisfied, in units of 2^-24/`program.scale` of value, from
+            `alpha_units`.
     """
     starts, actions, times = tally
     m, scale = records.people, program.scale
@@ -173,7 +174,7 @@ def reassigned(tally: Tally, unsatisfied: NDArray[np.bool_], favourites: NDArray
 
 
 def _most_units(program: Program) -> int:
-    """Upper bound on any value less any price, in units of value times the scale."""
+    """Upper bound on any value less any price, in units of 2^-24/`program.scale` of value."""
     one = program.constants
     return math.ceil(PRICE_UNIT * program.scale * (
         Fraction(one.most_value) + (2 * Fraction(max(one.tau)) + 1) * Fraction(one.largest_sum)))

@@ -70,7 +70,7 @@ def choices(
         values: (m,) value of each choice, in units of value.
         people: (m,) participant of each choice.
         rows: (z,) coupling rows of the contributions.
-        loads: (z,) contributions, in units of load.
+        loads: (z,) contributions, in load units of 2^-20.
         entries: (z,) choice of each entry.
         most: largest sum of a participant's variables.
         upper: largest value of each variable.

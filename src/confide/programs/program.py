@@ -274,12 +274,12 @@ class Program(Declared, ABC):
 
     @property
     def supply_units(self) -> NDArray[np.int64]:
-        """Supplies b in units of load, rounded down, shape (k,)."""
+        """Supplies b in load units of 2^-20, rounded down, shape (k,)."""
         return supply_down(self.supplies)
 
     @property
     def highest_prices(self) -> NDArray[np.int64]:
-        """Highest prices 2 tau in units of price, rounded up, shape (k,)."""
+        """Highest prices 2 tau in price units of 2^-24, rounded up, shape (k,)."""
         return np.ceil(2.0 * np.array(self.taus) * PRICE_UNIT).astype(np.int64)
 
     @property
@@ -289,11 +289,11 @@ class Program(Declared, ABC):
         return -high if self.two_sided else np.zeros_like(high)
 
     def public_load(self, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Contributions of the public block at given prices, shape (k,), in units of load; 0 unless the family has such
-        a block.
+        """Contributions of the public block at given prices, shape (k,), in load units of 2^-20; 0 unless the family
+        has such a block.
 
         Args:
-            prices: (k,) prices in units of price.
+            prices: (k,) prices in price units of 2^-24.
         """
         return np.zeros(self.rows, dtype=np.int64)
 
@@ -301,7 +301,7 @@ class Program(Declared, ABC):
         """Value of the public block at given prices.
 
         Args:
-            prices: (k,) prices in units of price.
+            prices: (k,) prices in price units of 2^-24.
         """
         return 0.0
 
@@ -310,7 +310,7 @@ class Program(Declared, ABC):
         public block.
 
         Args:
-            prices: (k,) prices in units of price.
+            prices: (k,) prices in price units of 2^-24.
         """
         return [(self.public_value(prices), self.public_load(prices))]
 
@@ -377,7 +377,7 @@ class Program(Declared, ABC):
 
         Args:
             records: records of m participants.
-            prices: (k,) prices in units of price.
+            prices: (k,) prices in price units of 2^-24.
         """
 
     def respond_along(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -386,13 +386,13 @@ class Program(Declared, ABC):
 
         Args:
             records: records of m participants.
-            prices: (T, k) prices in units of price.
+            prices: (T, k) prices in price units of 2^-24.
         """
         return np.stack([self.respond(records, row) for row in prices], axis=1)
 
     @abstractmethod
     def contributions(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Contributions of each participant's action to each row, in units of load, shape (m, k).
+        """Contributions of each participant's action to each row, in load units of 2^-20, shape (m, k).
 
         Args:
             records: records of m participants.
@@ -409,7 +409,7 @@ class Program(Declared, ABC):
         """
 
     def load(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Total contribution of all actions to each row, in units of load, shape (k,).
+        """Total contribution of all actions to each row, in load units of 2^-20, shape (k,).
 
         Args:
             records: records of m participants.
@@ -421,7 +421,7 @@ class Program(Declared, ABC):
     def weighted_load(
         self, records: Any, actions: NDArray[np.int32], times: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Total load of all actions, each multiplied by its number of times, in units of load, shape (k,).
+        """Total load of all actions, each multiplied by its number of times, in load units of 2^-20, shape (k,).
 
         Args:
             records: records of m participants.
@@ -437,17 +437,17 @@ class Program(Declared, ABC):
 
         Args:
             records: records of m participants.
-            prices: (k,) prices in units of price.
+            prices: (k,) prices in price units of 2^-24.
         """
         return self.load(records, self.respond(records, prices))
 
     def paid(self, records: Any, actions: NDArray[np.int32], prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Price of each participant's action, in units of value times `scale`, shape (m,).
+        """Price of each participant's action, in units of 2^-24/`scale` of value, shape (m,).
 
         Args:
             records: records of m participants.
             actions: (m, width) actions.
-            prices: (k,) prices in units of price, or sums of a few thousand such prices.
+            prices: (k,) prices in price units of 2^-24, or sums of a few thousand such prices.
         """
         return self.contributions(records, actions) // (LOAD_UNIT // self.scale) @ prices
 

@@ -156,7 +156,7 @@ def collected(program: Program, data: Any) -> Any:
     returned unchanged.
 
     Args:
-        program: program of the records.
+        program: program that the records belong to.
         data: data that `program.read` accepts, an iterable of `SlotRows`, or a table (`confide.tables.frames`).
 
     Raises:

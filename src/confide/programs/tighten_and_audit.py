@@ -166,15 +166,15 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @cached_property
     def audit_reserve(self) -> int:
-        """Reserve of the audit, in units of load: z s_a plus the largest effect of rounding. Released loads must be
-        below supplies by at least this reserve.
+        """Reserve of the audit, in load units of 2^-20: z s_a plus the largest effect of rounding. Released loads must
+        be below supplies by at least this reserve.
         """
         return math.ceil(self.quantile * self.audit_noise_std * LOAD_UNIT) + 1
 
     @cached_property
     def reserve_units(self) -> NDArray[np.int64]:
-        """Reserve xi of each row, in units of load, shape (k,). Prices are computed for the supply less the reserve
-        xi.
+        """Reserve xi of each row, in load units of 2^-20, shape (k,). Prices are computed for the supply less the
+        reserve xi.
         """
         one, z = self.program.constants, self.quantile
         room = z * self.noise_std + self.slack * z * np.sqrt(

@@ -91,9 +91,9 @@ def responses_in(
     """The best response of each participant in their drawn round, shape (m, width).
 
     Args:
-        program: program of the records.
+        program: program that the records belong to.
         records: records of m participants.
-        prices: (T, k) prices of the main rounds, in units.
+        prices: (T, k) prices of the main rounds, in price units of 2^-24.
         which: (m,) drawn round of each participant.
     """
     out = np.full((records.people, program.width), -1, dtype=np.int32)
@@ -116,7 +116,7 @@ class Terms:
     """Terms of payment.
 
     Args:
-        alpha: largest gain at which a participant is satisfied, in units of value times the program's scale; None where
+        alpha: largest gain at which a participant is satisfied, in units of 2^-24/`program.scale` of value; None where
             nothing is charged and everybody has the drawn action.
         payments: "average": the price of the participant's own action; "scaled": the value of the drawn action, times
             the price of the average, divided by the value of the average.
@@ -131,7 +131,7 @@ class WholeParts(NamedTuple):
 
     Args:
         actions: (m, width) actions.
-        price: (m,) prices in units of value times the scale; empty where nothing is charged.
+        price: (m,) prices in units of 2^-24/`program.scale` of value; empty where nothing is charged.
         unsatisfied: number of participants who have their favourite instead.
         not_worth: number of participants who have nothing, because the value of their average is below its price
             (scaled payments).
@@ -156,7 +156,7 @@ def whole_parts(
 
     Args:
         shard: shard of the records.
-        program: program of the actions.
+        program: program that the actions belong to.
         board: billboard with the path.
         which: (n,) main round of each participant.
         terms: terms of payment.
@@ -192,7 +192,7 @@ def own_part(program: Program, record: Any, index: int, board: PathBillboard, te
     """One participant's whole share, as they compute it themselves.
 
     Args:
-        program: program of the action.
+        program: program that the action belongs to.
         record: the participant's record; None for a slot without one.
         index: the participant's place.
         board: billboard with the path and the seed of the public randomness.
@@ -206,7 +206,7 @@ def share_table(program: Program, parts: WholeParts, *, charged: bool) -> pa.Tab
     """Table of all shares: the column "action", as `program.describe` has it, and "price" where one is charged.
 
     Args:
-        program: program of the actions.
+        program: program that the actions belong to.
         parts: whole shares of all participants.
         charged: whether prices are charged.
     """
@@ -218,7 +218,7 @@ def share_of(program: Program, part: WholeParts, *, charged: bool) -> dict[str, 
     """One participant's share, with the entries of its row in the table.
 
     Args:
-        program: program of the action.
+        program: program that the action belongs to.
         part: whole share of the single participant.
         charged: whether prices are charged.
     """
@@ -230,7 +230,7 @@ def delivered(program: Program, records: Any, actions: NDArray[np.int32]) -> dic
     """Value, load and excess of whole actions, for simulated studies only.
 
     Args:
-        program: program of the actions.
+        program: program that the actions belong to.
         records: records of all participants.
         actions: (n, width) actions.
     """
@@ -292,8 +292,8 @@ class AuditedBillboard(PathBillboard):
     about the whole supply: its proof is the same with the supply b in place of b - xi, where xi is the reserve.
 
     Args:
-        reserve_units: (k,) int64 amount by which supplies were smaller, in units of load.
-        audit: (k,) int64 noisy total load of all actions, in units of load.
+        reserve_units: (k,) int64 amount by which supplies were smaller, in load units of 2^-20.
+        audit: (k,) int64 noisy total load of all actions, in load units of 2^-20.
         accepted: whether the run was accepted; if not, everybody has nothing.
     """
 
@@ -349,7 +349,7 @@ def sparse_rows(
     loads in units.
 
     Args:
-        program: program of the records.
+        program: program that the records belong to.
         records: records of m participants.
         actions: (m, width) actions.
     """

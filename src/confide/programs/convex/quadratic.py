@@ -108,7 +108,7 @@ class Solving:
 
         Args:
             records: records of m participants.
-            prices: (k,) prices in units.
+            prices: (k,) prices, in price units of 2^-24.
         """
         t = self.template
         out = np.full((records.people, 1 + len(t.wanted)), -1, dtype=np.int32)

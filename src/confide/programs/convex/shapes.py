@@ -183,7 +183,7 @@ def vertices(shape: Shape, records: LinearRecords, prices: _Ints, *, nothing: bo
     Args:
         shape: shape that all records share.
         records: records of m participants.
-        prices: (k,) prices in units.
+        prices: (k,) prices, in price units of 2^-24.
         nothing: whether x = 0 counts as the null action.
     """
     out = np.full((records.people, 1 + len(shape.low)), -1, dtype=np.int32)

@@ -67,7 +67,7 @@ class AggregativeRecords(ProgramRecords):
     be published.
 
     Args:
-        parts: (n, A, k) int32 contributions, in units of load.
+        parts: (n, A, k) int32 contributions, in load units of 2^-20.
         allowed: (n, A) whether each action is allowed; no action is allowed in a slot without a record.
     """
 
@@ -162,7 +162,7 @@ class AggregativeGame(Program):
 
     @property
     def supply_units(self) -> NDArray[np.int64]:
-        """The target in units of load, rounded to the nearest unit, shape (k,)."""
+        """The target in load units of 2^-20, rounded to the nearest unit, shape (k,)."""
         return np.asarray(np.rint(np.array(self.supplies) * LOAD_UNIT), dtype=np.int64)
 
     @property

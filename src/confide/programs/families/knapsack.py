@@ -35,7 +35,7 @@ class ItemRecords(ProgramRecords):
 
     Args:
         worth: (n,) int32 values, in units of value.
-        weights: (n, k) int32 weights, in units of load.
+        weights: (n, k) int32 weights, in load units of 2^-20.
     """
 
     worth: NDArray[np.int32]
@@ -103,7 +103,7 @@ class Knapsack(Program):
 
     @property
     def _most_units(self) -> int:
-        """Largest sum of an item's rounded weights, in units of load."""
+        """Largest sum of an item's rounded weights, in load units of 2^-20."""
         every = self.rows * LOAD_UNIT
         return every if self.most_weight is None else min(every, math.floor(self.most_weight * LOAD_UNIT) + self.rows)
 

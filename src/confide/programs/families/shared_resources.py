@@ -120,7 +120,7 @@ class SharedResources(Program):
         cost, and 0 elsewhere.
 
         Args:
-            prices: (k,) prices in units of price. The amounts of a run are the mean over its main rounds.
+            prices: (k,) prices in price units of 2^-24. The amounts of a run are the mean over its main rounds.
         """
         worth = np.zeros(len(self.costs), dtype=np.int64)
         np.add.at(worth, self._resources, prices)
