@@ -40,11 +40,11 @@ _EXTREME = 6  # arcs that are cheap to somebody, of a flow
 
 @dataclass(frozen=True)
 class AdditiveOracle:
-    """A record that answers demand queries by itself, for `CallbackDemand`. The values of the goods in a set add up,
-    for at most `size` goods.
+    """A record that answers demand queries by itself, for `CallbackDemand`. The value of a set of up to `size` goods is
+    the sum of the goods' values, divided by `size`.
 
     Args:
-        values: (k,) values in [0, 1].
+        values: (k,) values in [0, 1], which are divided by `size`.
         size: largest number of goods in a set.
     """
 
@@ -52,7 +52,7 @@ class AdditiveOracle:
     size: int
 
     def demand(self, prices: NDArray[np.float64]) -> list[int]:
-        """The goods with the largest positive value less price, at most `size` of them."""
+        """The goods with the largest positive gain, value/size less price, at most `size` of them."""
         gains = np.array(self.values) / self.size - prices
         return [int(good) for good in np.argsort(-gains, kind="stable")[: self.size] if gains[good] > 0]
 

@@ -33,14 +33,16 @@ __all__ = ["BOARD_WORDS", "PathBillboard", "Tally", "numbers_of", "tally_of", "v
 _CELLS = 1 << 19  # of responses that are held at once
 
 Tally = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
-"""Distinct actions of each participant over the main rounds, as three arrays. Of the three arrays, the first, of shape
-(m + 1,), has the place where each participant's part begins. Of the three arrays, the second, of shape (z, width), has
-the actions. Of the three arrays, the third, of shape (z,), has the number of rounds with each action.
+"""Distinct actions of each of m participants over the main rounds, as three arrays (starts, actions, times). The array
+`starts`, shape (m + 1,), has the index at which the actions of each participant begin. The array `actions`, shape (z,
+width), has the actions of all participants. The array `times`, shape (z,), has the number of main rounds with each
+action.
 """
 
 
 def tally_of(records: Any, program: Program, prices: NDArray[np.int64]) -> Tally:
-    """The distinct best responses to a path and the number of rounds with each, in the order of their first occurrence.
+    """The distinct best responses of each participant to a path of prices, and the number of rounds with each response.
+    The responses are in the order of their first occurrence.
 
     Args:
         records: records of m participants.
@@ -61,12 +63,13 @@ def tally_of(records: Any, program: Program, prices: NDArray[np.int64]) -> Tally
 
 
 def value_and_load(program: Program, records: Any, tally: Tally) -> tuple[int, NDArray[np.int64]]:
-    """Total value and load of a tally, summed over its rounds, in units. Value and load are private.
+    """Total value of a tally, in units of 2^-24, and its total load, in units of 2^-20, shape (k,). Both are sums over
+    all participants and rounds, and both are private.
 
     Args:
         program: program that the records belong to.
         records: records of m participants.
-        tally: tally of the m participants.
+        tally: tally of the m participants, from `tally_of`.
     """
     starts, actions, times = tally
     value, load, counts = 0, np.zeros(program.rows, dtype=np.int64), np.diff(starts)
@@ -128,23 +131,25 @@ BOARD_WORDS: Mapping[str, Any] = {
       "seed", **BOARD_WORDS)
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathBillboard(Billboard):
-    """The path of prices, and all numbers that are needed to certify the run from the billboard alone.
+    """The public record of a run: the path of prices, and all numbers that are needed to certify the run from the
+    billboard alone.
 
     Args:
         prices: (burn_in + T, k) int64 prices of all rounds, in price units of 2^-24.
         slacks: (burn_in + T, k) int64 supply less noisy load, in load units of 2^-20.
-        burn_in: number of first rounds that are not averaged.
-        round_noise_std: standard deviation of the noise of each main round.
+        burn_in: number of rounds at the start of the run that averages leave out.
+        round_noise_std: standard deviation of the noise of each main round, in natural units of load.
         discrete: whether the noise is discrete Gaussian.
-        tau: (k,) dual bounds of the rows.
+        tau: (k,) dual bound of each row: the largest increase of the optimum by one unit of excess on the row.
         two_sided: whether rows are equations.
-        failure_probability: probability that the certificate may fail.
-        baseline_gap: largest possible gap between a value and the optimum for a program of this size; 0 where nothing
-            has a value, and only the rows matter.
-        most_excess: largest possible excess of all rows together over their supply.
-        inexact: largest total loss of all responses against the best ones; 0 where responses are exact.
-        plan: digest of the mechanism that made the billboard, with all settings of the mechanism and its program except
-            the failure probability.
+        failure_probability: probability, in (0, 1), with which the certificate may fail.
+        baseline_gap: largest possible difference between the optimum and the value of a solution, for any records; 0 in
+            programs without values, in which only the rows matter.
+        most_excess: largest possible excess over the supply, summed over all rows, in natural units of load.
+        inexact: largest total value that all responses together lose against best responses; 0 where responses are
+            exact.
+        plan: digest of all settings of the mechanism that made the billboard and of its program, except the failure
+            probability.
         public_seed: seed of the public randomness, 64 hexadecimal digits; empty where there is none.
     """
 
@@ -163,7 +168,7 @@ class PathBillboard(Billboard):
     public_seed: str = ""
 
     def require_form(self) -> None:
-        """Check that all fields have the types and shapes of a real run, since a billboard may come from an untrusted
+        """Check that all fields have the types and shapes that a run writes. A billboard may come from an untrusted
         source.
 
         Raises:
@@ -196,32 +201,32 @@ class PathBillboard(Billboard):
 
     @property
     def main_prices(self) -> NDArray[np.int64]:
-        """Prices of the main rounds, shape (T, k), in units."""
+        """Prices of the main rounds, shape (T, k), in units of 2^-24."""
         return self.prices[self.burn_in :]
 
     @property
     def price_sums(self) -> NDArray[np.int64]:
-        """Sums of the prices of the main rounds, shape (k,), in units. The sums are exactly T times the average prices,
-        where T is the number of main rounds.
+        """Sums of the prices of the main rounds, shape (k,), in units of 2^-24. The sums are exactly T times the
+        average prices, where T is the number of main rounds.
         """
         total: NDArray[np.int64] = self.main_prices.sum(axis=0)
         return total
 
     @property
     def average_prices(self) -> NDArray[np.float64]:
-        """Average prices of the main rounds, shape (k,)."""
+        """Average prices of the main rounds, in natural units, shape (k,)."""
         return self.price_sums / (PRICE_UNIT * self.rounds)
 
     @property
     def charged_prices(self) -> NDArray[np.int64]:
-        """Average prices of the main rounds, rounded to whole units, shape (k,). The average prices of the main rounds
-        are charged, and a participant's favourite is the best response to them.
+        """Average prices of the main rounds, rounded to whole units of 2^-24, shape (k,). The average prices of the
+        main rounds are charged, and a participant's favourite is the best response to them.
         """
         return np.rint(self.price_sums / self.rounds).astype(np.int64)
 
     @property
     def natural_slacks(self) -> NDArray[np.float64]:
-        """Released supply less noisy load of every round, shape (burn_in + T, k), in loads."""
+        """Released supply less noisy load of every round, shape (burn_in + T, k), in natural units."""
         return self.slacks / LOAD_UNIT
 
 

@@ -97,7 +97,7 @@ __all__ = [
 # ---- schedule
 
 PRICES = "prices"
-"""Line of the privacy charge for all rounds together."""
+"""Name of the line of the privacy charge for the noise of all rounds together."""
 
 Law = Literal["gaussian", "discrete_gaussian"]
 _MOST_ROUNDS = 100_000
@@ -106,12 +106,13 @@ _LARGEST = 2.0**33  # of a deviation: noise stays far inside 2^53 units
 
 def squared_budget(law: Law, epsilon: float, delta: float) -> Fraction:
     """Largest allowed sum of (sigma/deviation)^2 over all rounds, where sigma is the l2 sensitivity and deviation is
-    the noise scale: mu^2, or 2 rho.
+    the standard deviation of a round's noise. The result is mu^2 for Gaussian noise, and 2 rho for discrete Gaussian
+    noise.
 
     Args:
         law: law of the noise.
         epsilon: privacy loss in nats, > 0.
-        delta: failure probability of privacy, in (0, 1).
+        delta: delta of the privacy promise, in (0, 1).
 
     Example:
         >>> round(float(squared_budget("gaussian", 1.0, 1e-6)) ** 0.5, 10)
@@ -128,7 +129,8 @@ def event(law: Law, squared: Fraction, unit: Relation, label: str) -> Event:
 
     Args:
         law: law of the noise.
-        squared: the sum of (sigma/deviation)^2 of the release.
+        squared: (sigma/deviation)^2 of the release, summed over its rounds, for l2 sensitivity sigma and standard
+            deviation `deviation` of the noise.
         unit: neighbouring relation: the change of the data between two neighbouring data sets.
         label: name of the release.
     """
@@ -141,19 +143,20 @@ def event(law: Law, squared: Fraction, unit: Relation, label: str) -> Event:
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """Noise of the burn-in and of the main rounds. Averages are taken over the main rounds.
+    """Numbers of rounds, and the noise of each round. Averages are taken over the main rounds, which follow the
+    burn-in.
 
     Args:
         rounds: number T >= 1 of main rounds.
         burn_in: number of rounds before the main rounds, which are not averaged.
         burn_share: share of the squared budget for the burn-in, in (0, 1); nothing is spent where there is no burn-in.
-        squared_l2_sensitivity: squared l2 sensitivity sigma^2 of a load.
+        squared_l2_sensitivity: squared l2 sensitivity sigma^2 of the load of one round, in natural units.
         squared_budget: largest allowed sum of (sigma/deviation)^2 over all rounds.
         law: law of the noise.
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: noise beyond 2^33.
+        Refused: noise with a standard deviation above 2^33 natural units of load.
 
     Example:
         >>> one = Schedule(rounds=1000, burn_in=0, squared_l2_sensitivity=Fraction(2),
@@ -193,20 +196,22 @@ class Schedule:
 
     @cached_property
     def burn_noise_std(self) -> float:
-        """Standard deviation of the noise of each round of the burn-in, rounded up; 0 without a burn-in."""
+        """Standard deviation of the noise of each round of the burn-in, in natural units of load, rounded up; 0 without
+        a burn-in.
+        """
         if not self.burn_in:
             return 0.0
         return root_up(self.squared_l2_sensitivity * self.burn_in / self._burn_budget)
 
     @cached_property
     def main_noise_std(self) -> float:
-        """Standard deviation of the noise of each main round, rounded up."""
+        """Standard deviation of the noise of each main round, in natural units of load, rounded up."""
         return root_up(self.squared_l2_sensitivity * self.rounds / (self.squared_budget - self._burn_budget))
 
     @property
     def noise_std(self) -> float:
-        """Standard deviation s of every row's mean noise over the main rounds. The standard deviation s does not depend
-        on the number of main rounds.
+        """Standard deviation s of the mean noise of a row over the main rounds, in natural units of load. It does not
+        depend on the number of main rounds, except for rounding.
         """
         return self.main_noise_std / math.sqrt(self.rounds)
 
@@ -223,7 +228,7 @@ class Schedule:
 
         Args:
             noise: source of the noise.
-            exact: (k,) supply less load, in units.
+            exact: (k,) exact supply less load, in load units of 2^-20. Private.
             t: number of the round, from 0.
         """
         return noisy(noise, exact, self.round_noise_std(t), self.law, ("slack", t),
@@ -234,16 +239,16 @@ def noisy(
     noise: Noise, exact: NDArray[np.int64], noise_std: float, law: Law, stream: str | tuple[str, int], *,
     squared_l2_sensitivity: Fraction, line: str,
 ) -> NDArray[np.int64]:
-    """Numbers on the grid of loads, with Gaussian noise on the same grid.
+    """Add Gaussian noise to numbers on the grid of loads. The result, in units of 2^-20, is on the same grid.
 
     Args:
         noise: source of the noise.
-        exact: (k,) exact numbers in units, below 2^53.
-        noise_std: standard deviation, in loads, not in units.
+        exact: (k,) exact numbers, in load units of 2^-20, below 2^53 in absolute value. Private.
+        noise_std: standard deviation of the noise, in natural units of load, not in units of 2^-20.
         law: law of the noise.
         stream: name of the draw.
-        squared_l2_sensitivity: squared l2 sensitivity of the numbers, in loads.
-        line: name of the line of the charge that pays for the noise.
+        squared_l2_sensitivity: squared l2 sensitivity of the numbers, in natural units of load.
+        line: name of the line of the privacy charge that pays for the noise.
     """
     if law == "discrete_gaussian":
         return add_discrete_gaussian(noise, exact, noise_std=Fraction(noise_std) * LOAD_UNIT, stream=stream,
@@ -254,11 +259,13 @@ def noisy(
 
 
 def total_variation(law: Law, squared: Fraction) -> float:
-    """Upper bound on the total variation distance of the path's laws on neighbouring data sets.
+    """Upper bound on the total variation distance between the distributions of the path of prices on two neighbouring
+    data sets.
 
     Args:
         law: law of the noise.
-        squared: sum of (sigma/deviation)^2 over all releases, for l2 sensitivity sigma and noise scale deviation.
+        squared: sum of (sigma/deviation)^2 over all releases, for l2 sensitivity sigma and standard deviation
+            `deviation` of the noise.
 
     Source: spec convex_programs 2 and 6.1: 2 Phi(mu/2) - 1; by Pinsker's inequality sqrt(rho/2) for the discrete law.
     """
@@ -282,8 +289,9 @@ class Descent:
         schedule: schedule of the rounds.
         step: rule of the step size. "gradient" is projected gradient descent with step 2 tau/(scale sqrt(rounds of the
             phase)), for families with a public scale. "adagrad" is 2 tau/sqrt(2 sum of squares so far), which needs no
-            scale. None stands for the family's usual step.
-        start: (k,) public prices of the first round, such as last period's; zeros by default.
+            scale. None stands for "gradient" in families with a public scale, and for "adagrad" in other families.
+        start: (k,) public prices of the first round in natural units, such as the prices of the last period; zeros by
+            default.
     """
 
     program: Program
@@ -301,7 +309,7 @@ class Descent:
         return self.step or ("gradient" if known else "adagrad")
 
     def first(self) -> _Units:
-        """Prices of the first round, shape (k,), in units."""
+        """Prices of the first round, shape (k,), in price units of 2^-24."""
         zero = np.zeros(self.program.rows, dtype=np.int64)
         if self.start is None:
             return zero
@@ -320,13 +328,14 @@ class Descent:
         return np.asarray(eta * 2.0 ** (PRICE_BITS - LOAD_BITS))
 
     def moved(self, prices: _Units, slack: _Units, squares: NDArray[np.float64], t: int) -> _Units:
-        """Prices of the next round, shape (k,), in units.
+        """Prices of the next round, shape (k,), in price units of 2^-24.
 
         Args:
-            prices: (k,) prices of the present round.
+            prices: (k,) prices of the present round, in price units of 2^-24.
             slack: (k,) released numbers of the round, in load units of 2^-20.
-            squares: (k,) sums of squares of all released numbers up to the present round, in loads.
-            t: number of the round.
+            squares: (k,) sums of squares of all released numbers up to the present round, in squared natural units of
+                load.
+            t: number of the round, from 0.
         """
         eta = self.steps(t) if self.rule == "gradient" else (
             2.0 * np.array(self.program.taus) / np.sqrt(2.0 * np.maximum(squares, 2.0**-40))
@@ -335,7 +344,7 @@ class Descent:
         return np.clip(to, self.program.lowest_prices, self.program.highest_prices).astype(np.int64)
 
     def path(self, slacks: _Units) -> _Units:
-        """Prices of all rounds, computed from the released numbers, shape (rounds, k).
+        """Prices of all rounds, computed from the released numbers, shape (rounds, k), in price units of 2^-24.
 
         Args:
             slacks: (rounds, k) released numbers, in load units of 2^-20.
@@ -350,16 +359,17 @@ class Descent:
 def play(
     descent: Descent, shards: Shards, noise: Noise, *, progress: Progress | None = None,
 ) -> tuple[_Units, _Units]:
-    """Play all rounds.
+    """Play all rounds: release the noisy load of all best responses, and compute the prices of the next round.
 
     Args:
         descent: rule of the prices, with program and schedule.
         shards: records of all participants.
-        noise: noise of the releases.
-        progress: called with the number of rounds played and the number of all rounds.
+        noise: source of the noise.
+        progress: function that is called with the number of rounds played and the number of all rounds.
 
     Returns:
-        Prices of shape (rounds, k), and released supply less load of shape (rounds, k), both in units.
+        Prices, shape (rounds, k), in units of 2^-24, and released supply less noisy load, shape (rounds, k), in units
+        of 2^-20.
     """
     program, schedule = descent.program, descent.schedule
     supply, squares = program.supply_units, np.zeros(program.rows)
@@ -391,12 +401,12 @@ _LEAST_ROUNDS = (32, 16)  # burn-in and main rounds: with fewer, steps are so la
 def usual_rounds(
     program: Program, *, step: Step | None = None, start: tuple[float, ...] | None = None
 ) -> dict[str, int]:
-    """Recommended `burn_in` and `rounds` of a mechanism: enough for prices to converge, and at most 40,000 of each
-    kind.
+    """Recommended `burn_in` and `rounds` of a mechanism: as many as prices need to converge, but at most 40,000 of
+    each.
 
     Args:
         program: program of any family.
-        step: step rule of the mechanism.
+        step: rule for the steps of prices, as in `Descent`.
         start: start prices of the mechanism.
 
     Example:
@@ -412,14 +422,15 @@ def usual_rounds(
 def needed_rounds(
     program: Program, *, step: Step | None = None, start: tuple[float, ...] | None = None
 ) -> tuple[int, int]:
-    """Needed numbers of burn-in and main rounds, computed from the supplies and from the largest share by which total
-    demand may exceed them.
+    """Numbers of burn-in rounds and of main rounds that prices need to converge. Both follow from the supplies, and
+    from the largest share by which total demand may exceed the supplies.
 
     Args:
         program: program of any family.
-        step: step rule of the mechanism. With AdaGrad this function asks for no burn-in and one main round.
-        start: start prices of the mechanism. With given start prices this function asks for no burn-in and one main
-            round too.
+        step: rule for the steps of prices, as in `Descent`. With AdaGrad this function asks for no burn-in and one main
+            round.
+        start: (k,) prices of the first round, as in `Descent`. With given prices this function asks for no burn-in and
+            one main round too.
     """
     scale = program.constants.step_scale
     if step == "adagrad" or scale is None or start is not None:
@@ -442,8 +453,8 @@ def limited(program: Program) -> NDArray[np.bool_]:
 
 
 def holds(program: Program) -> NDArray[np.float64]:
-    """Amounts with which excess and reserve are compared, shape (k,): the supply, or the width for equations and for
-    supplies <= 0.
+    """Amount of each row of which excess and reserve are stated as shares, shape (k,): the supply, or the width
+    `constants.width` for equations and for supplies <= 0.
     """
     supplies = np.array(program.supplies, dtype=np.float64)
     instead = program.two_sided | (supplies <= 0)

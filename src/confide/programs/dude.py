@@ -63,7 +63,7 @@ P_co = TypeVar("P_co", bound=PathBillboard, default=PathBillboard, covariant=Tru
 Sharding = Callable[[list[Any]], Shards]
 
 MECHANISM_WORDS: Mapping[str, Any] = {"failure_probability": "beta", "words": {"neighbours": NEIGHBOUR_WORDS}}
-"""Names of fields in stored files, for the fields of all mechanisms that have another name there."""
+"""Mapping from fields of the mechanisms to their names in stored files, where the names differ."""
 
 _SHARD, _LEAST_SHARD = 1 << 16, 1 << 13  # people of one, at most; below, a second thread costs more than it saves
 @renamed(beta="failure_probability", averaged="noise_std", kept_back="reserve", trivial="baseline_gap",
@@ -74,7 +74,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: noise beyond the largest supported scale, or more solves than are feasible.
+        Refused: noise beyond the largest supported scale, or more calls of a solver than are feasible.
     """
 
     program: Annotated[Program, Parameter("the family and its public parameters")]
@@ -142,14 +142,15 @@ class Dude(Mechanism[P_co, PathCertificate]):
         """The mechanism with as many rounds as its prices need, and the usual settings for the rest.
 
         Args:
-            program: the family and its public parameters, the number of people among them.
+            program: program of any family, with its public parameters, such as the number of people.
             epsilon: privacy loss in nats, above 0.
-            delta: failure probability of privacy in (0, 1/2), far below 1/people: the noise is Gaussian and needs one.
-            settings: settings that differ from the usual ones; see the class.
+            delta: delta of the privacy promise, in (0, 1/2), far below 1/people. Gaussian noise needs a delta above 0.
+            settings: further parameters of the mechanism, such as rounds or law; they take precedence over the usual
+                settings.
 
         Raises:
             InvalidInput: a number out of range.
-            Refused: noise or margins beyond the supply of the rows.
+            Refused: noise or reserves that are larger than the supply of a row.
         """
         if not isinstance(program, Program):
             raise InvalidInput("program", f"{type(program).__name__} is not a Program")
@@ -169,7 +170,9 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @cached_property
     def squared_budget(self) -> Fraction:
-        """Squared budget of all Gaussian releases together: mu^2, or 2 rho."""
+        """Squared budget of all Gaussian releases together: mu^2 for Gaussian noise, or 2 rho for discrete Gaussian
+        noise.
+        """
         return squared_budget(self.law, *self._gaussian_part)
 
     @property
@@ -184,12 +187,12 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @cached_property
     def squared_l2_sensitivity(self) -> Fraction:
-        """Squared l2 sensitivity sigma^2 of a load."""
+        """Squared l2 sensitivity sigma^2 of the load of one round, in natural units."""
         return self.program.constants.squared_l2_sensitivity(self.neighbours)
 
     @cached_property
     def schedule(self) -> Schedule:
-        """Noise of all rounds."""
+        """Numbers of rounds, and the noise of each round."""
         return Schedule(rounds=self.rounds, burn_in=self.burn_in, burn_share=self.burn_share, law=self.law,
                         squared_l2_sensitivity=self.squared_l2_sensitivity,
                         squared_budget=self.squared_budget * self.path_share)
@@ -206,24 +209,24 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @property
     def noise_std(self) -> float:
-        """Standard deviation s of the noise of a row's average load."""
+        """Standard deviation s of the noise of a row's average load, in natural units."""
         return self.schedule.noise_std
 
     @property
     def reserve(self) -> NDArray[np.float64]:
-        """Part of each supply that is kept in reserve so that the delivered shares fit, shape (k,); 0 in mechanisms
-        without that promise.
+        """Amount of each supply that is kept in reserve so that the delivered shares fit the supply, in natural units,
+        shape (k,). The amount is 0 in mechanisms that do not promise that shares fit.
         """
         return np.zeros(self.program.rows)
 
     @property
     def highest_price(self) -> float:
-        """Largest cost of any participant's action, over all prices in the box."""
+        """Largest price of any participant's action, over all allowed prices."""
         return float(self.program.highest_prices.max()) / PRICE_UNIT * self.program.constants.largest_sum
 
     @property
     def gain(self) -> float:
-        """Upper bound on the mean gain of a lie; infinite where nothing is charged."""
+        """Upper bound on the mean gain from a lie, in units of value; infinite in mechanisms that charge nothing."""
         return math.inf
 
     @property
@@ -233,7 +236,8 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @property
     def baseline_gap(self) -> float:
-        """Largest possible gap between the value and the optimum, for any records.
+        """Largest possible difference between the optimum and the value of a solution, for any records, in units of
+        value.
 
         In a packing program no value is below 0, so an upper bound on the optimum is enough. One bound on the optimum
         is the number of participants times the largest value V. Where supply is scarce, another bound on the optimum is
@@ -252,8 +256,8 @@ class Dude(Mechanism[P_co, PathCertificate]):
 
     @cached_property
     def regret(self) -> float:
-        """Upper bound R on the regret of the prices, known before the run. With AdaGrad the bound is infinite, because
-        the regret is known only after the run.
+        """Upper bound R on the regret of the prices against the best fixed prices, known before the run. With AdaGrad
+        the bound is infinite, because the regret is known only after the run.
 
         Source: spec convex_programs 2 (a-priori regret, corrected).
         """
@@ -306,13 +310,13 @@ class Dude(Mechanism[P_co, PathCertificate]):
         """Compute the path of prices, and every participant's share.
 
         Args:
-            data: n records, as the program reads them, or batches of slots' rows (`reading.slots`), or a table. A table
-                is a pandas, Polars or Arrow frame, or the path of a file, whose columns are a record's numbers in their
-                order (`confide.tables.frames`). In a release, an unusable row counts as null for any participant; a
-                study refuses it.
-            noise: `Noise.secure()` for a settlement.
+            data: n records in a form that `program.read` accepts, batches of `SlotRows` that a campaign collected, or a
+                table. A table is a pandas, Polars or Arrow frame, or the path of a file, with one column for each
+                number of a record, in their order (`confide.tables.frames`). In a release, an unusable row counts as a
+                slot without a record. A study refuses an unusable row.
+            noise: source of the noise; `Noise.secure()` for a settlement.
             progress: called with the number of rounds played and the number of all rounds.
-            shards: place where the records are processed; threads of the present process by default.
+            shards: workers that process the records in parts; by default threads of the present process.
         """
         source = as_noise(noise)
         records = self.program.read(collected(self.program, data), unusable=unusable_in(source))
@@ -404,7 +408,7 @@ class Dude(Mechanism[P_co, PathCertificate]):
             raise InvalidInput("prices", "do not follow from the release")
 
     def natural(self, units: int) -> float:
-        """A value or a price in natural units.
+        """A value or a price in natural units, converted from the whole units of a computation.
 
         Args:
             units: amount in units of 2^-24/`program.scale` of value.
@@ -434,8 +438,8 @@ def scaled(mechanism: Dude, *, factor: float = 1.0, supply: float | None = None,
 
     Args:
         mechanism: mechanism to change.
-        factor: factor of all supplies, as in `with_supply`.
-        supply: new supply of every row, as in `with_supply`.
+        factor: factor that every supply is multiplied by, as in `with_supply`.
+        supply: new supply of the rows with a supply of 0 or less, as in `with_supply`.
         changed: other settings of the mechanism to change.
     """
     return replace(mechanism, program=with_supply(mechanism.program, factor=factor, supply=supply), **changed)

@@ -80,7 +80,7 @@ def dual_value(program: Program, data: Any, prices: ArrayLike) -> float:
     Args:
         program: program that the records belong to.
         data: n records, a table of them in a form that a run accepts, or the result of `program.read`.
-        prices: (k,) natural prices, which are first rounded to the grid.
+        prices: (k,) prices in natural units; they are first rounded to multiples of 2^-24.
 
     Raises:
         InvalidInput: prices of another shape, or outside the box.
@@ -94,11 +94,12 @@ def dual_value(program: Program, data: Any, prices: ArrayLike) -> float:
 
 
 def as_prices(program: Program, prices: ArrayLike) -> NDArray[np.int64]:
-    """Natural prices converted to units, shape (k,).
+    """Natural prices converted to whole units of 2^-24, shape (k,).
 
     Args:
-        program: program with the box in which the prices must lie.
-        prices: (k,) natural prices.
+        program: program whose price box must contain the prices: from 0, or from -2 tau for equations, to 2 tau in each
+            row.
+        prices: (k,) prices in natural units.
 
     Raises:
         InvalidInput: prices of another shape, or outside the box.
@@ -146,7 +147,7 @@ def nearest_down(number: Fraction) -> float:
 # ---- columns
 
 WEIGHTS = 1 << 30
-"""Number of weight units in a weight of 1."""
+"""Number of units, of 2^-30 each, in a weight of 1."""
 
 _Units = NDArray[np.int64]
 _ATTEMPTS = 8
@@ -162,9 +163,9 @@ class Mixture:
         actions: (z, width) actions.
         weights: (z,) weights in units of 2^-30. The weights of each participant add up to 2^30.
         value: total value, including that of the public block, in natural units.
-        excess: (k,) load above supply; for equations the absolute difference.
-        load: (k,) natural load, rounded.
-        duals: (k,) duals reported by HiGHS.
+        excess: (k,) load less supply in natural units, exact; for equations the absolute difference.
+        load: (k,) load in natural units, rounded.
+        duals: (k,) duals of the rows in natural units, as HiGHS reported them.
     """
 
     starts: _Units
@@ -353,10 +354,10 @@ class ExactOptimum:
 
     Args:
         value: exact value of the solution, rounded down. The optimum of the program is at least `value`.
-        upper: exact dual value of the prices, rounded up. The optimum of the program is at most `upper`.
+        upper: exact dual value of `prices`, rounded up. The optimum of the program is at most `upper`.
         gap: upper - value, rounded up.
-        prices: (k,) duals of the coupling rows, on the grid.
-        load: (k,) load of the solution.
+        prices: (k,) prices that prove `upper`, in natural units, multiples of 2^-24.
+        load: (k,) load of the solution, in natural units.
         excess: total excess of the solution over all rows; 0 where rows are limits. Rounded weights do not meet
             equations exactly; for equations the excess is the total absolute difference.
         starts: (n + 1,) places where each participant's part of the solution begins.
@@ -400,15 +401,17 @@ def exact(
     Args:
         program: program of any family.
         data: n records, or a table of them, in a form that a run accepts.
-        start: source of the first prices. "linear_program" takes the duals of HiGHS and is the default for linear
-            programs up to 4 million people x rows. "rounds" takes the prices of rounds without noise.
-        progress: called with the number of restricted programs solved and the largest possible number of them. The
-            steps before the restricted programs report nothing.
+        start: source of the first prices. "linear_program" takes the duals that HiGHS finds, and is the default for
+            linear programs with at most 4 million people times rows. "rounds" takes the average prices of rounds
+            without noise.
+        progress: function that is called with the number of restricted programs solved and the largest number of them.
+            The steps before the restricted programs report nothing.
         tries: largest number of restricted programs.
 
     Raises:
         InvalidInput: a record is bad.
-        Refused: nothing is feasible; or tau is no dual bound, since excess pays even at twice tau.
+        Refused: no solution is feasible; or tau is no dual bound, because excess increases the value even at a price of
+            twice tau.
         SolverFailed: the gap between the bounds stayed above 10^-6 of the largest possible difference of values plus
             twice the loss of inexact responses, or the linear program's optimum lies outside the bounds.
 
@@ -462,7 +465,8 @@ def least_tau(program: Program, data: Any) -> float:
 
 
 def noiseless_prices(program: Program, data: Any, *, rounds: int = _ROUNDS) -> _Units:
-    """Average prices of rounds without noise, shape (k,), in units. The result has no privacy protection.
+    """Average prices of rounds without noise, shape (k,), in price units of 2^-24. The result has no privacy
+    protection.
 
     Args:
         program: program of any family.

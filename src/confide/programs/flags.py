@@ -1,5 +1,5 @@
-"""Flags: a row's flag rises, privately, before the row's supply is used up. Participants who would add to the row
-afterwards receive nothing.
+"""Flags that keep the load of each row within its supply. The flag of a row rises, by a noisy test, before the supply
+is used up. Afterwards, participants who would add to the row receive nothing.
 
 Participants are served one after the other, in batches. After each batch there is a query for every row without a
 raised flag: whether its delivered load plus noise exceeds a noisy level below its supply. The time at which each flag
@@ -83,11 +83,13 @@ def flag_loss(
     query) min(k, kappa).
 
     Args:
-        level: epsilon of each level's noise, Laplace(Cinf/level).
-        query: epsilon of each query's noise, Laplace(Cinf/query).
-        entries: kappa = C1/Cinf, the number of rows that one contribution can fill.
+        level: epsilon, in nats, of the noise of each level, which is Laplace noise of scale Cinf/level.
+        query: epsilon, in nats, of the noise of each query, which is Laplace noise of scale Cinf/query.
+        entries: kappa = C1/Cinf, the number of rows that one contribution can fill, for the largest sum C1 and the
+            largest entry Cinf of a contribution.
         rows: number of rows k.
-        neighbours: "replace" or "add_or_remove".
+        neighbours: "replace" if any other record replaces a record, or "add_or_remove" if the record of an empty slot
+            does.
 
     Source: spec convex_programs 5.
 
@@ -113,7 +115,8 @@ def flag_split(
     epsilon: float, entries: float, rows: int, queries: int, failure_probability: float, *,
     neighbours: Neighbours = "replace"
 ) -> tuple[float, float]:
-    """Split of epsilon into (level, query) parts with the smallest margin below the supply.
+    """Split of epsilon into (level, query), the parts for the noise of levels and of queries, with the smallest margin
+    below the supply.
 
     The margin is A/query + B/level, where A = ln(k queries/beta) is above B = ln(k/beta) and beta is the failure
     probability. If the larger `query` part and the `level` part are charged for equally many rows, the best ratio of
@@ -121,7 +124,8 @@ def flag_split(
 
     Args:
         epsilon: privacy loss of all flags, > 0, in nats.
-        entries: kappa = C1/Cinf, the number of rows that one contribution can fill.
+        entries: kappa = C1/Cinf, the number of rows that one contribution can fill, for the largest sum C1 and the
+            largest entry Cinf of a contribution.
         rows: number of rows k.
         queries: number of queries of each row.
         failure_probability: failure probability beta in (0, 1).
@@ -154,7 +158,8 @@ def usual_batch(people: int, epsilon: float, entries: float, rows: int) -> int:
     Args:
         people: number of people n.
         epsilon: privacy loss of all flags, in nats.
-        entries: kappa = C1/Cinf, the number of rows that one contribution can fill.
+        entries: kappa = C1/Cinf, the number of rows that one contribution can fill, for the largest sum C1 and the
+            largest entry Cinf of a contribution.
         rows: number of rows k.
     """
     return min(people, max(-(-people // _QUERIES), int(min(people, sum(_filled(float(entries), rows, "replace"))
@@ -166,21 +171,23 @@ class Flags:
     """One flag for each row, with levels, noise and privacy loss that are fixed before any record is read.
 
     Args:
-        people: number of people, n, in their public order.
+        people: number n of people, who are served in the order of their public places.
         supply: (k,) supplies as whole numbers, in load units of 2^-20.
-        largest: largest entry Cinf of a contribution, in loads.
-        entries: kappa = C1/Cinf, the number of rows that one contribution can fill.
+        largest: largest entry Cinf of a contribution, in natural units of load.
+        entries: kappa = C1/Cinf, the number of rows that one contribution can fill, for the largest sum C1 and the
+            largest entry Cinf of a contribution.
         epsilon: privacy loss of all flags, > 0, in nats.
         failure_probability: probability in (0, 1) that some row may end above its supply. With stops no row can end
             above its supply.
         batch: number of people between two queries.
         stop_delta: largest delta of stops, which raise a flag for any noise before the supply can be exceeded; 0 for no
             stops.
-        neighbours: "replace" or "add_or_remove".
+        neighbours: "replace" if any other record replaces a record, or "add_or_remove" if the record of an empty slot
+            does.
 
     Raises:
         InvalidInput: a number out of range.
-        Refused: a margin at least as large as a supply.
+        Refused: a margin (`reserve`) at least as large as a supply.
 
     Example:
         >>> flags = Flags(people=100_000, supply=(5_000 * 2**20,) * 10, largest=1.0, entries=1.0, epsilon=0.4,
@@ -288,8 +295,8 @@ class Flags:
         return self.stop_delta / (1.0 + math.exp(self.epsilon)) if self.stop_delta else self.failure_probability
 
     def room_at(self, failure_probability: float) -> int:
-        """Room M in load units of 2^-20. The noise of some query is below the noise of its level by more than M with at
-        most the given probability.
+        """The room M, in load units of 2^-20, for a failure probability. The noise of some query is below the noise of
+        its level by more than M with at most this probability.
 
         The noise of some query is above the noise of its level by more than M with at most the same probability.
 
@@ -302,30 +309,36 @@ class Flags:
 
     @cached_property
     def room(self) -> int:
-        """Room M at the failure probability of the plan. A row ends above its supply only if two of its noises differ
-        by more than M.
+        """The room M, in load units of 2^-20, at the failure probability of the plan. A row ends above its supply only
+        if the noise of its level exceeds the noise of one of its queries by more than M.
         """
         return self.room_at(self._failure)
 
     @property
     def reserve(self) -> int:
-        """Distance of levels below supplies, in load units of 2^-20: Cinf times the batch, plus the room for noise."""
+        """Distance of each level below the supply, in load units of 2^-20: Cinf times the batch, plus the room M for
+        noise.
+        """
         return self.batch * self.unit + self.room
 
     @property
     def levels(self) -> NDArray[np.int64]:
-        """Levels T_j, shape (k,), in load units of 2^-20."""
+        """Loads T_j at which flags rise, apart from noise, shape (k,), in load units of 2^-20."""
         return np.array(self.supply, dtype=np.int64) - self.reserve
 
     @property
     def stops(self) -> NDArray[np.int64]:
-        """Loads above which a flag rises for any noise, since the next batch could exceed the supply, shape (k,)."""
+        """Loads above which a flag rises for any noise, because the next batch could exceed the supply, shape (k,), in
+        load units of 2^-20. Without stops they are beyond any load.
+        """
         hard = np.array(self.supply, dtype=np.int64) - self.batch * self.unit
         return hard if self.stop_delta else np.full_like(hard, 1 << 62)
 
     @cached_property
     def delta(self) -> float:
-        """Delta of stops: (1 + e^epsilon) P[some row's noises differ by more than their room]; 0 without stops."""
+        """Delta of stops: (1 + e^epsilon) times the probability that, in some row, the noise of the level exceeds the
+        noise of a query by more than the room M. The delta is 0 without stops.
+        """
         if not self.stop_delta or not self.queries:
             return 0.0
         return added_delta(self.epsilon, _ROOM * self.rows * _fails(
@@ -362,14 +375,14 @@ class Flags:
         """Times at which flags rise, and whether each participant is served.
 
         Args:
-            noise: noise of levels and queries.
+            noise: source of the noise of levels and queries.
             starts: (n + 1,) places where each participant's contribution begins.
             rows: (z,) rows of the nonzero entries of the contributions.
             loads: (z,) nonzero entries of the contributions, in load units of 2^-20.
 
         Returns:
-            (k,) number of people counted when each flag rose, n where it never did; and (n,) whether each participant
-            is served.
+            Two arrays. The first, shape (k,), has the number of people counted when each flag rose, or n for a flag
+            that never rose. The second, shape (n,), says whether each participant is served.
         """
         def cost(scales: Mapping[str, Fraction]) -> DrawCost:
             return DrawCost.laplace(self.loss_at(scales["level"], scales["query"]))

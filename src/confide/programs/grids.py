@@ -49,7 +49,7 @@ __all__ = [
 Neighbours = Literal["replace", "add_or_remove"]
 
 NEIGHBOUR_WORDS: Mapping[Neighbours, str] = {"replace": "substitution", "add_or_remove": "null"}
-"""Name of each neighbouring relation in stored files."""
+"""Mapping from each neighbouring relation to its name in stored files."""
 
 
 def neighbours_today(value: Any) -> Any:
@@ -116,7 +116,8 @@ class Constants(Declared):
         most Cinf. With "add_or_remove" one of the two contributions is zero.
 
         Args:
-            neighbours: "replace": a record is replaced by any other; "add_or_remove": by one that contributes nothing.
+            neighbours: "replace" if any other record may replace a record; "add_or_remove" if only a record that
+                contributes nothing may replace it.
 
         Source: spec convex_programs 1 (sigma rule, corrected).
         """
@@ -144,15 +145,15 @@ class Constants(Declared):
 
 LOAD_BITS = 20
 LOAD_UNIT = 1 << LOAD_BITS
-"""Number of units in a load of 1."""
+"""Number of load units, of 2^-20 each, in a load of 1."""
 
 PRICE_BITS = 24
 PRICE_UNIT = 1 << PRICE_BITS
-"""Number of units in a value or a price of 1."""
+"""Number of units, of 2^-24 each, in a value or a price of 1."""
 
 
 def values_near(values: Any) -> NDArray[np.float64]:
-    """Values in units, rounded to the nearest whole number, as doubles.
+    """Values converted to units of 2^-24 and rounded to the nearest whole number, as doubles.
 
     Args:
         values: values in natural units.
@@ -162,7 +163,8 @@ def values_near(values: Any) -> NDArray[np.float64]:
 
 
 def loads_up(loads: Any) -> NDArray[np.int64]:
-    """Contributions in units, rounded up, so that a set of contributions that fits after rounding also fits exactly.
+    """Contributions converted to units of 2^-20 and rounded up. A set of contributions that fits after rounding
+    therefore also fits exactly.
 
     Args:
         loads: contributions in natural units.
@@ -171,7 +173,7 @@ def loads_up(loads: Any) -> NDArray[np.int64]:
 
 
 def supply_down(supply: Any) -> NDArray[np.int64]:
-    """Supplies in units, rounded down.
+    """Supplies converted to units of 2^-20 and rounded down.
 
     Args:
         supply: supplies in natural units.

@@ -68,16 +68,17 @@ def corrected_regret(
     *, rows: int, tau: float, width: float, noise_std: float, rounds: float, failure_probability: float,
     two_sided: bool = False,
 ) -> float:
-    """The regret R of projected gradient descent at its best constant step, with probability at least 1 - beta.
+    """Upper bound on the regret R of projected gradient descent at its best constant step, which holds with probability
+    at least 1 - beta.
 
     Args:
         rows: number of rows k.
-        tau: half the side of the price box.
-        width: w, the largest distance of a load from its supply.
-        noise_std: standard deviation s of a row's mean noise.
-        rounds: number of rounds T, may be infinite.
+        tau: dual bound tau > 0 of each row. Prices lie in [0, 2 tau], or in [-2 tau, 2 tau] if rows are equations.
+        width: largest distance w > 0 between the load of a row and its supply, in natural units.
+        noise_std: standard deviation s >= 0 of a row's mean noise over all rounds, in natural units of load.
+        rounds: number T of rounds; may be infinite.
         failure_probability: failure probability beta in (0, 1).
-        two_sided: whether prices may be negative: the box is twice as wide.
+        two_sided: whether rows are equations, so that prices may be negative.
 
     Example:
         >>> s = 2**0.5 / 0.2367043807
@@ -99,13 +100,14 @@ def regret_of_steps(
     failure_probability: float,
     two_sided: bool = False,
 ) -> float:
-    """The regret R at given constant steps, with probability at least 1 - beta.
+    """Upper bound on the regret R at given constant steps, which holds with probability at least 1 - beta.
 
     Args:
-        steps: (k,) step size eta of each row, in prices for each unit of load.
-        taus: (k,) half the side of the box of each row.
-        width: w, the largest distance of a load from its supply.
-        noise_std: standard deviation s of a row's mean noise.
+        steps: (k,) step size eta > 0 of each row: the change of the price for a natural unit of excess.
+        taus: (k,) dual bound tau > 0 of each row. Prices lie in [0, 2 tau], or in [-2 tau, 2 tau] if rows are
+            equations.
+        width: largest distance w > 0 between the load of a row and its supply, in natural units.
+        noise_std: standard deviation s >= 0 of a row's mean noise over all rounds, in natural units of load.
         rounds: number of rounds T.
         failure_probability: failure probability beta in (0, 1).
         two_sided: whether prices may be negative.
@@ -134,8 +136,8 @@ def regret_of_steps(
 
 def regret_bound(constants: Constants, schedule: Schedule, failure_probability: float, *,
                  two_sided: bool = False) -> float:
-    """The regret R of a run with the usual constant steps and prices rounded to their grid; infinite where there is no
-    public scale.
+    """Upper bound on the regret R of a run with the usual constant steps, and with prices rounded to their grid. The
+    bound is infinite for programs without a public scale of steps.
 
     Args:
         constants: constants of the program.
@@ -181,13 +183,13 @@ def _of_noise(taus: Sequence[float], s: float, x: float, two_sided: bool) -> flo
 def game_accuracy(
     regret: float, taus: Sequence[float], *, box: float = 2.0, errors: float = 0.0,
 ) -> tuple[float, float]:
-    """Bounds that follow from a regret: on the optimum less the value, and on the total excess of all rows.
+    """Two bounds that follow from a regret: on the optimum less the value, and on the total excess of all rows.
 
     Args:
-        regret: bound R on the regret, may be infinite.
+        regret: bound R >= 0 on the regret, in units of value; may be infinite.
         taus: (k,) dual bounds.
-        box: c > 1, where the price box is [0, c tau].
-        errors: largest total loss of all responses against the best ones.
+        box: number c > 1 such that the prices of each row lie in [0, c tau].
+        errors: largest total value that all responses together lose against best responses.
 
     Source: spec convex_programs 2 (game lemma, corrected: no factor 2).
 
@@ -210,8 +212,8 @@ def certified_excess(rows: int, noise_std: float, failure_probability: float) ->
     The average slack is 0 where prices are not at the ends of their box (`planning`), so a plan uses the bound z s.
 
     Args:
-        rows: number of rows, k.
-        noise_std: standard deviation s of the noise.
+        rows: number k of rows.
+        noise_std: standard deviation s of the noise of a row's average load, in natural units.
         failure_probability: failure probability in (0, 1).
 
     Example:
@@ -224,13 +226,13 @@ def certified_excess(rows: int, noise_std: float, failure_probability: float) ->
 
 
 def bernstein(mean: float, largest: float, log: float) -> float:
-    """Upper bound on the excess of a sum of independent numbers in [0, largest] over its mean, which fails with
-    probability at most e^-log.
+    """Upper bound on the amount by which a sum of independent numbers in [0, largest] exceeds the mean of the sum. The
+    bound fails with probability at most e^-log.
 
     Args:
         mean: mean of the sum, or an upper bound on the mean.
         largest: largest value M of each number.
-        log: L = ln(1/probability).
+        log: L = ln(1/p), for the probability p with which the bound may fail.
 
     Source: spec convex_programs 5 (Bern), in place of Theorem 6.3.4, which fails for small means.
 
@@ -254,20 +256,21 @@ _CLOSE = 50.0  # what prices may move in the main rounds, as a share of tau, whe
 class PathCertificate(Certificate):
     """Bounds for a run. Excess, gap and regret hold together with probability at least 1 - beta.
 
-    The bound `sharp_gap`, in place of `gap`, holds together with `excess` at the same level. The bound `complaint` has
-    a failure probability of its own.
+    The bounds `excess` and `sharp_gap` also hold together with probability at least 1 - beta. The bound `complaint`
+    holds by itself with probability at least 1 - beta.
 
     Args:
-        failure_probability: probability of failure.
-        excess: (k,) upper bound on the averages' load less supply in each row; on their absolute difference where rows
-            are equations.
-        gap: upper bound on the optimum less the value of the averages.
-        sharp_gap: another upper bound on the optimum less the value of the averages, measured from the first main
-            prices. The bound `sharp_gap` is often half of `gap` where prices hardly move.
-        regret: regret that replaces R in statements that are made after the run.
-        complaint: number such that at most complaint/alpha participants are not alpha-satisfied by their averages.
-        vacuous: whether the gap is no better than the trivial bound. In programs in which nothing has a value: whether
-            the excess is no better than its trivial bound.
+        failure_probability: failure probability beta, in (0, 1).
+        excess: (k,) upper bound on the load of the averages less the supply of each row, in natural units; where rows
+            are equations, on the absolute difference.
+        gap: upper bound on the optimum less the value of the averages, in units of value.
+        sharp_gap: second upper bound on the optimum less the value of the averages, computed from the changes of prices
+            since the first main round. Where prices hardly change, `sharp_gap` is often half of `gap`.
+        regret: upper bound on the regret of the run, which replaces the bound R in statements made after the run.
+        complaint: upper bound on the sum, over all participants, of the gain by another choice at the average prices.
+            So for any alpha > 0, at most complaint/alpha participants would gain more than alpha.
+        vacuous: whether `gap` is no smaller than the largest possible gap. In programs in which nothing has a value:
+            whether the total excess is no smaller than the largest possible excess.
     """
 
     failure_probability: float
@@ -289,7 +292,7 @@ class PathCertificate(Certificate):
 
     @property
     def total_excess(self) -> float:
-        """Upper bound on the total excess of all rows."""
+        """Upper bound on the total excess of all rows, in natural units."""
         return float(self.excess.sum())
 
 
@@ -300,7 +303,7 @@ def certificate(billboard: PathBillboard, failure_probability: float | None = No
 
     Args:
         billboard: billboard of any of the family's mechanisms.
-        failure_probability: probability of failure, in (0, 1); the plan's by default.
+        failure_probability: failure probability beta in (0, 1) of the certificate; by default that of the billboard.
 
     Raises:
         InvalidInput: no billboard of a price path.
@@ -371,7 +374,7 @@ def mixture(variance: float, typical: float, failure_probability: float) -> floa
 
     Args:
         variance: observed predictable variance Q.
-        typical: r > 0, fixed in advance; the bound is sharpest where Q is near r.
+        typical: number r > 0 that is fixed in advance. The bound is sharpest for a variance Q near r.
         failure_probability: failure probability in (0, 1).
 
     Source: spec convex_programs 2: E exp(u S - u^2 Q/2) <= 1, mixed over u ~ N(0, 1/r).

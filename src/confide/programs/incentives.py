@@ -52,7 +52,7 @@ def check_payments(program: Program, rounds: int) -> None:
 
     Args:
         program: program whose actions are priced.
-        rounds: number of rounds T, over which utilities are added up in 64 bits.
+        rounds: number T of main rounds, over which utilities are summed as 64-bit integers.
 
     Raises:
         InvalidInput: another kind of program, or sums beyond 2^62.
@@ -70,10 +70,11 @@ def check_payments(program: Program, rounds: int) -> None:
 
 
 def alpha_units(program: Program, alpha: float) -> int:
-    """Alpha in units of value times the program's scale, rounded down, and at most the largest possible complaint.
+    """Alpha as a whole number of units of 2^-24/`program.scale` of value, rounded down. An alpha above the largest
+    possible gain is replaced by that gain.
 
     Args:
-        program: program of the units.
+        program: program whose scale sets the size of a unit.
         alpha: largest tolerated gain by another choice, > 0, in units of value.
     """
     exact_alpha(program, alpha)
@@ -81,12 +82,12 @@ def alpha_units(program: Program, alpha: float) -> int:
 
 
 def exact_alpha(program: Program, alpha: float) -> float:
-    """Alpha less the rounding of prices, by which a regret is divided to bound the number of reassigned participants. A
-    reassigned participant's utility at the exact average prices is below their favourite's by more than alpha less that
-    rounding.
+    """Alpha less the largest effect of the rounding of prices, in units of value. At the exact average prices, a
+    reassigned participant gains more than this difference by their favourite. A regret divided by this difference
+    bounds the number of reassigned participants.
 
     Args:
-        program: program with the bound C1 and the units.
+        program: program with the largest sum C1 of a contribution, and the scale that sets the size of a unit.
         alpha: largest tolerated gain by another choice, > 0, in units of value.
 
     Raises:
@@ -102,15 +103,17 @@ def exact_alpha(program: Program, alpha: float) -> float:
 
 
 class Judged(NamedTuple):
-    """Value of each participant's average at the charged prices, over all rounds. The values are private and must not
-    be published.
+    """Comparison of each participant's average with their favourite at the charged prices. The comparison is private
+    and must not be published.
 
     Args:
-        unsatisfied: (m,) whether the participant's favourite would give them more utility, by more than alpha.
+        unsatisfied: (m,) whether the favourite gives the participant more than alpha more utility than the average
+            does.
         favourites: (m, width) the participant's favourite action at the charged prices.
-        value: (m,) value of the participant's average, times T, in units of value.
+        value: (m,) value of the participant's average, times the number T of main rounds, in units of 2^-24.
         paid: (m,) price of the participant's average, times T, in units of 2^-24/`program.scale` of value.
-        missed: (m,) T times the additional utility of the favourite, in units of 2^-24/`program.scale` of value.
+        missed: (m,) utility of the favourite less that of the average, times T, in units of 2^-24/`program.scale` of
+            value.
     """
 
     unsatisfied: NDArray[np.bool_]
@@ -184,14 +187,17 @@ def _most_units(program: Program) -> int:
 
 
 class Relative(NamedTuple):
-    """Bound on the mean utility of a lie: E[utility of the lie] <= factor E[utility of truth] + added."""
+    """Bound on the mean utility of a lie: E[utility of the lie] <= factor E[utility of the truth] + added, in units of
+    value.
+    """
 
     factor: float
     added: float
 
 
 def loss_of_a_lie(constants: Constants, neighbours: Neighbours, squared: Fraction) -> Fraction:
-    """Largest sum of (sigma/deviation)^2 by which a path can distinguish two records of one participant.
+    """Largest sum of (sigma/deviation)^2 over all rounds for two records of one participant, where sigma is the l2
+    distance of their contributions, and deviation the standard deviation of the noise.
 
     A lie replaces one record by another. If neighbouring data sets differ by a record that is left out, two different
     records of one participant lie further apart than neighbours.
@@ -199,7 +205,7 @@ def loss_of_a_lie(constants: Constants, neighbours: Neighbours, squared: Fractio
     Args:
         constants: constants of the program.
         neighbours: neighbouring relation of the mechanism.
-        squared: squared budget of the path, for the mechanism's own neighbours.
+        squared: sum of (sigma/deviation)^2 of the path for neighbouring data sets of the mechanism.
     """
     return squared * constants.squared_l2_sensitivity("replace") / constants.squared_l2_sensitivity(neighbours)
 
@@ -208,9 +214,10 @@ def additive_gain(alpha: float, most_value: float, variation: float) -> float:
     """Upper bound on the mean gain of a lie, for any reports of the others.
 
     Args:
-        alpha: largest difference between the utility of a favourite and of the participant's own share.
-        most_value: largest value V.
-        variation: total variation between two paths of prices, in [0, 1].
+        alpha: largest amount by which the utility of a participant's favourite exceeds that of their own share.
+        most_value: largest value V of a participant.
+        variation: total variation distance, in [0, 1], between the distributions of the path of prices under two
+            records of one participant.
 
     Source: spec convex_programs 6.1: alpha + (V + alpha) variation.
 
@@ -228,8 +235,8 @@ def relative_gain(law: Law, squared: Fraction, alpha: float, most_value: float, 
     Args:
         law: law of the noise.
         squared: the sum of (sigma/deviation)^2 for two records of one participant (`loss_of_a_lie`).
-        alpha: largest difference between the utility of a favourite and of the participant's own share.
-        most_value: largest value V.
+        alpha: largest amount by which the utility of a participant's favourite exceeds that of their own share.
+        most_value: largest value V of a participant.
         epsilon: privacy loss in nats, >= 0.
 
     Source: spec convex_programs 6.1: e^epsilon E[truth] + alpha e^epsilon + delta(epsilon)(V + alpha).
@@ -259,11 +266,13 @@ def audited_gain(
     without the participant, once for the truth and once for the lie.
 
     Args:
-        alpha: largest difference between the utility of a favourite and of the participant's own share, on average over
-            the public draw.
-        most_value: largest value V.
-        path_variation: total variation between two paths of prices.
-        audit_variation: total variation between two noisy audits.
+        alpha: largest amount by which the utility of a participant's favourite exceeds that of their own share, on
+            average over the public draw.
+        most_value: largest value V of a participant.
+        path_variation: total variation distance, in [0, 1], between the distributions of the path of prices under two
+            records of one participant.
+        audit_variation: total variation distance, in [0, 1], between the distributions of the noisy audit under two
+            records of one participant.
         most_utility: the largest absolute utility of a rounded share: the larger of V and the highest price, or V with
             scaled payments.
 
@@ -284,8 +293,8 @@ def participation(utility: float, when: str, source: Source, *, note: str = "") 
 
     Args:
         utility: lower bound on value less price, in units of value.
-        when: description of the cases in which the promise holds: after every run, or on average over something.
-        source: source of the promise.
+        when: description of the cases in which the promise holds, such as "after every run".
+        source: publication and statement that prove the promise.
         note: note about the scope of the promise.
 
     Example:
@@ -301,10 +310,10 @@ def truthfulness(gain: float, most_value: float, *, note: str = "", statement: s
     """The promise that no lie gains more than a given amount.
 
     Args:
-        gain: `additive_gain`, or with other effects of a lie added.
-        most_value: largest value V. A gain of at least V makes the promise vacuous.
-        note: description of the average for which the promise holds.
-        statement: number of the statement in the printed source.
+        gain: largest mean gain from a lie, such as `additive_gain`, in units of value.
+        most_value: largest value V of a participant. A gain of at least V makes the promise vacuous.
+        note: description of the randomness over which the gain is averaged.
+        statement: number of the statement in Wu 2017.
     """
     return Truthfulness(
         gain=gain, baseline=most_value, unit_of_gain="of value", note=note,

@@ -40,7 +40,7 @@ _Cells = NDArray[np.float64]
 
 
 def made_up(program: Program, seed: int) -> _Cells:
-    """Cells of simulated people, with tastes that differ around public popularities, shape (n, c).
+    """Records of simulated people as rows of numbers, shape (n, c), with tastes that differ around public popularities.
 
     Args:
         program: program of a family with records that are rows of numbers.
@@ -109,8 +109,8 @@ def _actions(program: AggregativeGame, seed: int) -> _Cells:
 
 
 def in_order(program: Program, records: Any, seed: int) -> int:
-    """The total value, in units, where one participant after another, in random order, takes their best action from the
-    remaining supply.
+    """The total value, in units of 2^-24, if one participant after another, in random order, takes their best action
+    from the remaining supply.
 
     A row with less supply left than the smallest nonzero entry of a contribution has the highest price, so that nobody
     takes it. Where contributions differ, an action that does not fit is not taken.
@@ -135,7 +135,8 @@ def in_order(program: Program, records: Any, seed: int) -> int:
 
 
 def lottery(program: Program, records: Any, seed: int) -> int:
-    """The total value, in units, where each participant receives their favourite if it still fits, in random order.
+    """The total value, in units of 2^-24, if one participant after another, in random order, receives their favourite
+    action at prices of zero. An action that no longer fits the supply gives nothing.
 
     Args:
         program: a packing program.

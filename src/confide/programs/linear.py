@@ -63,16 +63,17 @@ def choices(
     program: Program, *, values: ArrayLike, people: ArrayLike, rows: ArrayLike, loads: ArrayLike, entries: ArrayLike,
     most: float = 1.0, upper: float = 1.0,
 ) -> LinearProgram:
-    """The program in which each participant has a distribution over some choices, or nothing.
+    """The linear program in which each participant has a probability distribution over some choices, including having
+    nothing.
 
     Args:
         program: program with the supply and the rows.
-        values: (m,) value of each choice, in units of value.
+        values: (m,) value of each choice, in units of 2^-24.
         people: (m,) participant of each choice.
-        rows: (z,) coupling rows of the contributions.
-        loads: (z,) contributions, in load units of 2^-20.
-        entries: (z,) choice of each entry.
-        most: largest sum of a participant's variables.
+        rows: (z,) coupling row of each nonzero contribution.
+        loads: (z,) size of each nonzero contribution, in load units of 2^-20.
+        entries: (z,) choice that makes each nonzero contribution.
+        most: largest sum of the variables of one participant.
         upper: largest value of each variable.
     """
     worth = np.asarray(values, dtype=np.float64) / PRICE_UNIT

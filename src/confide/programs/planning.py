@@ -68,7 +68,8 @@ _ALPHA = 0.01  # of modes that always charge, where none is named
 @renamed(averaged="noise_std", margins="reserve")
 @dataclass(frozen=True, kw_only=True)
 class ProgramPlan(Plan[Dude]):
-    """Expected results of a mode at the given sizes. Nothing in the plan depends on a record.
+    """Expected results of a mode, which is one of the mechanisms, at the given sizes. Nothing in the plan depends on a
+    record.
 
     Plans are compared by the excess that the certificate will state, or, where every row is within its supply, by the
     reserve. Excess and reserve are measured as shares of all rows' supply.
@@ -76,15 +77,18 @@ class ProgramPlan(Plan[Dude]):
     Args:
         path: the mechanism whose prices all modes use, with the requested settings.
         mode: recommended or requested mode.
-        alpha: limit for modes that charge prices: participants who could gain more by another choice receive it; None
-            where nothing is charged.
-        most_excess: largest share of the total supply that the certificate may state as excess.
-        most_unused: largest share of the total supply that may be in reserve.
+        alpha: limit in modes that charge prices, in units of value: participants who would gain more than alpha by
+            another choice receive that choice. None in modes that charge nothing.
+        most_excess: limit for modes that give averages: largest share of the total supply, in (0, 1), that the
+            certificate may state as excess.
+        most_unused: limit for modes whose shares fit the supplies: largest share of the total supply, in (0, 1), that
+            may be in reserve.
         seconds: rough time of a secure run: 12 microseconds for each draw of noise, plus the time of responses. The
             time of responses is measured on this machine with artificial records (`Program.trial_records`), as the mean
             of price 0 and of half the price box. The time of responses counts as 0 where it was not measured.
-        megabytes: rough memory: records, billboard, and the arrays that are processed at the same time.
-        options: requested options of the mode itself, besides alpha, such as `audit_share`.
+        megabytes: rough memory of a run: records, billboard, and the arrays of the records that are processed at the
+            same time.
+        options: requested parameters that only this mode has, such as `audit_share`, except alpha.
     """
 
     path: PrivDude
@@ -113,13 +117,13 @@ class ProgramPlan(Plan[Dude]):
 
     @cached_property
     def noise_std(self) -> float:
-        """Standard deviation s of the noise of a row's average load."""
+        """Standard deviation s of the noise of a row's average load, in natural units."""
         return self.mechanism.noise_std
 
     @cached_property
     def holds(self) -> NDArray[np.float64]:
-        """Amounts with which excess and reserve are compared, shape (k,): the supply, or the width for an equation or a
-        supply <= 0.
+        """Amount of each row of which excess and reserve are stated as shares, shape (k,): the supply, or the width
+        `constants.width` for an equation or a supply <= 0.
         """
         return holds(self.program)
 
@@ -183,7 +187,7 @@ class ProgramPlan(Plan[Dude]):
         return tuple(said)
 
     def plot(self) -> Picture:
-        """Figure of the excess or the reserve at several values of epsilon, with a mark for the plan."""
+        """Draw the excess or the reserve at several values of epsilon, with a mark for the plan."""
         now, first = self.path.epsilon, next(iter(self.predicted))
         rows = list[tuple[float, float, str]]()
         for epsilon in [now * 4.0 ** (step / _STEPS) for step in range(-_STEPS, _STEPS + 1)]:
@@ -207,15 +211,15 @@ class ProgramPlan(Plan[Dude]):
 
     @property
     def expected_excess(self) -> float:
-        """Expected total excess of the averages over all rows: k s/sqrt(2 pi), or twice as much if the rows are
-        equations.
+        """Expected total excess of the averages over all rows, in natural units: k s/sqrt(2 pi), or twice as much if
+        the rows are equations.
         """
         sides = 2.0 if self.program.two_sided else 1.0
         return float(limited(self.program).sum()) * sides * self.noise_std / math.sqrt(2.0 * math.pi)
 
     @property
     def certified_excess(self) -> float:
-        """Total excess over all rows that the certificate will state, about k z s."""
+        """Total excess over all rows that the certificate will state, in natural units: about k z s."""
         return float(limited(self.program).sum()) * _reach(self.path) * self.noise_std
 
     @property
@@ -240,7 +244,7 @@ class ProgramPlan(Plan[Dude]):
 
     @cached_property
     def reserve(self) -> NDArray[np.float64]:
-        """Largest reserve of each row, shape (k,); 0 where the mode has no reserve."""
+        """Reserve of each row, in natural units, shape (k,); 0 in modes without a reserve."""
         return self.mechanism.reserve
 
     @property
@@ -354,25 +358,27 @@ def plan(
     Args:
         program: program of any family.
         epsilon: privacy loss in nats, > 0. Exactly one of `epsilon` and `error` is given.
-        delta: failure probability of privacy in (0, 1/2), far below 1/people; the noise is Gaussian and needs one.
-        error: in (0, 1), largest share of the total supply that may be excess or reserve. If `error` is given, the plan
-            has about the smallest epsilon that achieves it.
-        mode: name of a mechanism, which is then not chosen by the plan.
+        delta: delta of the privacy promise, in (0, 1/2), far below 1/people. Gaussian noise needs a delta above 0.
+        error: largest share of the total supply, in (0, 1), that may be excess or reserve. If `error` is given, the
+            plan has about the smallest epsilon that achieves it.
+        mode: name of the mechanism, such as "PrivDude"; None to let the plan choose one.
         feasible: whether every row must be within its supply, except with the failure probability.
         truthful: whether lies must not pay.
-        alpha: > 0, limit for modes that charge prices. By default alpha is 0.01 for TrueDude and TightDude, and for
+        alpha: limit > 0 in modes that charge prices, in units of value: participants who would gain more than alpha by
+            another choice receive that choice. By default alpha is 0.01 for TrueDude and TightDude, and for
             TightenAndAudit if `truthful` is set. Without `truthful`, TightenAndAudit charges only with a given alpha.
         failure_probability: probability in (0, 1) that certificates and bounds fail.
         most_excess: for modes that give averages, the largest share of the total supply that the certificate may state
             as excess.
         most_unused: for modes that are feasible, the largest share of the total supply that may be in reserve.
         timed: whether responses of artificial records are timed on this machine.
-        load_units: (k,) size of a contribution of 1 in the units of refusals, where supplies are given in other units.
-        mode_names: name of each mode in refusals and errors; by default the name of the mode's mechanism.
-        row_names: (k,) name of each row in refusals; by default `program.row_names`.
-        options: settings of all modes, such as rounds, burn_in, step, law or neighbours; and those of the requested or
-            recommended mode, such as `audit_share`. Numbers of rounds that are not given are as large as prices need,
-            at most 40,000 of each kind.
+        load_units: (k,) size of a natural unit of load in the units that error messages use, such as kW; 1 by default.
+        mode_names: mapping from the name of a mechanism to the name of its mode in error messages; by default both are
+            equal.
+        row_names: (k,) name of each row in error messages; by default `program.row_names`.
+        options: parameters of all modes, such as rounds, burn_in, step, law or neighbours, and parameters of the
+            requested or recommended mode, such as `audit_share`. By default `rounds` and `burn_in` are as large as
+            prices need to converge, but at most 40,000 each.
 
     Raises:
         InvalidInput: a number out of range; no such option, or one of another mode; a mode that does not support the

@@ -113,11 +113,11 @@ _TRIAL_SOLVED = 64  # the same, where each response takes a solver
 
 
 def costs(path: PrivDude, timed: bool, parts: int) -> tuple[float, float]:
-    """Time of responses in seconds, and memory in megabytes.
+    """Estimates of the time of a run's responses, in seconds, and of its memory, in megabytes.
 
     Args:
-        path: mechanism that is planned.
-        timed: whether responses are timed.
+        path: mechanism whose run is estimated.
+        timed: whether responses are timed on this machine. If False, the time is 0.
         parts: number of rounds whose responses a solver computes once more for the participants' shares.
     """
     program, total = path.program, path.schedule.total
