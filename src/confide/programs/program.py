@@ -1,4 +1,5 @@
-"""Programs: people who are coupled by a few public rows only, each with a best response to public prices.
+"""Programs: optimisation problems of many people who share a few limited resources. Each limit is a public row. Each
+participant has a best response to public prices.
 
 The program is to maximise sum_i v_i(x_i) subject to sum_i c_i(x_i) <= supply and x_i in S_i. A participant's record
 determines their value v_i, their contribution c_i and their set of choices S_i. A family of programs defines the
@@ -10,8 +11,8 @@ are -1. The null action is all -1 and contributes nothing.
 
 Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 2.
 
-The module also builds a program with another supply, or for another number of people. The message of a refused
-mechanism proposes another supply, or another number of people.
+The module also builds a program with another supply, or for another number of people. Error messages of refused
+mechanisms propose such programs.
 """
 
 from __future__ import annotations
@@ -54,11 +55,11 @@ MOST_ROWS = 2**20
 
 
 def as_plain(it: Any) -> None:
-    """Convert the numbers of a frozen dataclass to Python's own types, which all computations use, and arrays to
+    """Convert the numbers of a frozen dataclass to Python's own types, which all computations use, and its arrays to
     tuples.
 
     Args:
-        it: an instance with fields that may have numpy types or be fractions.
+        it: instance whose fields may be numpy numbers, numpy arrays or fractions.
 
     Raises:
         InvalidInput: a number is not finite.
@@ -82,7 +83,8 @@ def as_plain(it: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ProgramRecords:
-    """Checked records in arrays, with one row for every participant. The data are private and must not be published.
+    """Checked records of all participants, as arrays with one row for each participant. The data are private and must
+    not be published.
 
     Args:
         people: number of participants.
@@ -99,7 +101,7 @@ class ProgramRecords:
         """Some of the records.
 
         Args:
-            rows: places of the records; a slice copies nothing.
+            rows: indices of the selected records, or a slice; a slice copies no data.
         """
         arrays = {each.name: getattr(self, each.name)[rows] for each in fields(self)
                   if each.name not in ("people", "reader")}
@@ -107,19 +109,19 @@ class ProgramRecords:
         return replace(self, people=count, **arrays)
 
     def shards(self, size: int) -> list[Shard]:
-        """All records, in parts with the place of their first record.
+        """All records, in consecutive parts. Each part states the place of its first record.
 
         Args:
-            size: largest number of rows of a part.
+            size: largest number of records in a part.
         """
         return [Shard(start=at, records=block) for at, block in
                 zip(range(0, self.people, size), self.blocks(size), strict=True)]
 
     def blocks(self, size: int = _BLOCK) -> Iterator[Self]:
-        """All records, in blocks.
+        """All records, in consecutive blocks.
 
         Args:
-            size: largest number of rows of a block.
+            size: largest number of records in a block.
         """
         for at in range(0, self.people, size):
             yield self.take(slice(at, min(at + size, self.people)))
@@ -130,7 +132,7 @@ class Shard:
     """Consecutive records. The data are private and must not be published.
 
     Args:
-        start: place of the first record.
+        start: place, from 0, of the first record.
         records: records of `records.people` participants.
     """
 
@@ -202,7 +204,7 @@ class Program(Declared, ABC):
     @property
     @abstractmethod
     def width(self) -> int:
-        """Number of whole numbers in an action."""
+        """Number of whole numbers that describe an action."""
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -211,13 +213,15 @@ class Program(Declared, ABC):
 
     @property
     def record_fields(self) -> Mapping[str, tuple[int, ...]] | None:
-        """Mapping from a field to its shape, where a record is a mapping of fields; None for other records."""
+        """Mapping from the name of each field of a record to the field's shape. The result is None if records are not
+        mappings of fields.
+        """
         return None
 
     @property
     def scale(self) -> int:
-        """Factor from units of value to the units in which value less price is computed; 2^20 where contributions are
-        not whole numbers.
+        """Factor from the grid of values, 2^-24, to the finer grid on which value less price is computed: 1 where
+        contributions are whole numbers, and 2^20 in other families.
         """
         return 1
 
@@ -228,15 +232,15 @@ class Program(Declared, ABC):
 
     @property
     def oracle_error(self) -> float:
-        """Largest amount by which a response's value less price may be below that of the best response; 0 where
-        responses are exact.
+        """Largest amount, in units of value, by which the value less price of a response may be below that of the best
+        response; 0 where responses are exact.
         """
         return 0.0
 
     @property
     def always_answered(self) -> bool:
-        """Whether each response is within `oracle_error` of the best one. If false, a response is null where the solver
-        proves no response to be that good.
+        """Whether each response is within `oracle_error` of the best response. If False, a participant gets the null
+        action where the solver proves no response to be within `oracle_error`.
 
         Promises about the gain of a single participant need responses within `oracle_error`; privacy and supplies do
         not.
@@ -245,7 +249,9 @@ class Program(Declared, ABC):
 
     @property
     def not_packing(self) -> str:
-        """Reason why a participant cannot simply receive nothing; empty where everybody can."""
+        """Reason why the program is no packing program; empty for a packing program. In a packing program values and
+        contributions are never negative, and every participant may receive nothing.
+        """
         one = self.constants
         if self.two_sided:
             return "its rows are equations"
@@ -264,12 +270,12 @@ class Program(Declared, ABC):
 
     @property
     def supplies(self) -> tuple[float, ...]:
-        """Supplies b of the rows, shape (k,)."""
+        """Supplies b of the rows in natural units, shape (k,)."""
         return self.supply  # type: ignore[return-value]
 
     @property
     def taus(self) -> tuple[float, ...]:
-        """Dual bounds in use, shape (k,)."""
+        """Dual bounds tau of the rows, as declared or by the family's own rule, shape (k,)."""
         return self.constants.tau
 
     @property
@@ -289,8 +295,9 @@ class Program(Declared, ABC):
         return -high if self.two_sided else np.zeros_like(high)
 
     def public_load(self, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Contributions of the public block at given prices, shape (k,), in load units of 2^-20; 0 unless the family
-        has such a block.
+        """Contributions of the public block at given prices, shape (k,), in load units of 2^-20. The public block is
+        the part of a program that belongs to no participant, such as units that are bought in public. The contributions
+        are 0 in families without such a block.
 
         Args:
             prices: (k,) prices in price units of 2^-24.
@@ -298,7 +305,7 @@ class Program(Declared, ABC):
         return np.zeros(self.rows, dtype=np.int64)
 
     def public_value(self, prices: NDArray[np.int64]) -> float:
-        """Value of the public block at given prices.
+        """Value of the public block at given prices, in natural units.
 
         Args:
             prices: (k,) prices in price units of 2^-24.
@@ -306,8 +313,8 @@ class Program(Declared, ABC):
         return 0.0
 
     def public_parts(self, prices: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
-        """Value and (k,) load of each independently chosen part of the public block. The sum of all parts is the whole
-        public block.
+        """Value, in natural units, and load, shape (k,), in units of 2^-20, of each independently chosen part of the
+        public block. The sum of all parts is the whole public block.
 
         Args:
             prices: (k,) prices in price units of 2^-24.
@@ -322,9 +329,10 @@ class Program(Declared, ABC):
         Args:
             data: records as the family describes them, or the result of an earlier `read` of the same program. Records
                 that another program read are refused, because they may exceed the range for which the noise is planned.
-            unusable: treatment of a bad row. "refuse" refuses all rows and names the bad one. "null" takes the bad row
-                as the null record, for any content: too few numbers, strings, None, objects that fail. A wrong number
-                of rows, or a wrong shape or type of an array, concerns the whole table and is always refused.
+            unusable: treatment of a bad row. "refuse" refuses all rows and names the bad one. "null" treats a bad row
+                as a slot without a record, whatever the row contains: too few numbers, strings, None, or objects that
+                raise errors. A wrong number of rows, or a wrong shape or type of an array, concerns the whole table and
+                is always refused.
 
         Raises:
             InvalidInput: another number of rows, or an array of another shape; records of another program; or a bad
@@ -356,15 +364,15 @@ class Program(Declared, ABC):
             record: the record as the family describes it; None for a slot without one.
 
         Raises:
-            InvalidInput: the record is wrong; the message names the error, to the participant alone.
+            InvalidInput: the record is wrong. The error message is for the participant alone.
         """
 
     def trial_records(self, count: int) -> ProgramRecords:
         """Artificial public records, on which responses are timed before any real records are read.
 
         Args:
-            count: number of records. Trial records are null records, except in families where null records need no
-                work.
+            count: number of records. The records are empty, except in families where the response to an empty record
+                needs no computation.
         """
         return self.one(None).take(np.zeros(whole("count", count, at_least=1), dtype=np.int64))
 
@@ -401,7 +409,7 @@ class Program(Declared, ABC):
 
     @abstractmethod
     def values(self, records: Any, actions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Value of each participant's action to them, in units of value, shape (m,).
+        """Value of each participant's action to that participant, in units of 2^-24, shape (m,).
 
         Args:
             records: records of m participants.
@@ -421,7 +429,7 @@ class Program(Declared, ABC):
     def weighted_load(
         self, records: Any, actions: NDArray[np.int32], times: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Total load of all actions, each multiplied by its number of times, in load units of 2^-20, shape (k,).
+        """Total load of all actions, each multiplied by its entry of `times`, in load units of 2^-20, shape (k,).
 
         Args:
             records: records of m participants.
@@ -432,8 +440,8 @@ class Program(Declared, ABC):
         return total
 
     def load_at(self, records: Any, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Total load of all best responses at given prices, in units, shape (k,). Each round of a run computes the load
-        at its prices.
+        """Total load of all best responses at given prices, in load units of 2^-20, shape (k,). Each round of a run
+        computes this load.
 
         Args:
             records: records of m participants.
@@ -452,7 +460,8 @@ class Program(Declared, ABC):
         return self.contributions(records, actions) // (LOAD_UNIT // self.scale) @ prices
 
     def describe(self, action: NDArray[np.int32]) -> Any:
-        """An action in the form of a share: its number where it has a single one, or the list of its used numbers.
+        """An action in the form of a share. An action of a single number is that number. Any other action is the list
+        of its numbers without the entries -1.
 
         Args:
             action: (width,) action.
@@ -465,7 +474,7 @@ class Program(Declared, ABC):
 
     @abstractmethod
     def linear_program(self, records: Any) -> Any:
-        """The exact program of all records, for a solver: `linear.LinearProgram`. The linear program has no privacy
+        """The program of all records, for a solver, as a `linear.LinearProgram`. The linear program has no privacy
         protection.
 
         Args:

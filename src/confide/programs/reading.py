@@ -1,11 +1,11 @@
-"""Conversion of tables of reports to the records of a program. A person has one row or several lines in a table.
+"""Conversion of tables of reports into the records of a program. A person has one row, or several lines, in a table.
 
 A table with one line for each person and bundle contains lists of bids, of which each person wants one.
 
 A line that cannot be used makes the person's whole record unusable. Two lines of a person about the same bundle, or
 more lines than a record may have, also make the record unusable.
 
-A cell may contain a number within public bounds, or a name out of a public list.
+A cell contains a number within public bounds, or a name from a public list.
 
 Each cell is checked by the public rule of its own column alone. An error in one cell makes the whole row unusable.
 
@@ -71,11 +71,11 @@ class Column(Protocol):
     def name(self) -> str: ...
 
     def cells(self, column: Any) -> tuple[_Reals, _Problems]:
-        """Numbers of the cells, shape (m,), and the error of each."""
+        """Numbers of the cells, shape (m,), and the code of each cell's error, shape (m,)."""
         ...
 
     def typed(self, cell: float) -> str | float:
-        """Text or number in the file that is read as the given number."""
+        """Text or number in a file that would be read as the given number."""
         ...
 
     def limit(self) -> str:
@@ -91,8 +91,8 @@ class Number:
         name: name of the column.
         lowest: lowest accepted number.
         highest: highest accepted number.
-        zero: number that counts as 0.
-        unit: size of the unit that counts as 1.
+        zero: number in the file that counts as 0.
+        unit: distance above `zero`, in the numbers of the file, that counts as 1.
         clip: whether a number outside its bounds is moved to the nearer bound.
         empty: number of the file that an empty cell counts as; None where an empty cell makes the row unusable.
 
@@ -112,11 +112,11 @@ class Number:
 
     @classmethod
     def of_values(cls, name: str, points: Points) -> Number:
-        """A column of values on the public scale, where an empty cell has value 0.
+        """A column of values on the public scale, in which an empty cell counts as value 0.
 
         Args:
             name: name of the column.
-            points: the scale.
+            points: public scale of values.
         """
         return cls(name=name, lowest=points.lowest, highest=points.highest, zero=points.lowest, unit=points.unit,
                    clip=points.clip, empty=points.lowest)
@@ -148,11 +148,11 @@ class Number:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Names out of a public list, read as their ranks in the list.
+    """Names from a public list. A cell is read as the index of its name in the list, from 0.
 
     Args:
         name: name of the column.
-        names: the public list.
+        names: public list of names.
     """
 
     name: str
@@ -176,7 +176,7 @@ def reason(column: Column, problem: int) -> str:
 
     Args:
         column: column of the cell.
-        problem: code of the cell's error.
+        problem: code of the cell's error, from `Column.cells`.
     """
     words = {MISSING: "is not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds",
              UNLISTED: "is not on the public list"}
@@ -189,8 +189,8 @@ _CELLS = 2**21  # of a batch
 _PEOPLE = 2**16  # of a batch
 
 Judge = Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.bool_]]]
-"""Family's rule for rows. The function maps (m, columns) cells that are each valid to (m, c) cells of the family's
-layout, and to whether each row is unusable.
+"""Rule of a family for whole rows. The function receives cells, shape (m, columns), that are each valid. It returns the
+cells in the family's layout, shape (m, c), and whether each row is unusable, shape (m,).
 """
 
 
@@ -201,15 +201,15 @@ def read_wide(
     """Read a table with one row for each person, in one pass.
 
     Args:
-        source: the table.
-        columns: the public rules of its cells.
-        judge: the family's rule for a row.
-        limit: description of the rule for a whole row.
-        roster: the public list of ids.
-        id: the column that holds the id, or "row": the i-th row belongs to the i-th id of the list. If an id has
-            several rows, the first row counts.
-        rejected: dictionary that receives a reason for each rejected id. Only the operator may see the dictionary.
-        rows: largest number of rows of a batch, which affects only the speed.
+        source: table to read.
+        columns: public rule of each column of the table except the column of ids.
+        judge: rule of the family for a whole row.
+        limit: description of the rule for a whole row, for error messages.
+        roster: public list of ids.
+        id: name of the column of ids. With "row", the i-th row belongs to the i-th id of the list. If an id has several
+            rows, the first row counts.
+        rejected: dictionary that receives, for each rejected id, the reason. Only the operator may see the dictionary.
+        rows: largest number of rows in a batch; it affects only the speed.
 
     Raises:
         InvalidInput: a column is missing, or its type cannot hold the required values. A wrong value in a single cell
@@ -249,14 +249,14 @@ def _cells(given: Sequence[object], columns: Sequence[Column]) -> tuple[NDArray[
 def typed_wide(
     given: Mapping[str, str], *, columns: Sequence[Column], judge: Judge, limit: str
 ) -> NDArray[np.float64]:
-    """One person's row as they type it, converted like a row of a file, shape (c,).
+    """One person's row, shape (c,), from typed answers, converted like a row of a file.
 
     Args:
         given: mapping from column name to the text that the person typed for it. A missing column counts as an empty
             cell.
-        columns: the public rules of the cells.
-        judge: the family's rule for a row.
-        limit: description of the rule for a row.
+        columns: public rule of each column.
+        judge: rule of the family for a whole row.
+        limit: description of the rule for a whole row, for error messages.
 
     Raises:
         InvalidInput: no such column, or a row that cannot be used. The error message is for the person alone.
@@ -289,10 +289,10 @@ class Bids:
     """Lists of bids, where "a+b" stands for the bundle of the goods a and b.
 
     Args:
-        goods: names of the goods, none of which has a plus.
-        size: largest number of goods of a bundle.
-        most: largest number of bids of a record.
-        value: rule of the column of values.
+        goods: names of the goods. No name contains a plus sign.
+        size: largest number of goods in a bundle.
+        most: largest number of bids of one person.
+        value: public rule of the column of values.
         bundle: name of the column of bundles.
 
     Example:
@@ -318,7 +318,7 @@ class Bids:
         return _JOIN.join(self.goods[: self.size])
 
     def parsed(self, text: str | None) -> tuple[int, ...] | None:
-        """The goods of a bundle, ascending; None where the text is no bundle.
+        """The numbers of the goods in a bundle, ascending; None if the text is no bundle.
 
         Args:
             text: text such as "a+b".
@@ -335,7 +335,7 @@ class Bids:
         """Check that all columns exist and have suitable types. The check reads no value of the columns.
 
         Args:
-            source: the table.
+            source: table to read.
             id: name of the column of ids.
 
         Raises:
@@ -360,10 +360,11 @@ class Bids:
         """Read a table of bids, in one pass.
 
         Args:
-            source: the table.
-            roster: the public list of ids.
+            source: table to read.
+            roster: public list of ids.
             id: name of the column of ids.
-            rejected: dictionary that receives a reason for each rejected id. Only the operator may see the dictionary.
+            rejected: dictionary that receives, for each rejected id, the reason. Only the operator may see the
+                dictionary.
             counted: list that receives the number of lines.
         """
         reported, lines, before = dict[str, str](), defaultdict[int, list[tuple[tuple[int, ...], float]]](list), 0
@@ -400,10 +401,10 @@ class Bids:
             yield SlotRows(np.array(some, dtype=np.int64), np.stack([self._row(lines[who]) for who in some]))
 
     def typed(self, given: Mapping[str, str]) -> NDArray[np.float64]:
-        """One person's bids as they type them, shape (c,).
+        """One person's bids, from typed answers, as a row of the family's layout, shape (c,).
 
         Args:
-            given: mapping from a bundle to its value to the person.
+            given: mapping from the text of a bundle, such as "a+b", to the text of the bundle's value.
 
         Raises:
             InvalidInput: no bundle, or bids that cannot be used. The error message is for the person alone.
@@ -423,10 +424,10 @@ class Bids:
         return self._row(bids)
 
     def listed(self, row: NDArray[np.float64]) -> list[tuple[str, float]]:
-        """Bundle and value of each bid in a row that `typed` made, with values as numbers of the file.
+        """Bundle and value of each bid in a row of the family's layout. Values are numbers as in the file.
 
         Args:
-            row: (c,) row of one person.
+            row: (c,) row of one person, from `typed`.
 
         Example:
             >>> from confide.programs.reading import Points

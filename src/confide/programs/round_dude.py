@@ -61,8 +61,8 @@ __all__ = ["RoundDude"]
       "truncate stop_share batch", **MECHANISM_WORDS)
 @dataclass(frozen=True)
 class RoundDude(Dude[FlagBillboard]):
-    """One best response for each participant, from a round that public randomness draws; nothing where a flag has risen
-    before.
+    """One best response for each participant, from a main round that public randomness draws. A participant who would
+    add to a row whose flag has risen receives nothing.
 
     Participants are served in the order of their places, in batches. A row's flag rises once its delivered load plus
     noise is near its supply. A participant in a later batch who would add to a row with a raised flag receives nothing.
@@ -72,8 +72,8 @@ class RoundDude(Dude[FlagBillboard]):
     A participant with a late place is more likely to receive nothing. Places are public, and must not depend on the
     records.
 
-    The privacy loss is (epsilon_p, delta_p) for prices and epsilon - epsilon_p for flags, added by basic composition.
-    Flags cost no delta, except the delta of stops.
+    The privacy loss of the prices is (epsilon_p, delta_p), and that of the flags is epsilon - epsilon_p. The two losses
+    are added by basic composition. Flags cost no delta, except the delta of stops.
 
     Raises:
         InvalidInput: a number out of range, or no packing program.
@@ -140,7 +140,7 @@ class RoundDude(Dude[FlagBillboard]):
 
     @property
     def reserve(self) -> NDArray[np.float64]:
-        """Distance below its supply at which each row's flag has its level, shape (k,)."""
+        """Distance between the supply of each row and the level of the row's flag, in natural units, shape (k,)."""
         return np.full(self.program.rows, self.flags.reserve / LOAD_UNIT)
 
     def events(self) -> tuple[Event, ...]:
@@ -209,8 +209,8 @@ class RoundDude(Dude[FlagBillboard]):
         return (excess + float(raised.sum()) * room) / least if raised.any() else 0.0
 
     def unserved(self, billboard: AnyBillboard) -> float:
-        """Upper bound on the number of participants who receive nothing because of a flag, computed after the run, with
-        probability at least 1 - beta.
+        """Upper bound on the number of participants who receive nothing because of a flag. The bound is computed after
+        the run, and holds with probability at least 1 - beta.
 
         Args:
             billboard: billboard of a run.

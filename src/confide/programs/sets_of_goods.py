@@ -5,7 +5,7 @@ to each of d rows.
 
 Source: Wu 2017, section 5.4.1; spec convex_programs 4 (d-demand).
 
-The module also has records with the value of each of some choices: one table of values in [0, 1].
+The module also has records that hold the value of each choice of a participant, as one table of values in [0, 1].
 
 A family defines the choices, and the number of choices that one participant takes.
 
@@ -38,7 +38,8 @@ _STEADY = 16.0  # what a good's load is expected to be, when everybody takes as 
 
 @dataclass(frozen=True)
 class SetsOfGoods(Program):
-    """Base class: n people, k goods in several copies each, and sets of at most `width` goods.
+    """Base class of programs of n people and k goods in several copies each, in which each participant takes a set of
+    at most `width` goods.
 
     Raises:
         InvalidInput: a number out of range.
@@ -67,7 +68,7 @@ class SetsOfGoods(Program):
 
     @property
     def most_worth(self) -> float:
-        """Upper bound V on the value of any set to any participant."""
+        """Upper bound V on the value of any set of goods to any participant."""
         return 1.0
 
     @cached_property
@@ -113,7 +114,7 @@ class WorthRecords(ProgramRecords):
     """Value of each choice to each participant. The data are private and must not be published.
 
     Args:
-        worth: (n, choices) int32 values, in units of value.
+        worth: (n, choices) int32 values, in units of 2^-24.
     """
 
     worth: NDArray[np.int32]
@@ -131,9 +132,9 @@ def read_worth(data: Any, people: int, choices: int, unusable: Unusable) -> Wort
 
     Args:
         data: (n, choices) values in [0, 1], in an array or a list of rows.
-        people: number of slots n.
+        people: number n of slots.
         choices: number of choices.
-        unusable: treatment of a bad row.
+        unusable: treatment of a bad row: "refuse" or "null", as in `Program.read`.
 
     Raises:
         InvalidInput: another number of rows, or an array of another shape; or a bad row, where it is refused.
@@ -152,7 +153,7 @@ def one_worth(record: Any, choices: int) -> WorthRecords:
         choices: number of choices.
 
     Raises:
-        InvalidInput: the record is wrong; the message names the error, to the participant alone.
+        InvalidInput: the record is wrong. The error message is for the participant alone.
     """
     table = np.zeros(choices) if record is None else row("record", record, (choices,), 0.0, 1.0)
     return WorthRecords(people=1, worth=value_units(table[None], np.zeros(1, dtype=bool), np.int32))
@@ -162,13 +163,13 @@ def one_worth(record: Any, choices: int) -> WorthRecords:
 
 
 def two(name: str, data: Any, first: str, second: str) -> tuple[Any, Any]:
-    """Both tables of a pair, such as a tuple of goods and values.
+    """Both tables of a pair, such as a tuple of values and needs, after a check that the data are a pair.
 
     Args:
-        name: name of the field.
+        name: name of the field, for error messages.
         data: pair of two tables, as a tuple or a list.
-        first: name of the first table.
-        second: name of the second table.
+        first: name of the first table, for error messages.
+        second: name of the second table, for error messages.
 
     Raises:
         InvalidInput: the data are no pair.

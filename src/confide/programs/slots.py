@@ -1,10 +1,11 @@
-"""Reports of the slots as rows of numbers, with a fixed number of cells for each family, for any form of its records.
+"""Reports of the participants as rows of numbers. Each family has a fixed number of cells in a row, whatever the form
+of its records.
 
-A report is stored as a row of numbers, so a record is the same on everybody's device and in the run. Slots without a
-row have the null record.
+A report is stored as a row of numbers, so a record is the same on everybody's device and in the run. A slot, the public
+place of one possible participant, may have no row. Slots without a row have the null record.
 
-The module also describes a program with the names of its campaign file: reading of rows, and descriptions of actions
-and rows.
+The module also describes a program in the names and units of its campaign file: how rows of a file are read, and how
+actions and resources are described.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ class Layout:
     """Layout of a family's records in cells.
 
     Args:
-        width: number of cells c of a row.
-        data: function from a table of shape (n, c) to data that the program reads. A row of non-numbers stands for a
-            slot without a record.
+        width: number c of cells in a row.
+        data: function from a table of cells, shape (n, c), to data that `program.read` accepts. A row of NaN stands for
+            a slot without a record.
     """
 
     width: int
@@ -62,8 +63,8 @@ class Layout:
 
 
 def layout(program: Program) -> Layout:
-    """Layout of a family's records in cells: number of cells, which is the same for everybody, and conversion of a
-    table of cells to the data that the program reads.
+    """Layout of a family's records in cells: the number of cells, which is the same for everybody, and the conversion
+    of a table of cells into data that the program reads.
 
     Args:
         program: program of a family with records that are rows of numbers.
@@ -128,7 +129,7 @@ def own_records(program: Program, record: Any) -> ProgramRecords:
             one row.
 
     Raises:
-        InvalidInput: the record is wrong; the message names the error, to the participant alone.
+        InvalidInput: the record is wrong. The error message is for the participant alone.
 
     Example:
         >>> from confide.programs import UnitDemand
@@ -152,8 +153,8 @@ def own_records(program: Program, record: Any) -> ProgramRecords:
 
 
 def collected(program: Program, data: Any) -> Any:
-    """Data for `program.read`. Batches of slots' rows become checked records, tables become arrays, and other data is
-    returned unchanged.
+    """Data in a form that `program.read` accepts. Batches of `SlotRows` become checked records, tables become arrays,
+    and other data is returned unchanged.
 
     Args:
         program: program that the records belong to.
@@ -206,23 +207,25 @@ def any_row(cells: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Coding:
-    """One family's program in a campaign's own names and units.
+    """The program of a campaign, with the names and units of the campaign file.
 
     Args:
         program: program of the family.
         rows: (k,) names of the resources that the rows limit.
-        thing: word for a participant's share, such as "good" or "path".
-        what: word for the shared resources, such as "goods".
-        asked: words for the reports of people.
-        described: function from the list of an action's used numbers to a description.
-        columns: columns of a file with a row for each person.
-        judge: the family's rule for a row of the file.
-        limit: description of the rule for a whole row.
-        bids: bids of a file with a line for each bundle, in place of columns.
-        points: the scale of values; None where nothing has a value in points.
-        unit: size of a value of 1 in the file's own unit.
-        worth: name of the file's unit of value.
-        loads: (k,) size of a contribution of 1 in the file's own units.
+        thing: word for what a participant receives, such as "good" or "path".
+        what: word for the shared resources in the plural, such as "goods".
+        asked: words that describe the reports of people.
+        described: function from the list of an action's numbers, without the entries -1, to a description of the
+            action.
+        columns: public rules of the columns of a file with one row for each person; empty if `bids` is given.
+        judge: rule of the family for a whole row of the file.
+        limit: description of the rule for a whole row, for error messages.
+        bids: public rules of a file with one line for each person and bundle; None for a file with one row for each
+            person.
+        points: public scale of values; None for programs whose values are not stated in points.
+        unit: size of a value of 1 in the unit of value that the file uses.
+        worth: name of the unit of value that the file uses.
+        loads: (k,) size of a contribution of 1 in the units of load that the file uses; empty if all sizes are 1.
     """
 
     program: Program
@@ -247,12 +250,12 @@ class Coding:
 
     @property
     def load_units(self) -> NDArray[np.float64]:
-        """Size of a contribution of 1 in the file's own units, shape (k,)."""
+        """Size of a contribution of 1 in the units of load that the file uses, shape (k,)."""
         return np.array(self.loads or (1.0,) * self.program.rows)
 
     @property
     def supplies(self) -> NDArray[np.float64]:
-        """Supplies in the file's own units, shape (k,)."""
+        """Supplies in the units of load that the file uses, shape (k,)."""
         return np.array(self.program.supplies) * self.load_units
 
     @property
@@ -261,7 +264,7 @@ class Coding:
         return tuple(each.name for each in self.columns)
 
     def used(self, action: NDArray[np.int32]) -> list[int]:
-        """The numbers of an action that are used, without the -1 entries.
+        """The numbers of an action, without the entries -1.
 
         Args:
             action: (width,) action.
@@ -282,8 +285,8 @@ def named(field_name: str, names: tuple[str, ...], *, without: str = "") -> tupl
     """The given names, checked to be distinct and suitable for files and pages.
 
     Args:
-        field_name: key of the campaign file that has the names.
-        names: names under the key of the campaign file.
+        field_name: key of the campaign file that lists the names, for error messages.
+        names: names to check.
         without: characters that join names, so that no name may contain them.
 
     Raises:
@@ -302,7 +305,7 @@ def named(field_name: str, names: tuple[str, ...], *, without: str = "") -> tupl
 
 
 def table_lines(field_name: str, text: str, heading: tuple[str, ...]) -> list[tuple[int, list[str]]]:
-    """Number and cells of each line of a table in the campaign file, below its heading.
+    """Line number and cells of each line below the heading of a table in the campaign file.
 
     Args:
         field_name: key of the campaign file.

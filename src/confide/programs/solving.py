@@ -1,5 +1,5 @@
-"""Solutions of HiGHS for a linear program of all records. Other modules check the solutions. The solutions have no
-privacy protection.
+"""Solutions that HiGHS finds for a linear program of all records. This module does not check the solutions; other
+modules do. The solutions have no privacy protection.
 
 Source: spec convex_programs 4 and 8.
 """
@@ -26,7 +26,7 @@ _NEAR = 1e-9  # how far from the optimum a dual may be and still count as optima
 
 
 class Claimed(NamedTuple):
-    """Solution that HiGHS reports for a maximum, in doubles and without proof.
+    """Solution of a maximisation that HiGHS reports, in doubles and without proof.
 
     Args:
         value: reported optimum.
@@ -42,7 +42,7 @@ class Claimed(NamedTuple):
 def maximised(
     objective: _Reals, matrix: Any, low: _Reals, high: _Reals, lower: _Reals, upper: _Reals, *, routine: str,
 ) -> Claimed:
-    """The maximum of objective x over low <= matrix x <= high, lower <= x <= upper.
+    """The maximum of objective x over all x with low <= matrix x <= high and lower <= x <= upper, as HiGHS reports it.
 
     Args:
         objective: (m,) objective coefficients.
@@ -88,7 +88,7 @@ def maximised(
 
 
 def solved(program: LinearProgram) -> Claimed:
-    """The program's maximum; the first k duals are the prices of coupling rows.
+    """The maximum of a linear program, as HiGHS reports it. The first k duals are the prices of the coupling rows.
 
     Args:
         program: program of all records.
@@ -104,8 +104,8 @@ def solved(program: LinearProgram) -> Claimed:
 
 
 def least_dual(program: LinearProgram, taus: _Reals | None = None) -> float:
-    """The least t for which some optimal prices are at most t tau in every row, so that excess at prices of t tau never
-    pays.
+    """The least t such that some optimal prices are at most t tau in every row. At prices of t tau, excess then never
+    increases the value.
 
     Prices count by their absolute values. The duals are optimal to 10^-9 of the optimum. The solved program is the dual
     in units of tau, with t as its objective.

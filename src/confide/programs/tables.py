@@ -1,10 +1,10 @@
-"""Records from tables, with one row for each slot. Each row is judged alone.
+"""Records from tables, with one row for each slot. Each row is checked without any other row.
 
 A row with a number outside its public range is bad. A row of a table is also bad if it has a wrong number of cells, or
-cells that are no numbers. For the holder of the table a bad row is refused, by its number. In a release a bad row
-counts as the null record, since no output that others see may reveal that the row is bad. The number of rows is public,
-and so are the shape and the type of an array, which are the same for all rows. Rows of a list are read one after the
-other, for any content, so that an unusual row is treated like the rest.
+cells that are no numbers. The holder of a table gets an error that names the number of a bad row. In a release a bad
+row counts as the null record, since no output that others see may reveal that the row is bad. The number of rows is
+public, and so are the shape and the type of an array, which are the same for all rows. Rows of a list are read one
+after the other, whatever they contain, so that an unusual row is treated like all others.
 
 The module also calls methods of objects that come from participants. An error that an object raises is contained and
 stops nobody else.
@@ -53,11 +53,11 @@ _ASKED = TypeVar("_ASKED")
 
 
 def answered(ask: Callable[[], _ANSWER], otherwise: _ANSWER) -> _ANSWER:
-    """The answer of a function, or a default where the function fails in any way. The function `answered` must be
+    """The answer of a function, or a default answer if the function raises any error. The function `answered` must be
     called off the main thread.
 
     Args:
-        ask: function that runs an object's own code.
+        ask: function that runs the code of an object from a participant.
         otherwise: answer where the function raises.
 
     Example:
@@ -71,10 +71,10 @@ def answered(ask: Callable[[], _ANSWER], otherwise: _ANSWER) -> _ANSWER:
 
 
 def each_aside(ask: Callable[[_ASKED], _ANSWER], of: Iterable[_ASKED]) -> list[_ANSWER]:
-    """Results of `ask` for each object in turn, computed off the main thread.
+    """Results of `ask` for each object, one after the other, computed off the main thread.
 
     Args:
-        ask: function that passes on no error of an object: see `answered`.
+        ask: function of one object. It must let no error of the object pass, for example by `answered`.
         of: objects, which `ask` receives one by one.
 
     Raises:
@@ -120,14 +120,14 @@ _PLAIN = {float, int, bool}
 
 
 def numbers(name: str, data: Any, shape: tuple[int, ...], unusable: Unusable) -> NDArray[Any]:
-    """A table as float32 or float64 of the given shape. Where bad rows count as null, a row without the required
-    numbers is NaN.
+    """A table as float32 or float64 of the given shape. If bad rows count as null, a row without the required numbers
+    becomes NaN.
 
     Args:
-        name: name of the field.
+        name: name of the field, for error messages.
         data: an array, or a list of rows.
         shape: required shape, with the number of rows first.
-        unusable: treatment of a row without the required numbers.
+        unusable: treatment of a row without the required numbers: "refuse" or "null", as in `Program.read`.
 
     Raises:
         InvalidInput: no table, or a table with another number of rows; an array of another shape or type; or a row
@@ -166,7 +166,7 @@ def numbers(name: str, data: Any, shape: tuple[int, ...], unusable: Unusable) ->
 
 
 def cells(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """One participant's numbers, in any form; strings are refused.
+    """One participant's numbers as float64 of the given shape. Strings are refused.
 
     Args:
         given: an array, or nested lists of numbers.
@@ -204,8 +204,8 @@ def cells(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def number(given: Any) -> float:
-    """A number as a double. For an object that overrides the methods of numbers, the result is its stored number and
-    not the result of its methods.
+    """A number as a double. An object of a class that overrides the methods of a number gives its stored number,
+    whatever its methods return.
 
     Args:
         given: any value.
@@ -233,17 +233,17 @@ def is_row(given: Any) -> bool:
 
 
 def row(name: str, record: Any, shape: tuple[int, ...], low: float, high: float) -> NDArray[np.float64]:
-    """One participant's numbers, in their range.
+    """One participant's numbers, checked to lie in a range.
 
     Args:
-        name: name of the field.
+        name: name of the field, for error messages.
         record: a row in a form that `numbers` accepts.
         shape: required shape.
         low: smallest allowed number.
         high: largest allowed number.
 
     Raises:
-        InvalidInput: the row is wrong; the message names the error, to the participant alone.
+        InvalidInput: the row is wrong. The error message is for the participant alone.
     """
     found = one_row(name, record, shape)
     if not bool(((found >= low) & (found <= high)).all()):
@@ -253,10 +253,10 @@ def row(name: str, record: Any, shape: tuple[int, ...], low: float, high: float)
 
 
 def one_row(name: str, record: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """One participant's numbers, in any range.
+    """One participant's numbers, which may lie in any range.
 
     Args:
-        name: name of the field.
+        name: name of the field, for error messages.
         record: a row in a form that `numbers` accepts.
         shape: required shape.
 
@@ -296,10 +296,10 @@ def refused_or_null(name: str, bad: NDArray[np.bool_], limit: str, unusable: Unu
     """Refuse a table for its first bad row, unless bad rows count as null.
 
     Args:
-        name: name of the field.
+        name: name of the field, for error messages.
         bad: (n,) whether each row is bad.
-        limit: description of the rule for a row.
-        unusable: treatment of bad rows.
+        limit: description of the rule for a row, for the error message.
+        unusable: treatment of bad rows: "refuse" or "null", as in `Program.read`.
 
     Raises:
         InvalidInput: a row is bad, and bad rows are refused.
@@ -309,7 +309,8 @@ def refused_or_null(name: str, bad: NDArray[np.bool_], limit: str, unusable: Unu
 
 
 def value_units(table: NDArray[Any], bad: NDArray[np.bool_], kind: Any) -> NDArray[Any]:
-    """Values in units, in a small type, with bad rows set to zero. The computation goes in chunks to save memory.
+    """Values converted to whole units of 2^-24, in a small integer type, with bad rows set to zero. The computation
+    goes in chunks to save memory.
 
     Args:
         table: (n, ...) numbers.

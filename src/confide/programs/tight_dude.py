@@ -2,9 +2,9 @@
 
 A part of every row is kept in reserve before the prices are computed. The reserve covers the excess of the averages,
 the additional load of participants who receive their favourite instead, and the additional load from drawing one whole
-response for everybody else. The reserve is known before the run, because it follows from the regret bound. The reserve
-that follows from the regret bound is large, and the mechanism is refused wherever the reserve is the whole supply of a
-row. `TightDude` needs many rounds, and many people for each row.
+response for everybody else. The reserve is known before the run, because it follows from the regret bound. This reserve
+is large, and the mechanism is refused if the reserve is the whole supply of a row. `TightDude` needs many rounds, and
+many people for each row.
 
 Source: Wu 2017, Algorithm 11; spec convex_programs 6.2.
 """
@@ -66,11 +66,11 @@ _TRIES = 64
 
 
 class EmptyRow(Refused):
-    """Refusal of a mechanism because the reserve is the whole supply of a row. The reason names the row; a caller with
-    another name for the row can write the message again.
+    """Refusal of a mechanism because the reserve is the whole supply of a row. The error message names the row. A
+    caller that uses another name for the row can write a new message from the attributes.
 
     Args:
-        row: place of the row, in 0..k-1.
+        row: index of the row, in 0..k-1.
         name: name of the row.
         problem: description of the reserve's effect on the row.
         remedy: description of sufficient changes.
@@ -85,15 +85,15 @@ class EmptyRow(Refused):
 def reserve_needed(
     program: Program, regret: float, *, supplies: Sequence[float], rounds: int, alpha: float, failure_probability: float
 ) -> NDArray[np.float64]:
-    """Reserve that each row needs at a given regret, shape (k,), even where it exceeds the supply.
+    """Reserve that each row needs at a given regret, in natural units, shape (k,). The reserve may exceed the supply.
 
     Args:
         program: program whose prices are computed.
         regret: bound R on the regret of the program's prices, with probability at least 1 - beta/3.
-        supplies: (k,) supplies that must not be exceeded.
+        supplies: (k,) supplies that the delivered load must not exceed, in natural units.
         rounds: number of main rounds T.
-        alpha: largest gain by another choice at which a participant counts as satisfied.
-        failure_probability: probability beta of a row above its supply.
+        alpha: largest gain by another choice, in units of value, at which a participant counts as satisfied.
+        failure_probability: probability beta, in (0, 1), that the load of some row exceeds the supply.
 
     Source: spec convex_programs 6.2 (TightDude, corrected).
     """
@@ -209,24 +209,29 @@ class TightDude(Dude[PathBillboard]):
 
     @property
     def reserve_share(self) -> float:
-        """Largest share kappa of a row's supply that is in reserve."""
+        """Largest share kappa, over all rows, of the supply that is in reserve."""
         return float((self.reserve / np.array(self.program.supplies)).max())
 
     @cached_property
     def regret(self) -> float:
-        """Regret R of the prices for the supply without the reserve, with probability at least 1 - beta/3."""
+        """Upper bound R on the regret of the prices for the supply less the reserve, which holds with probability at
+        least 1 - beta/3.
+        """
         return self._inexact + regret_bound(self.priced.constants, self.schedule, self.failure_probability / 3.0)
 
     # ---- promises
 
     @cached_property
     def variation(self) -> float:
-        """Total variation between the price paths of two records of one participant."""
+        """Total variation distance between the distributions of the path of prices under two records of one
+        participant.
+        """
         return self.variation_of(1)
 
     def variation_of(self, size: int) -> float:
-        """Total variation between the price paths of two record sets of `size` participants together. The effects of
-        the participants on a load add up, so the squared budget grows with the square of `size`.
+        """Total variation distance between the distributions of the path of prices under two sets of records of `size`
+        participants. The effects of the participants on a load add up, so the squared budget grows with the square of
+        `size`.
         """
         return total_variation(self.law, size**2 * loss_of_a_lie(
             self.program.constants, self.neighbours, self.squared_budget * self.path_share))
@@ -240,11 +245,13 @@ class TightDude(Dude[PathBillboard]):
 
     @property
     def gain(self) -> float:
-        """Largest gain of a lie, on average over path and draw."""
+        """Largest gain from a lie, in units of value, on average over the path of prices and the public draw."""
         return self.gain_of(1)
 
     def gain_of(self, size: int) -> float:
-        """Largest gain of each of a number of people who lie together, on average over path and draw."""
+        """Largest gain of each of `size` people who lie together, in units of value, on average over the path of prices
+        and the public draw.
+        """
         unit = 1.0 / (PRICE_UNIT * self.program.scale) if self.payments == "scaled" else 0.0
         return additive_gain(self._short + unit, self.program.constants.most_value, self.variation_of(size))
 

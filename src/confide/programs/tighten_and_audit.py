@@ -152,7 +152,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @cached_property
     def audit_noise_std(self) -> float:
-        """Standard deviation s_a of the audit's noise, in loads, rounded up."""
+        """Standard deviation s_a of the audit's noise, in natural units of load, rounded up."""
         found = root_up(self.squared_l2_sensitivity / (self.squared_budget * written(self.audit_share)))
         if found > _LARGEST:
             raise Refused(f"the noise of the audit would be {found:.3g}",
@@ -183,7 +183,7 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @property
     def reserve(self) -> NDArray[np.float64]:
-        """Reserve xi of each row, in loads, shape (k,)."""
+        """Reserve xi of each row, in natural units of load, shape (k,)."""
         return self.reserve_units / LOAD_UNIT
 
     @cached_property
@@ -240,14 +240,15 @@ class TightenAndAudit(Dude[AuditedBillboard]):
 
     @property
     def gain(self) -> float:
-        """Largest gain of a lie, on average over prices, public draw and audit; infinite where nothing is charged.
+        """Largest gain from a lie, in units of value, on average over the prices, the public draw and the audit. The
+        gain is infinite if nothing is charged.
 
         Source: spec convex_programs 6.2: alpha + (V + alpha) TV(prices) + 2 U TV(audit).
         """
         return self.gain_of(1)
 
     def gain_of(self, size: int) -> float:
-        """Largest gain of each of a number of people who lie together; infinite where nothing is charged."""
+        """Largest gain of each of `size` people who lie together, in units of value; infinite if nothing is charged."""
         if self.alpha is None:
             return math.inf
         one = self.program.constants

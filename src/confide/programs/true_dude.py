@@ -95,7 +95,9 @@ class TrueDude(PrivDude):
 
     @cached_property
     def variation(self) -> float:
-        """Total variation between the price paths of two records of one participant."""
+        """Total variation distance between the distributions of the path of prices under two records of one
+        participant.
+        """
         return total_variation(self.law, self._lie)
 
     @property
@@ -111,11 +113,13 @@ class TrueDude(PrivDude):
 
     @property
     def gain(self) -> float:
-        """Largest gain of a lie, on average over the path."""
+        """Largest gain from a lie, in units of value, on average over the path of prices."""
         return self.gain_of(1)
 
     def gain_of(self, size: int) -> float:
-        """Largest gain of each of a number of people who lie together, on average over the path."""
+        """Largest gain of each of `size` people who lie together, in units of value, on average over the path of
+        prices.
+        """
         return additive_gain(self._short, self.program.constants.most_value,
                              total_variation(self.law, size**2 * self._lie))
 
@@ -124,7 +128,7 @@ class TrueDude(PrivDude):
         all epsilon hold together.
 
         Args:
-            epsilon: parameter of the bound, >= 0; at 0 the added part is `gain`.
+            epsilon: parameter of the bound, in nats, >= 0. At 0 the factor is 1 and the added amount is `gain`.
         """
         return relative_gain(self.law, self._lie, self._short, self.program.constants.most_value, epsilon)
 

@@ -64,10 +64,10 @@ _COIN_BITS = 32
 
 
 def drawn_rounds(seed: str, people: int, rounds: int) -> NDArray[np.int64]:
-    """The main round of each participant, in 0..T-1, shape (n,).
+    """The main round that is drawn for each participant, in 0..T-1, shape (n,).
 
     Args:
-        seed: seed of the public randomness.
+        seed: seed of the public randomness, 64 hexadecimal digits.
         people: number of participants n.
         rounds: number of main rounds T, at most 2^31.
     """
@@ -75,11 +75,11 @@ def drawn_rounds(seed: str, people: int, rounds: int) -> NDArray[np.int64]:
 
 
 def drawn_round(seed: str, index: int, rounds: int) -> int:
-    """One participant's main round.
+    """The main round that is drawn for one participant, in 0..T-1.
 
     Args:
-        seed: seed of the public randomness.
-        index: the participant's place.
+        seed: seed of the public randomness, 64 hexadecimal digits.
+        index: the participant's place, in 0..n-1.
         rounds: number of main rounds T, at most 2^31.
     """
     return (public_number_of(seed, index) * rounds) >> _COIN_BITS
@@ -94,7 +94,7 @@ def responses_in(
         program: program that the records belong to.
         records: records of m participants.
         prices: (T, k) prices of the main rounds, in price units of 2^-24.
-        which: (m,) drawn round of each participant.
+        which: (m,) drawn main round of each of the m participants.
     """
     out = np.full((records.people, program.width), -1, dtype=np.int32)
     order = np.argsort(which, kind="stable")
@@ -116,10 +116,11 @@ class Terms:
     """Terms of payment.
 
     Args:
-        alpha: largest gain at which a participant is satisfied, in units of 2^-24/`program.scale` of value; None where
-            nothing is charged and everybody has the drawn action.
-        payments: "average": the price of the participant's own action; "scaled": the value of the drawn action, times
-            the price of the average, divided by the value of the average.
+        alpha: largest gain by another choice at which a participant is satisfied, in units of 2^-24/`program.scale` of
+            value. None if nothing is charged and everybody has the drawn action.
+        payments: rule for the price of a share. With "average" the price is that of the participant's own action. With
+            "scaled" the price is the value of the drawn action, times the price of the average, divided by the value of
+            the average.
     """
 
     alpha: int | None = None
@@ -157,8 +158,8 @@ def whole_parts(
     Args:
         shard: shard of the records.
         program: program that the actions belong to.
-        board: billboard with the path.
-        which: (n,) main round of each participant.
+        board: billboard of the run, with the path of prices.
+        which: (n,) drawn main round of each of the n participants of the run.
         terms: terms of payment.
     """
     records, prices, charged = shard.records, board.main_prices, board.charged_prices
@@ -189,13 +190,13 @@ def _scaled(
 
 
 def own_part(program: Program, record: Any, index: int, board: PathBillboard, terms: Terms) -> WholeParts:
-    """One participant's whole share, as they compute it themselves.
+    """One participant's whole share, computed from their record and the billboard.
 
     Args:
         program: program that the action belongs to.
         record: the participant's record; None for a slot without one.
-        index: the participant's place.
-        board: billboard with the path and the seed of the public randomness.
+        index: the participant's place, in 0..n-1.
+        board: billboard of the run, with the path of prices and the seed of the public randomness.
         terms: terms of payment.
     """
     which = np.array([drawn_round(board.public_seed, index, board.rounds)], dtype=np.int64)
@@ -270,8 +271,8 @@ class FlagBillboard(PathBillboard):
     """Billboard with the path of prices, the public seed, and the time at which each row's flag rose.
 
     Args:
-        raised: (k,) int64, number of places counted when the flag of a row rose; n where it never did. A participant
-            whose place is not among those counted, and who would add to the row, has nothing.
+        raised: (k,) int64 number of places that had been processed when the flag of each row rose; n if the flag never
+            rose. A participant with a later place who would add to the row receives nothing.
     """
 
     raised: NDArray[np.int64]
@@ -292,7 +293,7 @@ class AuditedBillboard(PathBillboard):
     about the whole supply: its proof is the same with the supply b in place of b - xi, where xi is the reserve.
 
     Args:
-        reserve_units: (k,) int64 amount by which supplies were smaller, in load units of 2^-20.
+        reserve_units: (k,) int64 reserve by which the supplies were reduced for the prices, in load units of 2^-20.
         audit: (k,) int64 noisy total load of all actions, in load units of 2^-20.
         accepted: whether the run was accepted; if not, everybody has nothing.
     """
@@ -310,8 +311,8 @@ class AuditedBillboard(PathBillboard):
 
     @property
     def natural_slacks(self) -> NDArray[np.float64]:
-        """Whole supply less noisy load, in loads, shape (burn_in + T, k). All promises about the path refer to the
-        whole supply.
+        """Whole supply less noisy load of every round, in natural units, shape (burn_in + T, k). All promises about the
+        path refer to the whole supply.
         """
         return (self.slacks + self.reserve_units) / LOAD_UNIT
 
@@ -322,7 +323,7 @@ def packing_only(program: Program, what: str) -> None:
 
     Args:
         program: program to check.
-        what: name of the mechanism that needs a packing program.
+        what: name of the mechanism that needs a packing program, for the error message.
 
     Raises:
         InvalidInput: the program is no packing program.
@@ -334,7 +335,8 @@ def packing_only(program: Program, what: str) -> None:
 
 
 def coin_slip(rounds: int) -> float:
-    """Upper bound on the total error of the probabilities of rounds, since a draw has only 2^32 values.
+    """Upper bound on the sum of the errors of the probabilities of all rounds. The probabilities are not exactly 1/T,
+    since a draw has only 2^32 values.
 
     Args:
         rounds: number of main rounds T.
@@ -345,8 +347,8 @@ def coin_slip(rounds: int) -> float:
 def sparse_rows(
     program: Program, records: Any, actions: NDArray[np.int32],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Nonzero contributions of each participant's action: their number for each participant, their rows, and their
-    loads in units.
+    """Nonzero contributions of each participant's action, as three arrays: the number of contributions of each
+    participant, the row of each contribution, and its size in load units of 2^-20.
 
     Args:
         program: program that the records belong to.

@@ -1,4 +1,4 @@
-"""User-defined convex programs: one participant's part is written in cvxpy and compiled once to arrays."""
+"""User-defined convex programs: the program of one participant is written in cvxpy and compiled once to arrays."""
 
 from confide._lazy import exports
 

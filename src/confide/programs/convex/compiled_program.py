@@ -1,4 +1,4 @@
-"""`ConvexProgram`: a program in which one participant's part was written in a modelling language and compiled to
+"""`ConvexProgram`: a program whose template, the program of one participant, was written in cvxpy and compiled to
 arrays.
 
 Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 8.
@@ -7,8 +7,8 @@ Source: Wu 2017, Definition 5.3.1; spec convex_programs 1 and 8.
 
 A dual bound tau holds for an instance if and only if some optimal prices lie in its box, with no price above its row's
 tau. For quadratic values, prices are optimal if and only if they are optimal for the linearisation of the values at the
-optimum. So a linear program finds the smallest multiple of the box that contains optimal prices, for quadratic values
-too.
+optimum. So a linear program finds the smallest multiple of the box that contains optimal prices, even for quadratic
+values.
 
 A check of some instances proves nothing about other instances. The check can only show that a declared tau is too
 small.
@@ -71,7 +71,7 @@ class ConvexProgram(Program):
     The program's own rows are met up to about 2^-18. Decoded responses are bit-identical with the same OSQP on the same
     kind of machine. On another kind of machine, decoded responses may differ in the last rounded digit, 2^-20.
 
-    An action is 0 followed by the participant's numbers, in units of 2^-20. The null action is all -1. A record is a
+    An action is 0 followed by the participant's variables, in units of 2^-20. The null action is all -1. A record is a
     mapping of its fields, each an array of its shape. Data is a mapping of arrays whose first dimension is the slot.
 
     Raises:
@@ -150,7 +150,9 @@ class ConvexProgram(Program):
 
     @cached_property
     def shape(self) -> Shape | None:
-        """The special shape by which responses are computed exactly; None where a solver finds them."""
+        """The special shape of the template by which responses are computed exactly; None for a template whose
+        responses a solver finds.
+        """
         return recognised(self.template)
 
     @cached_property
@@ -220,7 +222,9 @@ class ConvexProgram(Program):
 
     @cached_property
     def oracle_error(self) -> float:
-        """Largest loss of a response against the best one, from rounding and from the solver."""
+        """Largest amount, in units of value, by which a response may be worse than the best response, because of
+        rounding and of the solver.
+        """
         if self.shape is not None and self.shape.whole:
             return 0.0
         rounded = self.extent.value_slope * _STEP + 1.0 / PRICE_UNIT + 2.0 * _STEP * math.fsum(
@@ -286,7 +290,8 @@ class ConvexProgram(Program):
         return self._records(theta, np.ones(1, dtype=bool))
 
     def trial_records(self, count: int) -> ProgramRecords:
-        """Artificial records at fixed points inside the public ranges, all present, so that each needs a solve.
+        """Artificial records at fixed points inside the public ranges. Every record is present, so that each response
+        needs a solve.
 
         Args:
             count: number of records.
@@ -343,7 +348,7 @@ class ConvexProgram(Program):
         return self.template.completed(records.numbers, actions[:, 1:] / LOAD_UNIT)
 
     def describe(self, action: NDArray[np.int32]) -> Any:
-        """The participant's numbers; an empty list for the null action.
+        """The values of the participant's variables in natural units; an empty list for the null action.
 
         Args:
             action: (width,) action.
@@ -432,7 +437,8 @@ class TauCheck:
 
     Args:
         declared: (k,) tau of each row.
-        multiples: for each instance, the smallest t such that t times the declared tau holds for the instance.
+        multiples: for each instance, the smallest number t such that t times the declared tau is a dual bound of the
+            instance.
     """
 
     declared: tuple[float, ...]
@@ -440,14 +446,16 @@ class TauCheck:
 
     @property
     def largest(self) -> float:
-        """The smallest multiple of the declared tau that holds for all instances of the check. A number above 1 means
-        that the declared tau is too small.
+        """The smallest multiple of the declared tau that is a dual bound of all instances of the check. A number above
+        1 means that the declared tau is too small.
         """
         return max(self.multiples)
 
     @property
     def needed(self) -> tuple[float, ...]:
-        """The smallest tau that holds for all instances of the check, in the declared proportions, shape (k,)."""
+        """The smallest tau, in the declared proportions, that is a dual bound of all instances of the check, shape
+        (k,).
+        """
         return tuple(self.largest * one for one in self.declared)
 
     @property

@@ -33,7 +33,7 @@ def convex_program(
     people: int, supply: float | tuple[float, ...], *, value: Any, coupling: Any, record: Mapping[str, Any],
     tau: float | tuple[float, ...] | None = None, constraints: Sequence[Any] = (), accuracy: float = 2.0**-18,
 ) -> ConvexProgram:
-    """A program of n people, in which all have the same cvxpy program and different records.
+    """A program of n people who all have the same cvxpy program and different records.
 
     Values may be linear or quadratic. Values, constraints and contributions may also contain absolute values, maxima,
     positive parts and similar functions. Every number that comes from a record must be declared as a cvxpy Parameter.
@@ -42,16 +42,17 @@ def convex_program(
     Args:
         people: number of participants, n.
         supply: (k,) supply of each coupling row, or one number.
-        value: value of the participant, concave in the variables and affine in each parameter.
-        coupling: (k,) the participant's contribution to each row, convex in the variables.
-        record: for each field its Parameter, and the least and the largest number that a record may have: numbers, or
-            arrays of the Parameter's shape.
-        tau: the dual bound, which must be declared: an upper bound on the increase of the optimum per unit of excess in
-            a row. Suppose that everybody may have nothing, contributions are not negative, and every piece with a
-            contribution adds at least L to some row. Under these conditions the largest value divided by L is a valid
-            tau. `check_tau` tests a tau on invented records.
-        constraints: constraints on the participant's variables; they must bound each of them.
-        accuracy: largest loss of a solver's response against the best one, as a share of the largest value.
+        value: cvxpy expression of the participant's value, concave in the variables and affine in each parameter.
+        coupling: cvxpy expression, of size k, of the participant's contribution to each row, convex in the variables.
+        record: mapping from the name of a field to (Parameter, least, largest). A record may have numbers from `least`
+            to `largest` in the field, which are numbers or arrays of the Parameter's shape.
+        tau: (k,) dual bounds, or one number; tau must be declared. A dual bound is an upper bound on the increase of
+            the optimum by one unit of excess in a row. Suppose that everybody may have nothing, contributions are not
+            negative, and every piece with a contribution adds at least L to some row. Under these conditions the
+            largest value divided by L is a valid tau. `check_tau` tests a tau on invented records.
+        constraints: cvxpy constraints on the participant's variables, which must bound each variable.
+        accuracy: largest amount by which a solver's response may be worse than the best response, as a share of the
+            largest value.
 
     Raises:
         InvalidInput: not convex, not affine in parameters, not quadratic, a parameter without a range, an unbounded

@@ -1,5 +1,5 @@
-"""Bounds that hold for every record in the public ranges: boxes of the columns z, largest contributions, and the
-largest and smallest value.
+"""Bounds that hold for every record in the public ranges: a range for each column of z, the largest contributions, and
+the largest and smallest value.
 
 Each bound is the optimum of a linear program over a superset of the feasible points. A coefficient that depends on the
 record is replaced by the end of its range that allows more. The replacement is sound where the coefficient's variable
@@ -34,8 +34,8 @@ class Extent:
     """Largest values and contributions of the template, over the public ranges.
 
     Args:
-        entry: the largest absolute contribution to a row.
-        total: the largest sum of absolute contributions over the rows.
+        entry: largest absolute contribution to one row, in natural units.
+        total: largest sum of the absolute contributions to all rows, in natural units.
         most: largest value of any response.
         least: smallest value of any response, 0 or less.
         signed: whether contributions can be negative.

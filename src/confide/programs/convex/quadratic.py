@@ -1,5 +1,5 @@
-"""Responses by the solver OSQP. Each response is checked by weak duality, and a response that is not proved good enough
-becomes null.
+"""Responses by the solver OSQP. Each response is checked by weak duality. A response that is not proved to be good
+enough is replaced by the null action.
 
 Where OSQP proves no response with its first step sizes, HiGHS is used. OSQP fails to prove a response mostly where
 values are linear and optima not unique. Every solve starts from zero, with a fixed step size and without OSQP's own
@@ -63,12 +63,12 @@ class Solving:
 
     Args:
         template: template with bounds on every column of z.
-        error: largest amount by which a response may be worse than the best one.
-        entry: largest entry Cinf of a contribution.
-        total: largest sum C1 of a contribution's entries.
+        error: largest amount, in units of value, by which a response may be worse than the best response.
+        entry: largest entry Cinf of a contribution, in natural units.
+        total: largest sum C1 of the absolute entries of a contribution, in natural units.
         signed: whether contributions may be negative.
         nothing: whether x = 0 counts as the null action.
-        tolerance: largest amount by which a rounded response may miss a row of its own.
+        tolerance: largest amount by which a rounded response may violate one of the participant's own constraints.
     """
 
     template: Template
@@ -81,8 +81,8 @@ class Solving:
 
     @cached_property
     def grid(self) -> tuple[_Reals, _Reals]:
-        """Bounds of x in units, rounded inwards. Where the bounds are closer together than a unit, both are the nearest
-        unit.
+        """Bounds of x in units of 2^-20, rounded inwards. Where the bounds are closer together than a unit, both are
+        the nearest unit.
         """
         low, high = (one[self.template.wanted] * LOAD_UNIT for one in (self.template.lower, self.template.upper))
         inner = np.ceil(low - 1e-3), np.floor(high + 1e-3)
@@ -103,8 +103,8 @@ class Solving:
         return columns, 1.0 / _power(np.where(rows > 0.0, rows, 1.0)), float(1.0 / _power(np.array([largest]))[0])
 
     def respond(self, records: QuadraticRecords, prices: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The best responses of all participants, shape (m, 1 + a): 0 followed by x in units, or all -1 for the null
-        action.
+        """The best responses of all participants, shape (m, 1 + a): 0 followed by x in units of 2^-20, or all -1 for
+        the null action.
 
         Args:
             records: records of m participants.
@@ -138,8 +138,8 @@ class Solving:
         return out
 
     def added(self, z: _Reals) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Contributions in units, rounded up, shape (m, k), and whether each participant's contribution is within the
-        declared bounds, shape (m,).
+        """Contributions in units of 2^-20, rounded up, shape (m, k), and whether each participant's contribution is
+        within the declared bounds, shape (m,).
 
         Args:
             z: (m, n) columns of each participant's program.

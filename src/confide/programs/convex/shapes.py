@@ -1,4 +1,5 @@
-"""Shapes with fast exact responses: linear values over a box, or over a box with one knapsack row, such as at most one.
+"""Templates with fast exact responses: linear values over a box, or over a box with one knapsack constraint, such as at
+most one good.
 
 All participants choose from the same set, and only values and contributions depend on the record. With linear values
 over a box, or over a box with one knapsack row, the best response is a vertex in closed form. Without a knapsack row,
@@ -46,7 +47,7 @@ class Shape:
         low: (a,) least x, in units of 2^-20.
         high: (a,) largest x, in units of 2^-20.
         weights: (a,) weights of the knapsack row, never negative; empty for a box alone.
-        capacity: capacity of the knapsack row, in units.
+        capacity: capacity of the knapsack row, in units of 2^-20.
         full: whether the knapsack row is an equation.
         pieces: (k, a) index of the entry of A that is the contribution of a unit of x to each row; -1 for none.
         fixed: (k,) index of the row of A whose limit is the contribution that does not depend on x.
@@ -76,8 +77,8 @@ class Shape:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LinearRecords(ProgramRecords):
-    """Value and contributions of a unit of each variable, in units, and the parts of both that do not depend on x. The
-    data are private and must not be published.
+    """Value and contributions of a unit of each variable, in whole numbers of the program's grids, and the parts of
+    both that do not depend on x. The data are private and must not be published.
 
     Args:
         present: (m,) whether there is a record.
@@ -160,12 +161,12 @@ def recognised(template: Template) -> Shape | None:
 def linear_records(
     template: Template, shape: Shape, theta: NDArray[np.float64], present: NDArray[Any],
 ) -> LinearRecords:
-    """Records on the program's grids.
+    """Convert the numbers of records to the program's grids.
 
     Args:
         template: template of the records.
         shape: shape of the template.
-        theta: (m, p) numbers of the records.
+        theta: (m, p) numbers of the records, one field after the other.
         present: (m,) whether each record is present.
     """
     numbers = template.numbers(theta)
@@ -178,7 +179,8 @@ def linear_records(
 
 
 def vertices(shape: Shape, records: LinearRecords, prices: _Ints, *, nothing: bool) -> NDArray[np.int32]:
-    """The best vertices of all participants, shape (m, 1 + a): 0 followed by x in units, or all -1 for the null action.
+    """The best vertices of all participants, shape (m, 1 + a): 0 followed by x in units of 2^-20, or all -1 for the
+    null action.
 
     Args:
         shape: shape that all records share.
@@ -238,11 +240,11 @@ def _vertices(
 
 
 def linear_program_of(program: Program, template: Template, shape: Shape | None, records: Any) -> LinearProgram:
-    """The whole program, where values are linear. The program's variables are x alone where responses are exact, and
-    all columns z of the template in other cases.
+    """The program of all participants as one linear program, where values are linear. If responses are exact, the
+    variables are x alone. If not, the variables are all columns z of the template.
 
     Args:
-        program: program whose supply counts.
+        program: program with the supplies of the coupling rows.
         template: template that all records share.
         shape: shape of the template.
         records: records of all participants.
@@ -277,11 +279,11 @@ def _of_shape(program: Program, shape: Shape, records: Any) -> LinearProgram:
 def blocks_of(
     program: Program, template: Template, records: Any, slopes: NDArray[np.float64] | None = None,
 ) -> LinearProgram:
-    """The linear program of all participants in all of their variables z. The objective is the sum of the linear
-    values, or of their linearisations at a point.
+    """The linear program of all participants, with the variables z of each. The objective is the sum of the
+    participants' values, which are linear, or are linearised at a point.
 
     Args:
-        program: program whose supply counts.
+        program: program with the supplies of the coupling rows.
         template: template that all records share.
         records: records of all participants, with their numbers.
         slopes: (present people, n) slopes of the values at a point; by default those of linear values.

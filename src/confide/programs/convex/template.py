@@ -46,10 +46,10 @@ class Template:
         shapes: shape of each field.
         low: (p,) smallest allowed value of each number of a record, one field after the other.
         high: (p,) largest allowed value of each number of a record.
-        starts: (n + 1 + e + m + 1,) places where the affine map of each number begins.
-        sources: (z,) place in a record of each source of the affine maps.
-        factors: (z,) factor of each source.
-        constants: (n + 1 + e + m,) constant of each affine map.
+        starts: (n + 1 + e + m + 1,) indices in `sources` and `factors` at which the affine map of each number begins.
+        sources: (z,) index, among the p numbers of a record, of each number that an affine map uses.
+        factors: (z,) factor of each number in `sources`.
+        constants: (n + 1 + e + m,) constant term of each affine map.
         entry_rows: (e,) rows of A's entries.
         entry_columns: (e,) columns of A's entries, ascending.
         equal: (m,) whether each row is an equation.
@@ -60,8 +60,8 @@ class Template:
         added: (k,) columns of y.
         steps: (s,) columns that are computed by steps, in the order of the steps.
         kinds: (s,) kind of each step. 0: from an equation; 1: the largest number; -1: the smallest number.
-        step_starts: (s + 1,) places where the rows of each step begin.
-        step_rows: rows of A in the steps.
+        step_starts: (s + 1,) indices in `step_rows` at which the rows of each step begin.
+        step_rows: rows of A that the steps use.
         lower: (n,) lower bounds of z over all records in the ranges.
         upper: (n,) upper bounds of z over all records in the ranges.
     """
@@ -100,12 +100,12 @@ class Template:
 
     @property
     def entries(self) -> slice:
-        """Places of A's entries among the numbers of a record's row."""
+        """Slice of the entries of A among the numbers that a record determines."""
         return slice(self.columns + 1, self.columns + 1 + len(self.entry_rows))
 
     @property
     def limits(self) -> slice:
-        """Places of l among the numbers of a record's row."""
+        """Slice of l among the numbers that a record determines."""
         return slice(self.entries.stop, self.entries.stop + len(self.equal))
 
     @cached_property
@@ -167,7 +167,7 @@ class Template:
         return out
 
     def excess(self, numbers: _Reals, z: _Reals) -> _Reals:
-        """Largest amount by which z misses one of its rows, shape (m,).
+        """Largest amount by which z violates one of the constraints, shape (m,).
 
         Args:
             numbers: numbers q, d, A and l of m records.
@@ -186,7 +186,7 @@ class Template:
         Args:
             numbers: numbers q, d, A and l of m records.
             linear: (m, n) costs q plus prices.
-            at: (m, n) any z, best near the optimum.
+            at: (m, n) any z; the bound is sharpest for z near the optimum.
             duals: (m, rows) duals of the rows, in OSQP's sign: q + P z + A' y = 0 at the optimum.
         """
         out = np.empty(len(at))
@@ -197,8 +197,8 @@ class Template:
 
 
 def units_up(loads: Any) -> _Ints:
-    """Contributions in units, rounded up after subtracting 2^-12 of a unit (2^-32 in loads), so that whole numbers of
-    units stay the same.
+    """Contributions converted to units of 2^-20 and rounded up, after subtracting 2^-12 of a unit (2^-32 in natural
+    units). So numbers that are whole units except for rounding errors stay the same.
 
     Args:
         loads: contributions in natural units.
@@ -207,7 +207,7 @@ def units_up(loads: Any) -> _Ints:
 
 
 def value_units(worth: Any) -> _Ints:
-    """Values in units, rounded to the nearest unit.
+    """Values converted to units of 2^-24 and rounded to the nearest unit.
 
     Args:
         worth: values in natural units.

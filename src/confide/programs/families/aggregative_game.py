@@ -44,8 +44,8 @@ def nearly_best(utilities: ArrayLike, tolerance: float = 0.0) -> NDArray[np.bool
     actions of their own record with this function.
 
     Args:
-        utilities: (..., A) utilities of every action where everybody's contributions add up to the target.
-        tolerance: >= 0, in the unit of the utilities.
+        utilities: (..., A) utility of each action if everybody's contributions add up to the target.
+        tolerance: largest difference >= 0 from the best utility, in the unit of the utilities.
 
     Raises:
         InvalidInput: no utilities, or some that are not finite.
@@ -79,15 +79,15 @@ class AggregativeRecords(ProgramRecords):
 @wire("AggregativeGame", "people supply tau actions gamma largest_sum signed", largest="gamma")
 @dataclass(frozen=True)
 class AggregativeGame(Program):
-    """A game of n people with A actions each and contributions that are to add up to a public target.
+    """A game of n people with A actions each, whose contributions should add up to a public target.
 
-    A record in an aggregative game is a pair. The first part of a record is an (A, k) table of contributions, each at
-    most `largest` in absolute value. The second part of a record, of shape (A,), says which actions are allowed. At
-    least one action must be allowed; usually these are the actions that are `nearly_best` at the target. A
-    participant's actions have no values to maximise. The goal is a small distance of the sum from the target in each
-    row, which the certificate's `excess` bounds. Rows are equations with one noisy release each, and prices of either
-    sign. Contributions are rounded to the nearest multiple of 2^-20, or towards zero where their sum would be above
-    `largest_sum`. The promises are about the rounded contributions.
+    A record is a pair of arrays. The first array, shape (A, k), has the contributions of each action, each at most
+    `largest` in absolute value. The second array, shape (A,), says which actions are allowed. At least one action must
+    be allowed; usually these are the actions that are `nearly_best` at the target. A participant's actions have no
+    values to maximise. The goal is a small distance of the sum from the target in each row, which the certificate's
+    `excess` bounds. Rows are equations with one noisy release each, and prices of either sign. Contributions are
+    rounded to the nearest multiple of 2^-20, or towards zero where their sum would be above `largest_sum`. The promises
+    are about the rounded contributions.
 
     A participant with a record plays allowed actions only. A slot without a record plays -1, which contributes nothing.
 

@@ -1,5 +1,5 @@
-"""`CallbackDemand`: each record is an object that answers which goods it demands at given prices. Programs of this
-family are slow but support any values.
+"""`CallbackDemand`: each record is an object with a method that returns the demanded goods at given prices. Programs of
+this family are slow, but support any values.
 
 Source: Wu 2017, section 5.4.1 (demand oracle); spec convex_programs 4 (d-demand, callback).
 """
@@ -31,13 +31,13 @@ _MOST_SETS = 1_000_000  # of a program for a solver
 
 
 class DemandOracle(Protocol):
-    """Queries that a record must answer, always with the same answer to the same query."""
+    """Interface of a record. The same query must always get the same answer."""
 
     def demand(self, prices: NDArray[np.float64]) -> Iterable[int]:
         """A set of goods with the largest value less price; the empty set for nothing.
 
         Args:
-            prices: (k,) price of one copy of each good.
+            prices: (k,) price of one copy of each good, in natural units.
         """
         ...
 
@@ -45,7 +45,7 @@ class DemandOracle(Protocol):
         """Value of a set of goods, in [0, 1].
 
         Args:
-            goods: different goods, ascending.
+            goods: numbers of different goods, ascending.
         """
         ...
 
@@ -67,11 +67,11 @@ class CallbackDemand(SetsOfGoods):
 
     Each round queries every object twice, in Python and one object after the other. Rounds in Python are feasible for
     at most about a million people times rounds. An answer is counted and delivered only if it follows the rules: up to
-    `size` different goods of 0..k-1, with a finite value in [0, 1] that is above their price. An answer against the
-    rules, or a call that fails, counts as an empty set of goods. No error is raised, because others would see it.
-    Objects are queried on another thread than the main one, which receives no signals. So an exception of any kind,
-    even `SystemExit` or `KeyboardInterrupt`, comes from the object. The operator's own interrupt ends a run even while
-    an object does not return.
+    `size` different goods in 0..k-1, with a finite value in [0, 1] that is above the price of the goods. An answer
+    against the rules, or a call that fails, counts as an empty set of goods. No error is raised, because others would
+    see it. Objects are queried on another thread than the main one, which receives no signals. So an exception of any
+    kind, even `SystemExit` or `KeyboardInterrupt`, comes from the object. The operator's own interrupt ends a run even
+    while an object does not return.
 
     The promises of value and satisfaction hold for objects that answer with a best set, and always in the same way.
     Privacy and feasible averages need only the rules and consistent answers. An object's output and its running time
@@ -162,7 +162,7 @@ class CallbackDemand(SetsOfGoods):
         return goods
 
     def _worth(self, oracle: Any, goods: tuple[int, ...]) -> int:
-        """Value of goods according to an object, in units of value; 0 where the answer is against the rules."""
+        """Value of goods according to an object, in units of 2^-24; 0 where the answer is against the rules."""
         return answered(lambda: _units(oracle.value(goods)), 0)
 
     def values(self, records: OracleRecords, actions: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -30,13 +30,13 @@ _ROUNDED = 0.5 / PRICE_UNIT
 @wire("CappedAdditive", "people supply tau goods cap most")
 @dataclass(frozen=True)
 class CappedAdditive(SetsOfGoods):
-    """A program of n people and k goods in several copies each; a record is k values in [0, 1], of which the best `cap`
-    count.
+    """A program of n people who each want up to `cap` of k goods, in several copies each. A record is k values in [0,
+    1], of which the best `cap` count.
 
     The value of a set of up to `cap` goods is the sum of their values, so it can be as large as `cap`, not only 1. A
-    good that is taken away costs one value, so the dual bound is still 1. The scale of the values of goods is [0, 1]
-    for every cap. If a smaller bound on the value of a set is public, `most` can state it. The promises of truthfulness
-    and of the gap are in units of the largest value of a set.
+    participant who loses a good loses at most the value of that good, which is at most 1. So the dual bound is still 1.
+    The scale of the values of goods is [0, 1] for every cap. If a smaller bound on the value of a set is public, `most`
+    can state it. The promises of truthfulness and of the gap are in units of the largest value of a set.
 
     Raises:
         InvalidInput: a number out of range.

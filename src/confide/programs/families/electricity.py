@@ -57,7 +57,7 @@ class ElectricityRecords(ProgramRecords):
     be published.
 
     Args:
-        worth: (n, T Q) int32 values, in units of value.
+        worth: (n, T Q) int32 values, in units of 2^-24.
         needs: (n, T) int32 needed slots of each interval.
     """
 
@@ -68,9 +68,11 @@ class ElectricityRecords(ProgramRecords):
 @wire("Electricity", "people supply tau most intervals slots shortfall hard")
 @dataclass(frozen=True)
 class Electricity(Program):
-    """A program of n people and T intervals of Q slots with limited power; a record is each slot's value, and needs.
+    """A program of n people and T intervals of Q slots with limited power. A record has a value for each slot, and may
+    state how many slots are needed in each interval.
 
-    A participant's plan x has x_tq in [0, 1] and at most `most` slots in all. There are three kinds of needs:
+    A participant's plan is a table x of numbers x_tq in [0, 1], the share of slot q in interval t, with a sum of at
+    most `most`. There are three kinds of needs:
 
     - none (the default): a record is (T, Q) values in [0, 1]. The program is a packing program, and the dual bound tau
       = 1 always holds.
@@ -163,7 +165,7 @@ class Electricity(Program):
 
     @property
     def _penalty(self) -> int:
-        """Cost of a missed slot in units of value, rounded down so that 1 + shortfall stays a dual bound."""
+        """Cost of a missed slot in units of 2^-24, rounded down so that 1 + shortfall stays a dual bound."""
         return int((self.shortfall or 0.0) * PRICE_UNIT)
 
     @cached_property
@@ -367,7 +369,7 @@ _QUARTERS = 96  # of a day
 
 
 def load_profiles_file() -> Path:
-    """Path of the load profiles that the package simbench ships.
+    """Path of the file of load profiles that the package simbench ships.
 
     Raises:
         InvalidInput: simbench is not installed.
@@ -382,9 +384,9 @@ def load_profile(
 
     Args:
         name: name of the profile, such as "H0-A", a household.
-        day: a day of the file's year; simbench's is 2016.
-        slots: number of parts of the day; must divide its 96 quarters of an hour.
-        path: path of LoadProfile.csv; that of the installed package when None.
+        day: day in the year of the file, which is 2016 in simbench.
+        slots: number of equal parts of the day. The number must divide 96, the number of quarters of an hour in a day.
+        path: path of the file LoadProfile.csv; None for the file of the installed package simbench.
 
     Raises:
         InvalidInput: no such file, profile or day. For an unknown profile the error names the most similar one.
@@ -422,8 +424,8 @@ def what_is_left(
 
     Args:
         capacity: capacity of the grid, in a unit such as kW.
-        profile: (slots,) public shares of rated power.
-        rated: total rated power of all consumers with this profile, in the unit of `capacity`.
+        profile: (slots,) public load of each slot, as a share of the rated power, from `load_profile`.
+        rated: total rated power of all consumers with that profile, in the unit of `capacity`.
         each: power that each participant draws while using a slot, in the unit of `capacity`.
 
     Example:

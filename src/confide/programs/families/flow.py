@@ -36,12 +36,12 @@ _MOST_NODES = 1 << 24  # numbers that even single precision holds
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FlowRecords(ProgramRecords):
-    """Source and sink of each participant's unit, and the costs of arcs to the participant. The data are private and
-    must not be published.
+    """Source and sink of each participant's unit, and the cost of each arc to each participant. The data are private
+    and must not be published.
 
     Args:
         ends: (n, 2) int32 source and sink, both -1 in a slot without a record.
-        costs: (n, E) int32 in units of value; (n, 0) where costs are public.
+        costs: (n, E) int32 costs, in units of 2^-24; shape (n, 0) if costs are public.
     """
 
     ends: NDArray[np.int32]
@@ -51,15 +51,17 @@ class FlowRecords(ProgramRecords):
 @wire("Flow", "people supply tau arcs hops escape nodes costs")
 @dataclass(frozen=True)
 class Flow(Program):
-    """A program of n people who each send one unit from a source to a sink; arcs carry a limited number of units.
+    """A program of n people who each send one unit through a network, from a source to a sink. Each arc carries a
+    limited number of units.
 
     A record is a source, a sink and, where costs are private, the cost of each arc to the participant. Every
-    participant has an escape that costs `escape` and uses no arc: the null action. The value of a route is its saving,
-    escape - cost. So the null action and a slot without a record have value 0, and the program is a packing program.
-    The total cost of all participants with a record is `escape` times their number, less the value. A route that costs
-    more than the escape is not used. An action is a path's arcs in order. Of equal responses the escape comes first,
-    then the path with fewer arcs, then the first path in the lexicographic order of arcs' numbers. Costs and prices are
-    not negative, so the cheapest walk with the fewest arcs visits no node twice: every response is a simple path.
+    participant may take the escape, which costs `escape` and uses no arc. The escape is the null action. The value of a
+    route is its saving, escape - cost. So the null action and a slot without a record have value 0, and the program is
+    a packing program. The total cost of all participants with a record is `escape` times their number, less the value.
+    A route that costs more than the escape is not used. An action is a path's arcs in order. Of equal responses the
+    escape comes first, then the path with fewer arcs, then the first path in the lexicographic order of arcs' numbers.
+    Costs and prices are not negative, so the cheapest walk with the fewest arcs visits no node twice: every response is
+    a simple path.
 
     The dual bound is `escape`, not 1: a participant who has to leave an arc may have to take the escape.
 
@@ -131,7 +133,7 @@ class Flow(Program):
 
     @cached_property
     def _public_costs(self) -> NDArray[np.int32]:
-        """Public costs of arcs in units of value, shape (1, E); shape (1, 0) where costs are private."""
+        """Public costs of arcs in units of 2^-24, shape (1, E); shape (1, 0) where costs are private."""
         return values_near([self.costs or ()]).astype(np.int32)
 
     @cached_property

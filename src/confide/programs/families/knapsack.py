@@ -34,7 +34,7 @@ class ItemRecords(ProgramRecords):
     """Items of all participants. The data are private and must not be published.
 
     Args:
-        worth: (n,) int32 values, in units of value.
+        worth: (n,) int32 values, in units of 2^-24.
         weights: (n, k) int32 weights, in load units of 2^-20.
     """
 
@@ -45,14 +45,14 @@ class ItemRecords(ProgramRecords):
 @wire("Knapsack", "people supply tau rows least_weight most_weight step_scale")
 @dataclass(frozen=True)
 class Knapsack(Program):
-    """A program of n people with an item each and k resources; a record is a value and k weights, each 0 or in
-    [least_weight, 1].
+    """A program of n people with one item each, and k resources. A record is a value in [0, 1] and k weights, each 0 or
+    in [least_weight, 1].
 
-    Weights are shares of the largest weight that a resource allows: the user divides both weights and supply by that
-    weight. Weights are rounded up to multiples of 2^-20, so that items which fit after rounding also fit exactly.
-    Values are rounded to the nearest multiple of 2^-24. The action is 0 if the participant's item is included, and -1
-    if not. The dual bound is 1/least_weight in each row, because a unit of excess in a resource can be removed by
-    leaving out items with a weight in it. Without a least weight no dual bound holds for all records.
+    Weights are shares of the largest weight that an item may have in a resource. The user divides both weights and
+    supply by that largest weight. Weights are rounded up to multiples of 2^-20, so that items which fit after rounding
+    also fit exactly. Values are rounded to the nearest multiple of 2^-24. The action is 0 if the participant's item is
+    included, and -1 if not. The dual bound is 1/least_weight in each row, because a unit of excess in a resource can be
+    removed by leaving out items with a weight in it. Without a least weight no dual bound holds for all records.
 
     Raises:
         InvalidInput: a number out of range.

@@ -1,4 +1,4 @@
-"""Public networks: from pairs of nodes, or from the topologies that the package topohub ships.
+"""Public networks, built from pairs of nodes, or from the topologies that the package topohub ships.
 
 topohub (an extra, `confide[examples]`) is under the MIT licence. Some networks of topohub are converted from the
 Survivable Network Design Library, which states no licence for them. The library asks to be cited: Orlowski, Wessaely,
@@ -6,10 +6,10 @@ Pioro and Tomaszewski, SNDlib 1.0, Networks 55 (2010) 276-286. Nothing of topohu
 
 The module also describes, for a solver, all routes between two nodes of a public network with a limited number of arcs.
 
-Routes have two descriptions, of which the smaller one is used. The first of two descriptions of routes has a variable
-for each simple path, and is small where there are few paths. The second of two descriptions of routes has a variable
-for each arc at each of its possible places in a walk. A walk of at most L arcs contains a simple path that costs no
-more and uses no additional arcs, so both descriptions have the same optimum.
+Routes have two descriptions, of which the smaller one is used. The first has a variable for each simple path, and is
+small where there are few paths. The second has a variable for each arc at each possible place of the arc in a walk. A
+walk of at most L arcs contains a simple path that costs no more and uses no additional arcs, so both descriptions have
+the same optimum.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Network:
     Args:
         nodes: number of nodes.
         arcs: (tail, head) of each arc.
-        demands: (source, sink, amount) of each demand.
+        demands: (source, sink, amount) of each demand, in units of flow.
         names: names of the nodes.
     """
 
@@ -80,8 +80,8 @@ def packaged_network(name: str) -> Network:
     """A network that topohub ships, with every link as two arcs.
 
     Args:
-        name: name such as "sndlib/polska", "topozoo/Abilene" or "gabriel/25/0". In "gabriel/25/0", the second part is a
-            collection within a collection.
+        name: name of a collection and of a network in it, such as "sndlib/polska" or "topozoo/Abilene". A collection
+            may lie within another collection, such as "gabriel/25" in "gabriel/25/0".
 
     Raises:
         InvalidInput: topohub is not installed, or ships no such network. The error message names the network with the
@@ -137,8 +137,8 @@ def unit_users(network: Network) -> NDArray[np.int64]:
 
 
 def made_up_users(network: Network, seed: int) -> NDArray[np.float64]:
-    """Simulated records of `unit_users`, shape (n, 2 + E). Each record has source and sink swapped with probability
-    1/2, and a uniform random cost in [0, 1] of each arc.
+    """Simulated records of `Flow` for the users of `unit_users`, shape (n, 2 + E). In each record, source and sink are
+    swapped with probability 1/2, and each arc has a uniform random cost in [0, 1].
 
     Args:
         network: network with demands.
@@ -158,12 +158,13 @@ Arcs = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Routes:
-    """All routes of one pair of nodes, as a small linear program with rows that state which variables form one route.
+    """All routes between one pair of nodes, as a small linear program. The rows of the program state which variables
+    form one route.
 
     Args:
         arrives: (m,) amount that one unit of each variable brings to the sink: 1 or 0.
-        arc: (z,) arc of each use.
-        user: (z,) variable of each use.
+        arc: (z,) arc of each use of an arc by a variable.
+        user: (z,) variable of each use of an arc.
         high: (r,) upper bound of each row. The upper bound is 1 in the first row, for at most one route, and 0 in the
             other rows, which are flow balances.
         row: (y,) row of each matrix entry.
@@ -181,7 +182,7 @@ class Routes:
 
 
 def outgoing(arcs: Arcs, nodes: int) -> list[list[int]]:
-    """The arcs that leave each node, in their order.
+    """The numbers of the arcs that leave each node, ascending.
 
     Args:
         arcs: (tail, head) of each arc.
@@ -194,7 +195,7 @@ def outgoing(arcs: Arcs, nodes: int) -> list[list[int]]:
 
 
 def simple_paths(arcs: Arcs, nodes: int, source: int, sink: int, hops: int, most: int) -> list[tuple[int, ...]] | None:
-    """All simple paths, as numbers of arcs, or None where there are more than `most`.
+    """All simple paths, each as the numbers of its arcs, or None if there are more than `most` paths.
 
     Args:
         arcs: (tail, head) of each arc.

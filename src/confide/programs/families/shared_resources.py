@@ -33,8 +33,8 @@ _MOST_COST = 2.0**20
 @wire("SharedResources", "people supply tau needs costs")
 @dataclass(frozen=True)
 class SharedResources(Program):
-    """A program of n people who each join one of m projects, or none; a project needs a unit of each resource per
-    person.
+    """A program of n people who each join one of m projects, or none. For each person, a project needs one unit of each
+    of the project's resources.
 
     A unit of a resource serves one person in each project that needs it: with y units, every such project may have y
     people. Units are bought in public. The number of bought units follows from the prices, so anyone can compute it. A
@@ -110,14 +110,14 @@ class SharedResources(Program):
 
     @cached_property
     def _cost_units(self) -> NDArray[np.int64]:
-        """Costs of resources in units of value, at least 1, shape (r,)."""
+        """Costs of resources in units of 2^-24, at least 1, shape (r,)."""
         return np.maximum(1, values_near(self.costs).astype(np.int64))
 
     # ---- the public block
 
     def bought(self, prices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Units of each resource that are bought at given prices, shape (r,): n where the prices of its rows exceed its
-        cost, and 0 elsewhere.
+        """Number of units of each resource that are bought at given prices, shape (r,). The number is n if the prices
+        of the resource's rows together exceed its cost, and 0 if not.
 
         Args:
             prices: (k,) prices in price units of 2^-24. The amounts of a run are the mean over its main rounds.
@@ -133,8 +133,8 @@ class SharedResources(Program):
         return -float(self._cost_units @ self.bought(prices)) / PRICE_UNIT
 
     def public_parts(self, prices: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
-        """One part of the public block for each resource, since the amount bought of a resource does not depend on the
-        others.
+        """One part of the public block for each resource. The bought amount of one resource does not depend on that of
+        any other resource.
         """
         units = self.bought(prices)
         return [(-float(self._cost_units[r] * units[r]) / PRICE_UNIT,

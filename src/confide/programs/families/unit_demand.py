@@ -33,7 +33,8 @@ _TOGETHER = 1024  # people whose best goods so far stay in the fastest cache
 
 
 def favourites(worth: Any, prices: Any, chosen: Any) -> None:
-    """Best good of each participant at the prices, the first of equals; -1 where no value exceeds its price.
+    """Write the best good of each participant at given prices to `chosen`: the first among equals, or -1 if no value
+    exceeds its price.
 
     Args:
         worth: (n, k) int32 values.
@@ -47,13 +48,14 @@ def favourites(worth: Any, prices: Any, chosen: Any) -> None:
 
 
 def favourites_along(worth: Any, prices: Any, chosen: Any, *, blocks: int = 1) -> None:
-    """Best good of each participant in each of many rounds, as in `favourites`.
+    """Write the best good of each participant in each of T rounds to `chosen`, as in `favourites`.
 
     Args:
         worth: (n, k) int32 values.
         prices: (k, T) int32 prices of all rounds.
         chosen: (n, T, 1) int32 output.
-        blocks: number of tables of this size that are asked about.
+        blocks: number of tables of this size for which the function is called, which decides whether compiled code is
+            worth its import.
     """
     if not _is_little(worth.size * blocks):
         compiled_favourites_along(worth, prices, chosen)
@@ -63,7 +65,7 @@ def favourites_along(worth: Any, prices: Any, chosen: Any, *, blocks: int = 1) -
 
 
 def favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
-    """Number of participants who choose each good, as in `favourites`.
+    """Add the number of participants who choose each good, as in `favourites`, to `counts`.
 
     Args:
         columns: (k, n) int32 values, with all participants' values of one good in a row.
@@ -157,7 +159,7 @@ _FEW_GOODS = 48  # goods up to which good by good is faster than person by perso
 @wire("UnitDemand", "people supply tau goods")
 @dataclass(frozen=True)
 class UnitDemand(SetsOfGoods):
-    """A program of n people and k goods in several copies each; a record is k values in [0, 1].
+    """A program of n people who each want one of k goods, in several copies each. A record is k values in [0, 1].
 
     Raises:
         InvalidInput: a number out of range.

@@ -37,8 +37,8 @@ class BundleRecords(ProgramRecords):
     """Bids of all participants. The data are private and must not be published.
 
     Args:
-        goods: (n, bids, size) int32 goods of each bid, ascending; k where a place is empty.
-        worth: (n, bids) int32 values, in units of value; 0 where a bid is empty.
+        goods: (n, bids, size) int32 goods of each bid, ascending; k in empty places.
+        worth: (n, bids) int32 values, in units of 2^-24; 0 for an empty bid.
     """
 
     goods: NDArray[np.int32]
@@ -48,11 +48,11 @@ class BundleRecords(ProgramRecords):
 @wire("XorBundles", "people supply tau goods size bids")
 @dataclass(frozen=True)
 class XorBundles(SetsOfGoods):
-    """A program of n people and k goods in several copies each; a record is up to `bids` sets of up to `size` goods,
-    each with a value.
+    """A program of n people and k goods in several copies each. A record is a list of up to `bids` sets of up to `size`
+    goods, each with a value in [0, 1].
 
-    The value of a set is the largest value of a bid with goods inside the set, as in every exclusive-or auction. The
-    action is the set of goods, not the number of the bid, so it reveals nothing else of the record.
+    The value of a set is the largest value of a bid whose goods all lie in the set, as in every exclusive-or auction.
+    The action is the set of goods, not the number of the bid, so it reveals nothing else of the record.
 
     Raises:
         InvalidInput: a number out of range.
