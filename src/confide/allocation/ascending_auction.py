@@ -31,13 +31,13 @@ __all__ = ["COUNTS", "FREE", "OUT", "Auction", "Changes", "Rules", "Running", "b
 # ---- running
 
 COUNTS = "counts"
-"""Name of the line of the charge that pays for the counters of bids. The names of the counters' draws begin with the
-same word.
+"""Name of the line of the privacy charge for the counters of bids. The names of the counters' noise draws begin with
+the same word.
 """
 
 _STEPWISE = 2**12
-"""Largest number of releases at which each release is drawn around its true sums. With releases around true sums, an
-audit can replay a neighbour along the same history.
+"""Largest number of releases in a run for which the noise is drawn release by release, around the true sums. With noise
+around true sums, an audit can replay a neighbouring data set with the same published counts.
 """
 _BLOCK = 2**20  # noises that are held at once
 
@@ -46,7 +46,8 @@ _Reals = NDArray[np.float64]
 
 
 def many_steps(horizon: int) -> bool:
-    """Whether a run with `horizon` releases draws its noise in blocks and adds the noise itself.
+    """Whether a run with `horizon` releases draws the noise of many releases in one block, and adds the noise to the
+    counts itself.
 
     Args:
         horizon: public number of releases in all rounds.
@@ -60,16 +61,16 @@ class Rules:
     """The public rules of an auction, by which every bidder bids.
 
     Args:
-        people: number n of public slots, in a fixed order.
+        people: number n of places for bidders. The places are public and in a fixed order, and some may be empty.
         goods: number k of goods.
-        supply: effective supply s'_j of each good j. A holder is outbid when more than s'_j bids were counted after
-            theirs.
+        supply: effective supply s'_j of each good j: the number of copies less the reserve. The holder of a good is
+            outbid when more than s'_j bids on it were counted after their own.
         increment: step alpha from one price to the next.
         rounds: largest number R of rounds.
-        batch: number g of bidders in a row who bid between two releases.
+        batch: number g of consecutive bidders who bid between two releases of the counts.
         bid_cap: largest number C of bids of one bidder.
-        charge: whether holders pay the final price. With charged prices no bidder takes a good that is worth less to
-            them than its final price.
+        charge: whether holders pay the final price. If they do, no bidder takes a good that is worth less to them than
+            the final price.
     """
 
     people: int
@@ -106,9 +107,9 @@ class Changes:
     """The published counts, listed only at the releases where they changed.
 
     Args:
-        step: number of the release, from 1.
-        good: good whose bids are counted.
-        count: published count of the good from this release on.
+        step: number of the release of each of c changes, from 1, shape (c,).
+        good: good whose count changed, shape (c,).
+        count: published count of that good from the release on, shape (c,).
     """
 
     step: _Integers
@@ -142,9 +143,11 @@ class Running(ABC):
         rules: public rules of the auction.
         counter: public parameters of the counters of bids.
         noise: source of the noise.
-        stream: first word of the draws' names.
-        stepwise: whether each release is drawn around its true sums. The default is True for runs with few releases.
-        session: session that pays for the noise. By default a session is opened on the line `COUNTS`.
+        stream: first word of the names of the noise draws.
+        stepwise: whether the noise is drawn release by release, around the true sums. If False, the noise of many
+            releases is drawn in one block, and the run adds it. The default is True for runs with few releases.
+        session: session that charges the privacy loss of the noise. By default a session is opened for the line
+            `COUNTS` of the privacy charge.
     """
 
     def __init__(
@@ -243,8 +246,8 @@ def bid(
     prices: _Reals, published: _Integers, cap: int, held: NDArray[np.int32], seen: _Integers,
     latest: NDArray[np.int32], bids: NDArray[np.int32], increments: _Integers,
 ) -> None:
-    """Let each free bidder from `first` to before `last` bid on the good with the largest value above its price, if
-    there is such a good.
+    """Let each free bidder from `first` to before `last` bid on the good with the largest positive gain, value less
+    price, if there is such a good.
     """
     goods = len(prices)
     increments[:] = 0
@@ -323,8 +326,9 @@ class Auction(Running):
         values: valuations of all bidders.
         counter: public parameters of the counters of bids.
         noise: source of the noise.
-        stream: first word of the draws' names.
-        stepwise: whether each release is drawn around its true sums. The default is True for runs with few releases.
+        stream: first word of the names of the noise draws.
+        stepwise: whether the noise is drawn release by release, around the true sums. If False, the noise of many
+            releases is drawn in one block, and the run adds it. The default is True for runs with few releases.
     """
 
     def __init__(

@@ -1,4 +1,5 @@
-"""The common part of auctions with noisy bid counts: counting the bids, ending the auction, and clearing it.
+"""The common part of auctions with noisy bid counts: the counters of bids, the end of the auction, and the final
+clearing.
 
 The module also checks billboards that somebody else wrote. Every number that follows from a billboard's releases is
 computed again and compared.
@@ -49,8 +50,8 @@ def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
     else is on it.
 
     Args:
-        auction: plan of the auction.
-        board: billboard under the same rules as the plan.
+        auction: auction with its public parameters.
+        board: billboard whose public rules are those of `auction`.
 
     Raises:
         InvalidInput: a part of the billboard that no run of this plan writes. The error message names the part.
@@ -191,8 +192,7 @@ _MOST_STEPS = 2**30
 @renamed(held_back="effective_reserve", report_distance="report_l1_sensitivity", cell_distance="cell_sensitivities")
 @dataclass(frozen=True, kw_only=True)
 class Ascending(Market[AuctionBillboard]):
-    """Base of auctions in which each bidder bids on at most one good in their slot of a round, and at most `bid_cap`
-    times in all.
+    """Base of auctions in which each bidder bids on at most one good in each round, and at most `bid_cap` times in all.
 
     If `reserve` is left out, it is `needed_reserve`, which is 0 for an auction with a final clearing. A smaller reserve
     comes without any promise about the number of copies that are given.
@@ -249,14 +249,16 @@ class Ascending(Market[AuctionBillboard]):
 
     @property
     def report_l1_sensitivity(self) -> int:
-        """L1 sensitivity of the reports to the halting test: largest distance between neighbouring data sets along any
-        public history.
+        """L1 sensitivity of the reports to the halting test: the largest l1 distance, over all rounds together, between
+        the reports of neighbouring data sets that see the same published numbers.
         """
         return self.l1_sensitivity * self._bids
 
     @property
     def cell_sensitivities(self) -> tuple[int, int]:
-        """Sensitivity of the cells of the final clearing: in l1, and in squared l2."""
+        """Sensitivity of the cells of the final clearing, as a pair: the l1 sensitivity and the squared l2
+        sensitivity.
+        """
         return self.l1_sensitivity, self.l1_sensitivity
 
     # ---- public arithmetic
@@ -268,7 +270,9 @@ class Ascending(Market[AuctionBillboard]):
 
     @property
     def many_steps(self) -> bool:
-        """Whether a run draws its noise in blocks and adds the noise itself, because it makes many releases."""
+        """Whether a run makes so many releases that it draws the noise in blocks of many releases, and adds the noise
+        itself.
+        """
         return many_steps(self.rounds * self.slots)
 
     @property
@@ -291,15 +295,15 @@ class Ascending(Market[AuctionBillboard]):
 
     @cached_property
     def halting_plan(self) -> Halting:
-        """Plan of the test that ends the auction."""
+        """Public parameters of the test that may end the auction before its last round."""
         if self.halting == "sparse_vector" and self.law == "gaussian":  # epsilon is epsilon^2/2 of rho
             return self._halting(math.sqrt(2.0 * self.part_down(self.halt_with)) * (1.0 - 2.0**-40))
         return self._halting(self.part_down(self.halt_with))
 
     @cached_property
     def counter(self) -> TreeCounter:
-        """The counters of bids. In each of two neighbouring data sets a bidder bids at most C times, once in their slot
-        of a round.
+        """The counters of bids. In each of two neighbouring data sets a bidder bids at most C times, and at most once
+        in a round.
         """
         shares = (self.reclear, self.certify_with, self._halting_share)
         left = down(self.budget - sum(map(self.part, shares), Fraction(0)))
@@ -314,7 +318,9 @@ class Ascending(Market[AuctionBillboard]):
 
     @cached_property
     def error(self) -> float:
-        """Bound E on the error of all published counts at all releases, except with the failure probability."""
+        """Bound E, in bids, on the error of every published count at every release, except with the failure
+        probability.
+        """
         return self.counter.error_bound(self.failure_probability)
 
     @cached_property
@@ -324,8 +330,8 @@ class Ascending(Market[AuctionBillboard]):
 
     @cached_property
     def needed_reserve(self) -> int:
-        """The reserve at which every good j is given at most s_j times, except with the failure probability, where s_j
-        is its supply. An auction with a final clearing needs no reserve.
+        """Number of copies of each good to hold in reserve so that no good is given beyond its supply, except with the
+        failure probability. The number is 0 for an auction with a final clearing.
         """
         if self.reclear or self.plentiful:
             return 0
@@ -340,12 +346,12 @@ class Ascending(Market[AuctionBillboard]):
 
     @property
     def effective_supply(self) -> tuple[int, ...]:
-        """The effective supply s'_j = s_j - m of each good j: its supply less the reserve."""
+        """The effective supply s'_j = s_j - m of each good j: the supply s_j less the reserve m; shape (k,)."""
         return tuple(copy - self.effective_reserve for copy in self.copies)
 
     @cached_property
     def clearing(self) -> ClearingPlan | None:
-        """Plan of the final clearing. The plan is None for an auction with a reserve in place of a clearing."""
+        """Public parameters of the final clearing; None for an auction that holds a reserve instead."""
         if not self.reclear:
             return None
         off = _REACH * usual_error(self.counter, self.failure_probability) / min(self.copies)

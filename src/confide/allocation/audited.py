@@ -1,19 +1,23 @@
-"""Audits of a market of goods: worst-case neighbours, the parts of its noise, and injected faults.
+"""Audits of a market of goods: worst-case neighbouring data sets, the noise of each kind of release, and injected
+faults.
 
 No audit uses the valuations of real bidders. Privacy audits run on markets of eight synthetic bidders, for which the
 privacy loss is exact. Audits of the assignment and of the claims about it run on as many synthetic bidders as the
 campaign has.
 
-One privacy audit runs a market at the campaign's own size. Audits of tiny markets show the cost of a rule, but they
-miss effects that occur only among many bidders. The audit at full size keeps the campaign's bidders, noise and rounds,
-and as many goods as fit into a transcript of tolerable length. The audit records one run. For some of the bidders it
-replays the billboard with another row of values, or with none, and computes the exact loss along the transcript. The
-largest loss, as a share of the promised one, says how much smaller the noise could be before the audit flags it.
+One privacy audit runs a market at the campaign's own size. Audits of tiny markets show the privacy loss that a rule of
+the market causes, but they miss effects that occur only among many bidders. The audit at full size keeps the campaign's
+numbers of bidders and rounds, its noise, and as many goods as fit into a transcript of tolerable length. The audit
+records one run. For some of the bidders, the audit replays the billboard with another row of values, or with an empty
+row, and computes the exact loss along the transcript. The ratio of the largest loss to the promised loss shows how much
+smaller the noise could be before the audit flags it.
 
-Tiny markets are audited on neighbouring data sets along one common transcript, in three ways, none of which samples:
+Tiny markets, of eight bidders, are audited on neighbouring data sets along one common transcript, in three ways. None
+of them uses sampling:
 
 - The run on a neighbouring data set with the same noisy answers must publish the same to all other bidders.
-- The loss along the transcript, from the true sums of both runs, must be within the charge of each part.
+- For each part of the noise, the loss along the transcript, computed from the true sums of both runs, must be within
+  the charge.
 - The loss along the transcript is also computed from the bidder's own replay of the billboard, which needs no second
   run.
 """
@@ -123,7 +127,8 @@ _INJECTED = (0.05, 0.002)  # of the noise: each is one more run
 
 
 def full_size(mechanism: Market, seed: int = 0) -> FullSize:
-    """Audit of one run at the campaign's own size, and of the same run with noise that is too small only at that size.
+    """Audit of one run at the campaign's own size, and of the same run with too little noise, which the audit must
+    flag.
 
     Args:
         mechanism: mechanism of the campaign.
@@ -134,7 +139,8 @@ def full_size(mechanism: Market, seed: int = 0) -> FullSize:
 
 
 def full_size_row(mechanism: Market, seed: int = 0) -> AuditRow:
-    """Compare the largest loss of some bidders along one full-size run with the promise about all that others see.
+    """Compare the promise about everything that others see with the exact privacy loss of some bidders along one
+    full-size run. The largest of these losses counts.
 
     Args:
         mechanism: mechanism of the campaign, sound or with an injected fault.
@@ -243,8 +249,8 @@ _SHOWN = 3  # neighbour steps that show noise that is far too small, or none
 
 CRAFTED = PMatch(people=8, goods=2, supply=7, epsilon=20.0, increment=0.5, bid_cap=1, rounds=1, batch=1, arity=2,
                  reclear=0.0, reserve=0, certify_with=0.0)
-"""An auction in which some transcript attains the promised loss exactly: eight slots, one round, a binary tree of four
-levels.
+"""An auction in which some transcript attains the promised loss exactly. It has eight bidders, one round, and a binary
+tree of four levels.
 """
 
 
@@ -255,8 +261,8 @@ def jointly(mechanism: Market, seed: int = 0) -> Transcripts:
     together is also compared with the promise of the market.
 
     Args:
-        mechanism: tiny mechanism without a fault.
-        seed: seed of valuations and histories.
+        mechanism: market of eight bidders, from `tiny`, without a fault.
+        seed: seed of the synthetic valuations and of the noise of the runs.
 
     Example:
         >>> for row in jointly(CRAFTED).rows():
@@ -277,14 +283,14 @@ def jointly(mechanism: Market, seed: int = 0) -> Transcripts:
 
 
 def asked(mechanism: Market, seed: int = 0) -> Examined:
-    """Audit of a test that publishes only whether a number is above a threshold: its cost follows from the scales of
-    its noise.
+    """Audit of the halting test that publishes only whether a number is above a threshold. The privacy loss of the test
+    is computed from the scales of its noise.
 
     The audit is repeated with half of the test's noise, as a mutant.
 
     Args:
-        mechanism: tiny mechanism.
-        seed: seed of valuations and noise.
+        mechanism: market of eight bidders, from `tiny`.
+        seed: seed of the synthetic valuations and of the noise.
     """
     tested = unreleased_parts(mechanism).keys() & charges(mechanism).keys()
     return Examined(named="privacy: halting, by the requested noise", sound=lambda noise: noise,
@@ -295,8 +301,8 @@ def asked(mechanism: Market, seed: int = 0) -> Examined:
 def asked_rows(
     mechanism: Market, seed: int = 0, noise: Callable[[Noise], Noise] = lambda sound: sound
 ) -> list[AuditRow]:
-    """Compare the charge of a threshold test with the cost that follows from the scales of its noise. A mechanism
-    without a threshold test gives no rows.
+    """Compare the charge for a threshold test with the privacy loss that follows from the scales of its noise. A
+    mechanism without a threshold test gives no rows.
 
     A threshold test publishes only whether a number is above a threshold. Among eight bidders no number is so far from
     the threshold that a single answer carries the whole loss. Among many bidders a single answer can carry the whole
@@ -307,9 +313,9 @@ def asked_rows(
     where b is the noise scale of the threshold and b' that of an answer.
 
     Args:
-        mechanism: tiny mechanism.
-        seed: seed of valuations and noise.
-        noise: function that replaces the run's noise.
+        mechanism: market of eight bidders, from `tiny`.
+        seed: seed of the synthetic valuations and of the noise.
+        noise: function from the noise source of the run to the noise source that is used; by default the same.
 
     Source: spec query_release A3.
     """
@@ -329,12 +335,12 @@ def asked_rows(
 
 
 def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
-    """Privacy audits for bidders who value only the number of their goods, in campaigns with such bidders. The rows
-    include the audit along all histories and the audit by own replays.
+    """Privacy audits for bidders who value only the number of their goods, in campaigns with such bidders. The rows are
+    those of the audits `jointly` and `transcript_row`. Campaigns with other bidders give no rows.
 
     Args:
         mechanism: mechanism of the campaign.
-        seed: seed of valuations and histories.
+        seed: seed of the synthetic valuations and of the noise of the runs.
     """
     own = counted(mechanism)
     if own is None:
@@ -345,13 +351,14 @@ def counted_rows(mechanism: Market, seed: int = 0) -> list[AuditRow]:
 
 
 def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pairs: int | None = None) -> AuditRow:
-    """Compare the promise with the loss that each bidder's own replay of the billboard gives.
+    """Compare the promise with the exact privacy loss along recorded runs. The loss is computed from the changed
+    bidder's own replay of the billboard.
 
     Args:
-        mechanism: tiny mechanism. If the mechanism draws its noise in blocks, its run on the neighbour must also
-            publish the same for the same releases.
-        seed: seed of valuations and histories.
-        runs: number of runs of each market.
+        mechanism: market of eight bidders, from `tiny`. If the noise is drawn in blocks, a second run on the
+            neighbouring data set with the same releases must also publish the same to all other bidders.
+        seed: seed of the synthetic valuations and of the noise of the runs.
+        runs: number of runs on each pair of neighbouring data sets, each with other noise.
         pairs: number of pairs of neighbouring data sets that are replayed; None for all.
     """
     worst, realised, replays = 0.0, 0.0, 0
@@ -375,14 +382,15 @@ def transcript_row(mechanism: Market, seed: int = 0, runs: int = HISTORIES, pair
 
 
 def blocks(mechanism: Market, seed: int = 0) -> list[Examined]:
-    """Audits by own replays for a mechanism that draws its noise in blocks, as campaigns with many releases do.
+    """Audits by the bidders' own replays of the billboard, for a mechanism that draws its noise in blocks, as campaigns
+    with many releases do.
 
     The mutants of this audit never add the noise that was drawn in blocks, or draw too little of it. The list is empty
     for a mechanism that never draws its noise in blocks.
 
     Args:
-        mechanism: tiny mechanism.
-        seed: seed of valuations and histories.
+        mechanism: market of eight bidders, from `tiny`.
+        seed: seed of the synthetic valuations and of the noise of the runs.
     """
     if not _has_blocks(mechanism, seed):
         return []
@@ -408,10 +416,10 @@ def _has_blocks(mechanism: Market, seed: int) -> bool:
 
 
 def crafted_row(mechanism: Market) -> AuditRow:
-    """Compare the promise with the log ratio of a transcript that attains it.
+    """Compare the promised epsilon with the log likelihood ratio of a transcript that attains it.
 
-    One bidder wants good 0, or good 1 in the neighbouring data set. No bidder except that one wants any good. In the
-    audited history the noise is at least 0 on good 0 and at most 0 on good 1.
+    One bidder wants good 0, or good 1 in the neighbouring data set. All other bidders want no good. In the audited
+    history the noise is at least 0 on good 0 and at most 0 on good 1.
 
     Args:
         mechanism: `CRAFTED`, or a mutant of it.
@@ -452,7 +460,8 @@ def matching(mechanism: Market, seed: int = 0) -> Audited:
 
     Args:
         mechanism: mechanism as the campaign will run it.
-        seed: seed of the synthetic bidders and histories. Noise from the operating system is tested on fresh draws.
+        seed: seed of the synthetic bidders and of the noise of their runs. Noise from the operating system is tested on
+            fresh draws, which no seed determines.
     """
     if mechanism.plentiful:
         return _of_plenty(mechanism, seed)
@@ -502,11 +511,12 @@ def _of_plenty(mechanism: Market, seed: int) -> Audited:
 
 
 def releases(mechanism: Market) -> Examined:
-    """Check that the cost of all releases of a run equals the cost by the named parameters, neither more nor less.
+    """Check that the privacy cost of all releases of a run equals the cost that follows from the mechanism's
+    parameters.
 
     The mutants spend twice the budget, or release more than their parameters pay for. With truncation, all releases are
-    charged together as one release at the promised cost. The parts of the truncated release are compared with the
-    budget that they share.
+    charged together as one release at the promised cost. In that case the audit compares the costs of the single
+    releases with the budget that they share.
 
     Args:
         mechanism: mechanism without a fault.
@@ -527,7 +537,7 @@ def reach_rows(mechanism: Market) -> list[AuditRow]:
     public history.
 
     Args:
-        mechanism: auction; other mechanisms give no rows.
+        mechanism: `PMatch` or `PAlloc`; other mechanisms give no rows.
     """
     if not isinstance(mechanism, PMatch | PAlloc):
         return []

@@ -1,7 +1,8 @@
-"""Audits of a mechanism at the campaign's own size, on synthetic bidders: decoding, supply, certificate, and spies.
+"""Audits of a mechanism at the campaign's own size, on synthetic bidders. They cover decoding, the supply, the
+certificate, and guesses of bidders who spy on others.
 
-A further audit compares promises about the final prices and about participation with the utility of single bidders in a
-run.
+A further audit compares the utility of single bidders in a run with promises about the final prices and about
+participation.
 """
 
 from __future__ import annotations
@@ -54,15 +55,16 @@ _BETTER = "the gain of a bidder with a good from another good"
 def worth_rows(
     mechanism: Any, values: Any, outcome: Any, promised: Guarantees, paid: float | None = None
 ) -> list[AuditRow]:
-    """Audit rows for the promises about prices and participation, one for each. A run that does not give each person
-    one good has no rows.
+    """Audit rows for the promises about prices and participation, one row for each promise. A run whose shares are
+    bundles gives no rows.
 
     Args:
         mechanism: mechanism that ran.
         values: values of the bidders in the run.
         outcome: outcome of the run.
         promised: guarantees of the campaign's own mechanism, of which the mechanism that ran may be a smaller copy.
-        paid: payment of every bidder, in place of the prices.
+        paid: payment of each bidder, in units of value, in place of the price of their good; None for the prices of the
+            run.
     """
     if "good" not in outcome.shares.column_names:
         return []
@@ -85,7 +87,8 @@ def worth_rows(
 
 
 def dear(mechanism: Any) -> dict[str, float]:
-    """Payments above all values: a mutant for markets that promise that no participant loses.
+    """Mapping from the description of a mutant to the payment of each of its bidders, which is above all values. The
+    mapping is empty for markets without a promise about participation.
 
     Args:
         mechanism: audited mechanism.
@@ -148,8 +151,8 @@ class _Run:
 
 
 def scaled(mechanism: Market) -> Market:
-    """The market for bidders with one row of values each. A very large market is scaled down such that the noise is the
-    same share of its supply.
+    """The market for bidders with one row of values each. A very large market is scaled down, with the same ratio of
+    noise to supply.
 
     Args:
         mechanism: mechanism of the campaign.
@@ -177,7 +180,7 @@ def made_up(mechanism: Market, seed: int) -> NDArray[Any]:
 
 
 def run_of(mechanism: Market, seed: int, values: Any = None) -> _Run:
-    """One run with simulated noise on synthetic bidders, or on given values."""
+    """One run with simulated noise, on synthetic bidders by default, or on given values."""
     data = made_up(mechanism, seed) if values is None else values
     return _Run(mechanism=mechanism, values=data, outcome=mechanism.run(data, Noise.simulated(seed)))
 
@@ -225,16 +228,18 @@ def decodes(run: Callable[[], _Run], seed: int = 0, among: str = "") -> Examined
     """Audit of the decoding of a run. In the audit's mutant every bidder receives another bidder's share.
 
     Args:
-        run: function that returns a simulated run.
+        run: function without arguments that returns a simulated run.
         seed: seed of the choice of bidders who are asked.
-        among: text that names the bidders of a run smaller than the campaign; empty for a run of the campaign's size.
+        among: description of the bidders of a run that is smaller than the campaign; empty for a run of the campaign's
+            size.
     """
     return Examined(named="billboard", sound=run, rows=lambda it: [decode_row(it(), seed).smaller(among)],
                     faults={"everybody gets the neighbour's share": lambda: _shifted(run())})
 
 
 def decode_row(run: _Run, seed: int = 0) -> AuditRow:
-    """Check that the shares are those that bidders decode from their own rows and the billboard.
+    """Check that the share of each asked bidder equals the share that the bidder decodes from their own row and the
+    billboard.
 
     Args:
         run: simulated run.
@@ -346,9 +351,11 @@ def spy_row(mechanism: Market, seed: int = 0, allocation: NDArray[Any] | None = 
     shows nothing, and its row says that.
 
     Args:
-        mechanism: mechanism whose rules run. The market with spies replaces the mechanism's sizes.
-        seed: seed of bits, tastes and noise.
-        allocation: allocation to use in place of the mechanism's.
+        mechanism: mechanism with the rules of the run. Its numbers of bidders, goods and copies are replaced by those
+            of the market with spies.
+        seed: seed of the secret bits, of the spies' tastes and of the noise.
+        allocation: good of each bidder, shape (n,), to use in place of the mechanism's allocation; None to run the
+            mechanism.
 
     Source: spec allocation 8; domination by a binomial: Steinke, Nasr and Jagielski 2023.
     """

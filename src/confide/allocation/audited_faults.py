@@ -46,7 +46,7 @@ def faults(mechanism: Market) -> dict[str, type[Any]]:
     the mechanism can have.
 
     Args:
-        mechanism: tiny mechanism without a fault.
+        mechanism: market of eight bidders, from `tiny`, without a fault.
     """
     found: dict[str, type[Any]] = {
         "the number of bidders who want a good, published beside the billboard": Tells,
@@ -84,7 +84,7 @@ def _copies_count(mechanism: PAlloc) -> bool:
 
 
 class Tells(_Matching):
-    """Mutant: the outcome reveals how many bidders want any good."""
+    """Mutant: the outcome reveals how many bidders want at least one good."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
@@ -93,7 +93,7 @@ class Tells(_Matching):
 
 
 class CertifiesTheTruth(_Matching):
-    """Mutant: the certificate in the public manifest reveals how many bidders want any good."""
+    """Mutant: the certificate in the public manifest reveals how many bidders want at least one good."""
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         reported = float(_wanting(data))
@@ -102,8 +102,8 @@ class CertifiesTheTruth(_Matching):
 
 
 class NotesOnTheBillboard(_Matching):
-    """Mutant: an extra attribute of the billboard, which is none of its fields, reveals how many bidders want any
-    good.
+    """Mutant: an extra attribute of the billboard, which is none of its fields, reveals how many bidders want at least
+    one good.
     """
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
@@ -113,7 +113,9 @@ class NotesOnTheBillboard(_Matching):
 
 
 class MarksTheShares(_Matching):
-    """Mutant: metadata of the table of shares, which no share includes, reveals how many bidders want any good."""
+    """Mutant: metadata of the table of shares, which no share includes, reveals how many bidders want at least one
+    good.
+    """
 
     def run(self, data: Any, noise: NoiseSource, **more: Any) -> Any:
         outcome = super().run(data, noise, **more)
@@ -158,7 +160,7 @@ class NaturalLevels(_Matching):
 
 
 class BidsOnce(_Matching):
-    """Mutant: each counter's noise suffices only for a bidder who bids once."""
+    """Mutant: the noise of each counter suffices only for a bidder who bids once in all rounds."""
 
     @cached_property
     def counter(self) -> TreeCounter:
@@ -170,7 +172,9 @@ class BidsOnce(_Matching):
 
 
 class SkipsIdleSteps(_Matching):
-    """Mutant: the counters make no release when no bidder bids, so the times of the releases reveal that."""
+    """Mutant: the counters make no release when no bidder bids, so the times of the releases reveal the absence of
+    bids.
+    """
 
     @cached_property
     def counter(self) -> TreeCounter:
@@ -212,7 +216,7 @@ class _DroppingCounter(TreeCounter):
 
 
 class LeavesAReport(_Matching):
-    """Mutant: the counter of reports takes a bidder to report only once in all."""
+    """Mutant: the noise of the counter of reports suffices only for a bidder who reports once in all rounds."""
 
     @cached_property
     def halting_plan(self) -> Any:

@@ -1,12 +1,13 @@
-"""The exact privacy loss of a run along its transcript, between one bidder's row and another row of that bidder.
+"""The exact privacy loss of one bidder in a run, along the transcript of the run: the log likelihood ratio of the
+bidder's row and another row.
 
-Given the transcript, every true sum is a function of the data, and between neighbours only one bidder's part of it
+Given the transcript, every true sum is a function of the data, and between neighbours only one bidder's term of the sum
 changes. So the log ratio of the densities of everything that was released is a finite sum, computed without sampling.
 
-Each release of an allocation mechanism is a sum over bidders, with noise. A bidder's part depends on their own row,
-their place and the public transcript alone. So the part that a neighbour's row would have added along the same
-transcript is known without another run. A function decorated with `signed_in` computes the bidders' parts for a
-mechanism.
+Each release of an allocation mechanism is a sum over bidders, with noise. A bidder's part of a release, which is their
+term of the sum, depends only on their own row, their place and the public transcript. So the part that another row
+would have added along the same transcript is known without another run. A function decorated with `signed_in` computes
+the bidders' parts for a mechanism.
 """
 
 from __future__ import annotations
@@ -58,23 +59,27 @@ __all__ = [
 # ---- audited parts
 
 Parts = Mapping[StreamName, NDArray[np.int64]]
-"""Mapping from the name of a draw to the bidder's part of the draw's true sums, flattened."""
+"""Mapping from the name of a noise draw to the bidder's terms of the true sums to which the noise is added, as a flat
+array.
+"""
 
 _UNIT = 2.0**-20  # of the certificate's sums
 
 
 Rule = Callable[[Any, Any, int, Any, Sequence[Draw]], Parts]
-"""A function from (mechanism, record, index, billboard, draws) to the bidder's part of each draw."""
+"""A function from (mechanism, record, index, billboard, draws) to `Parts`, with the arguments of `own_parts`."""
 
 OWN_PARTS: dict[type[Any], Rule] = {}
-"""Mapping from a mechanism's class to its rule. The decorator `signed_in` adds entries."""
+"""Mapping from a class of mechanisms to the rule that computes the bidders' parts. The decorator `signed_in` adds
+entries.
+"""
 
 
 def signed_in(kind: type[Any]) -> Callable[[Rule], Rule]:
     """A decorator that registers a rule for the mechanisms of a class.
 
     Args:
-        kind: class of the mechanisms.
+        kind: class of the mechanisms for which the decorated function is the rule.
     """
 
     def of(rule: Rule) -> Rule:
@@ -85,14 +90,14 @@ def signed_in(kind: type[Any]) -> Callable[[Rule], Rule]:
 
 
 def own_parts(mechanism: Any, record: Any, index: int, billboard: Any, draws: Sequence[Draw]) -> Parts:
-    """The part that a bidder with a given record adds to each draw of a run.
+    """The terms that a bidder with a given record adds to the true sums of each noise draw of a run.
 
     Args:
         mechanism: mechanism that ran.
-        record: bidder's valuations in the mechanism's form; None for a slot without a bidder.
-        index: bidder's public place.
+        record: bidder's valuations in a form that the mechanism decodes; None for a place without a bidder.
+        index: bidder's public place, from 0.
         billboard: billboard of the run.
-        draws: draws of the run, of which names and sizes are used.
+        draws: noise draws of the run, of which only names and sizes are used.
 
     Raises:
         Unsupported: a mechanism for which no rule is registered.
@@ -109,8 +114,8 @@ def record_of(mechanism: Any, values: Any, index: int) -> Any:
 
     Args:
         mechanism: mechanism that ran.
-        values: valuations of all bidders, in the mechanism's form.
-        index: bidder's public place.
+        values: valuations of all bidders, in a form that the mechanism's `run` accepts.
+        index: bidder's public place, from 0.
     """
     if isinstance(mechanism, PAlloc):
         return values[index]
@@ -256,7 +261,9 @@ def promise(mechanism: Market) -> PureDP | ZCDP:
 
 
 def unreleased_parts(mechanism: Market) -> dict[str, UnreleasedIntermediate]:
-    """The parts of the noise whose draws are never published, except for the result of a comparison."""
+    """Mapping from the first word of a noise draw's name to its kind, for draws of which only the result of a
+    comparison is published.
+    """
     # Of a single round nothing is asked.
     if isinstance(mechanism, PMatch | PAlloc) and mechanism.halting == "sparse_vector" and mechanism.halting_plan.costs:
         return {"halting": SPARSE_VECTOR}
@@ -265,15 +272,16 @@ def unreleased_parts(mechanism: Market) -> dict[str, UnreleasedIntermediate]:
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryLoss:
-    """The privacy loss of one history between two rows of one bidder.
+    """The privacy loss of one recorded run, between two rows of one bidder.
 
     Args:
         log_ratio: ln(density under the bidder's row / density under the other row), in nats. The log ratio is infinite
             if something that depends on the row was released without noise.
-        most: largest loss over all noisy answers around the same true sums, in the parameter of `promise`.
+        most: largest loss over all values that the noise could take around the same true sums, in the parameter of
+            `promise`: epsilon, or rho.
         promised: promised value of the same parameter.
-        moved: mapping from the first word of the draws' names to the l1 distance between their true sums under both
-            rows.
+        moved: mapping from the first word of the names of noise draws to the l1 distance between the true sums of these
+            draws under the two rows.
     """
 
     log_ratio: float
@@ -284,13 +292,13 @@ class HistoryLoss:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class History:
-    """The record of a run, with all draws of its noise.
+    """One recorded run, with all draws of its noise.
 
     Args:
         mechanism: mechanism that ran.
         values: valuations of all bidders.
         billboard: published billboard.
-        draws: draws in the order in which the run made them.
+        draws: noise draws in the order in which the run made them.
         outcome: full outcome of the run.
     """
 
@@ -306,10 +314,10 @@ class History:
         return any(_bare(draw) for draw in self.draws)
 
     def parts(self, index: int) -> Parts:
-        """The part that a bidder adds to each draw.
+        """The terms that a bidder adds to the true sums of each noise draw, from their record in the run.
 
         Args:
-            index: bidder's place.
+            index: bidder's public place, from 0.
         """
         return self._parts(index, record_of(self.mechanism, self.values, index))
 
@@ -363,7 +371,7 @@ class History:
         """Whether all other bidders see the same when a bidder's record is replaced and every release stays the same.
 
         Args:
-            index: bidder's place.
+            index: bidder's public place, from 0.
             other: bidder's record in the neighbouring data set; None for no record.
             published: function from an outcome and the bidder's place to the bytes that others see.
         """
@@ -382,7 +390,7 @@ class History:
         """The loss between a bidder's record and another record of that bidder.
 
         Args:
-            index: bidder's place.
+            index: bidder's public place, from 0.
             other: bidder's record in the neighbouring data set; None for no record.
         """
         before, after = self.parts(index), self._parts(index, other)
@@ -408,11 +416,11 @@ class History:
 
 
 def recorded(mechanism: Market, values: Any, noise: Noise) -> History:
-    """Run a mechanism, and record all draws of its noise.
+    """Run a mechanism once, and record all draws of its noise.
 
     Args:
         mechanism: mechanism to run.
-        values: valuations of all bidders, in the mechanism's form.
+        values: valuations of all bidders, in a form that the mechanism's `run` accepts.
         noise: source of the noise, such as `Noise.simulated` or `Noise.replayed`.
     """
     listening = RecordingNoise(noise)
@@ -427,7 +435,7 @@ def exact_loss(mechanism: Market, values: Any, index: int, other: Any, seed: int
 
     Args:
         mechanism: `PMatch`, `PAlloc`, `SinkhornMatch`, or another mechanism with a rule for `own_parts`.
-        values: valuations of all bidders, in the mechanism's form.
+        values: valuations of all bidders, in a form that the mechanism's `run` accepts.
         index: place of the bidder whose record changes, from 0.
         other: that bidder's record in the neighbouring data set; None for no record. If neighbours differ by presence,
             one of the two records must be all zeros.

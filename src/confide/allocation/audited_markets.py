@@ -1,5 +1,5 @@
-"""Markets of eight bidders under a campaign's rules, their worst-case neighbours, and the charge for each part of their
-noise.
+"""Markets of eight bidders under a campaign's rules, worst-case neighbouring data sets for them, and the privacy charge
+for each part of their noise.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _COPIES = 4  # of each good, for each that one bidder may hold: so many that the
 _QUIET = (1.0, 2.0**-3, 2.0**-6)
 _LOW = -64.0
 HISTORIES = len(_QUIET) + 1
-"""Number of kinds of histories."""
+"""Number of kinds of noise that `histories` gives."""
 
 
 _INCREMENT = 2.0**-8  # at most: prices that noise lifts out of reach at once would end all bidding
@@ -59,8 +59,8 @@ class Step:
 
     Args:
         values: valuations of all bidders, shape (n, k), or records of the valuation's class, shape (n, ...).
-        index: place of the row that changes.
-        other: the changed row as it is in the neighbouring data set.
+        index: index of the row that changes, from 0.
+        other: row at that index in the neighbouring data set.
     """
 
     values: NDArray[np.float64]
@@ -70,8 +70,8 @@ class Step:
 
 @singledispatch
 def tiny(mechanism: Market) -> Market:
-    """The mechanism for eight bidders and few goods with few copies each. The tiny mechanism cuts no holder off,
-    because truncation costs a delta.
+    """The mechanism for eight bidders and few goods with few copies each. It never takes goods from holders beyond the
+    supply, because truncation costs a delta.
 
     Args:
         mechanism: mechanism of the campaign.
@@ -80,15 +80,15 @@ def tiny(mechanism: Market) -> Market:
 
 
 def of_rows(mechanism: _Auction, goods: int) -> _Auction:
-    """The auction for bidders whose record is a row of values. Bundles of another class become capped sums of the best
-    goods.
+    """The auction for bidders whose record is a row of values. A class of valuations with other records is replaced by
+    capped additive valuations.
 
-    The largest number of bids and reports of one bidder is the same under every class. In some classes of valuations
-    the cells of the final clearing may count several copies per bidder; no other count may.
+    The largest number of bids and reports of one bidder is the same in every class. Only the cells of the final
+    clearing may count several copies of a good for one bidder, in some classes of valuations.
 
     Args:
         mechanism: auction with valuations of any class.
-        goods: number of goods that bundles consist of.
+        goods: number of goods in the market, which bounds the size of a bundle.
     """
     summed = (UnitDemandValuation, Additive, CappedAdditiveValuation)
     if not isinstance(mechanism, PAlloc) or isinstance(mechanism.valuation, summed):
@@ -102,7 +102,7 @@ def in_blocks(mechanism: _Auction) -> _Auction:
     releases.
 
     Args:
-        mechanism: auction.
+        x
     """
     kind = type("InBlocks", (type(mechanism),), {"_stepwise": False})
     made: _Auction = kind(**{one.name: getattr(mechanism, one.name) for one in fields(mechanism)})
@@ -132,8 +132,8 @@ def _(mechanism: PMatch | PAlloc) -> PMatch | PAlloc:
 
 
 def counted(mechanism: Market) -> PAlloc | None:
-    """A tiny auction whose bidders value only the number of their goods, if the campaign's bidders value only that
-    number. The result is None for campaigns with other bidders.
+    """An auction of eight bidders who value only the number of their goods, for campaigns with such bidders; None for
+    other campaigns.
 
     Separate code plays auctions in which only the number of goods matters, so these auctions are audited separately.
 
@@ -160,14 +160,14 @@ def _small(mechanism: _Bids, supply: int, goods: int = GOODS) -> _Bids:
 
 
 def steps(mechanism: Market, seed: int) -> Iterator[Step]:
-    """Worst-case neighbours for a mechanism: in an empty market, in a full one, with opposite tastes, and with an
-    absent bidder.
+    """Worst-case neighbouring data sets for a mechanism: in an empty market, in a full market, with opposite tastes,
+    and with an absent bidder.
 
     In one of the markets all other bidders want the same good. The first bidder also wants that good, is outbid, and
     bids again.
 
     Args:
-        mechanism: tiny mechanism.
+        mechanism: market of eight bidders, from `tiny`.
         seed: seed of the valuations of the other bidders.
     """
     n, k = mechanism.people, mechanism.goods
@@ -215,7 +215,7 @@ def neighbours(mechanism: Market, seed: int) -> Iterator[Neighbours]:
     """Pairs of worst-case neighbouring data sets. Everything except the changed bidder's own share counts as published.
 
     Args:
-        mechanism: tiny mechanism.
+        mechanism: market of eight bidders, from `tiny`.
         seed: seed of the valuations of the other bidders.
     """
     for step in steps(mechanism, seed):
@@ -263,11 +263,11 @@ def _as_released(mechanism: Market, records: NDArray[np.float64]) -> Any:
 
 
 def histories(seed: int) -> Callable[[int], Noise]:
-    """Function from the number of a history to its noise.
+    """Function from the number of a run to the noise source of the run.
 
-    The loss bound must hold on every possible transcript, so the histories alternate between three kinds of noise. One
-    kind of history is noise as it is drawn. In a second kind the noise is much smaller, so that bids show. In a third
-    kind the noise is so low that every waiting bidder is admitted.
+    The loss bound must hold on every possible transcript, so the runs alternate between three kinds of noise. The first
+    kind is noise as it is drawn. In the second kind the noise is much smaller, so that bids show. In the third kind the
+    noise is so low that every waiting bidder is admitted.
     """
 
     def noise(number: int) -> Noise:
@@ -278,8 +278,8 @@ def histories(seed: int) -> Callable[[int], Noise]:
 
 
 def charges(mechanism: Market) -> dict[str, Loss]:
-    """Mapping from the first word of the draws' names to the charge for that part of the noise. The key "" stands for
-    all parts of the noise together.
+    """Mapping from the first word of the names of noise draws to the privacy loss that is charged for all draws with
+    that word. The key "" stands for all noise together.
 
     Args:
         mechanism: mechanism without a fault.

@@ -1,5 +1,5 @@
-"""The largest change of all counts by one bidder, along any public history. The noise of the counts is calibrated to
-that largest change.
+"""The largest change of all counts by one bidder, along any public history, which is a sequence of published counts.
+The noise of the counts is calibrated to that largest change.
 
 Two neighbouring data sets, called worlds, differ in one bidder's row. Along one public history the bidder sees the same
 prices in both worlds, bids only while free, and is outbid or not. So an adversary who writes the history decides, in
@@ -54,7 +54,7 @@ def auction_reach(
     """The largest change of all counts together by one bidder of `PMatch`, in l1, along the worst public history.
 
     Args:
-        rounds: number of rounds, T or R.
+        rounds: number of rounds, >= 1.
         counted: reports that are counted besides bids. An "unsatisfied" bidder is one who was outbid.
         bid_cap: largest number C of bids of the bidder in each world; None for no cap.
         absent: whether the bidder is absent from one of the worlds.
@@ -98,7 +98,7 @@ def bundle_reach(
     the report, a bidder who reported to be content does not bid in the next round.
 
     Args:
-        rounds: number of rounds, T or R.
+        rounds: number of rounds, >= 1.
         counted: reports that are counted besides bids. An "unsatisfied" bidder is one who would bid once more.
         tested: time at which outbid goods are dropped: in the bidder's "slot" or at the end of a round.
         bid_cap: largest number C of bids of the bidder in each world; None for no cap.
@@ -189,11 +189,11 @@ def staggered_auction(
     """A history along which a bidder's two rows bid on different goods, in every round or one after the other.
 
     Args:
-        rounds: number of rounds, T or R.
+        rounds: number of rounds, >= 1.
         bid_cap: largest number C of bids of one row; None for no cap.
-        apart: whether the rows take turns. If False, both rows are outbid after each round and bid on new goods. If
-            True, the first row is outbid until its bids are used up, while the second row holds its good. Once the
-            first row's bids are used up, the second row is outbid.
+        apart: whether the two rows take turns at being outbid. If False, both rows are outbid after each round and bid
+            on new goods. If True, the first row is outbid until its bids are used up, while the second row holds its
+            good. Once the first row's bids are used up, the second row is outbid.
         last: whether only one of the rows is outbid in the last round; used only if `apart` is False.
 
     Example:
@@ -223,7 +223,8 @@ def staggered_auction(
 
 def bids_and_reports(first: NDArray[np.float64], second: NDArray[np.float64],
                      billboard: AuctionBillboard) -> tuple[int, int]:
-    """The l1 distances between two rows in bids, and in reports of being outbid, by the rows' own replays of a history.
+    """The l1 distances between the bids, and between the reports of being outbid, of two rows along a history. Both
+    follow from the rows' own replays of the history.
 
     Args:
         first: bidder's row in one world, shape (k,).
@@ -245,8 +246,8 @@ def reports_of(steps: Sequence[int], goods: Sequence[int], billboard: AuctionBil
     counts.
 
     Args:
-        steps: releases of the bids, from 1.
-        goods: goods of the bids.
+        steps: number of the release that counts each bid, from 1.
+        goods: good of each bid.
         billboard: billboard that holds the history.
     """
     rules = billboard.rules
@@ -317,7 +318,8 @@ class BundleBidder:
 
 
 def staggered_bundles(rounds: int, *, tested: Tested) -> int:
-    """The distance in bids and reports, along one history, between an additive bidder and a bidder who wants one good.
+    """The l1 distance between the bids and reports of an additive bidder and those of a bidder who wants one good,
+    along one history.
 
     The additive bidder bids in every round. The bidder who wants one good is content until their good is outbid, which
     happens between the end of a round and the bidder's next slot. With tests at the end of a round, the good is already
