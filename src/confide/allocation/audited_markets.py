@@ -265,9 +265,9 @@ def _as_released(mechanism: Market, records: NDArray[np.float64]) -> Any:
 def histories(seed: int) -> Callable[[int], Noise]:
     """Function from the number of a run to the noise source of the run.
 
-    The loss bound must hold on every possible transcript, so the runs alternate between three kinds of noise. The first
-    kind is noise as it is drawn. In the second kind the noise is much smaller, so that bids show. In the third kind the
-    noise is so low that every waiting bidder is admitted.
+    The loss bound must hold on every possible transcript, so the runs alternate between four kinds of noise. The first
+    kind is noise as it is drawn. In the second and the third kind the noise is much smaller, so that bids show. In the
+    fourth kind the noise is so low that every waiting bidder is admitted.
     """
 
     def noise(number: int) -> Noise:

@@ -1,4 +1,5 @@
-"""Baselines for a private matching: simple rules, and the ascending auction without noise. No baseline is private.
+"""Baselines with which a private allocation is compared: simple rules, and the ascending auction without noise. No
+baseline is private.
 
 Each baseline sees all bidders' values and assigns goods at once, so one bidder's good may reveal any amount about the
 values of others. The baselines serve studies with synthetic bidders, and an operator's own comparisons.
@@ -43,7 +44,7 @@ def _order(order: ArrayLike | None, seed: int, people: int) -> _Integers:
 
 
 def lottery(values: Any, supply: ArrayLike, *, order: ArrayLike | None = None, seed: int = 0) -> Handout:
-    """Raffle each good among the bidders who like it best. Losers get no good. Not private.
+    """Raffle each good among the bidders who like that good best. Losers get no good. The lottery is not private.
 
     Welfare is .488 OPT on instance A with 10^5 bidders, 20 goods and 4,000 copies of each, because nearly all bidders
     like the same few goods best.
@@ -183,14 +184,15 @@ def greedy(values: Any, supply: ArrayLike) -> Handout:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AuctionRun(Handout):
-    """The result of the auction with true counts. Not private.
+    """The result of the auction with true counts. The result is not private.
 
     Args:
         prices: final prices, shape (k,).
         counts: number of bids on each good, shape (k,).
         bids: number of bids of each bidder, shape (n,).
         rounds: number of rounds played.
-        unsatisfied: number of bidders who would still bid: they were outbid last, or had no bid left.
+        unsatisfied: number of bidders without a good who would still bid: they were outbid in the last round, or had no
+            bid left.
     """
 
     prices: _Reals
@@ -221,7 +223,7 @@ def exact_auction(
     values: Any, supply: ArrayLike, increment: float, *, batch: int = 1, bid_cap: int | None = None,
     rounds: int | None = None,
 ) -> AuctionRun:
-    """The ascending auction of `PMatch` without noise and without a reserve. Not private.
+    """The ascending auction of `PMatch` without noise and without a reserve. The auction is not private.
 
     Without a cap on bids and without a last round, the auction ends when no bidder is outbid. At that end:
 

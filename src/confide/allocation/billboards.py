@@ -27,13 +27,13 @@ _Integers = NDArray[np.int64]
 @wire("Clearing", "edges cells cuts")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Clearing:
-    """The final clearing. The age of a bidder is the number of bids on their good that were counted after their last
-    bid. Each good admits the bidders up to some age.
+    """The final clearing, which decides which waiting bidders get a good. The age of a bidder is the number of bids on
+    their good that were counted after their last bid. Each good admits the bidders up to some age.
 
     Args:
-        edges: public bounds of the ages, ascending for each good, shape (k, B).
-        cells: noisy numbers of bidders by good and age, shape (k, B).
-        cuts: age up to which each good admits bidders, shape (k,); -1 for none.
+        edges: public upper bounds of B classes of age, ascending for each good, shape (k, B).
+        cells: noisy numbers of bidders by good and class of age, shape (k, B).
+        cuts: largest age at which each good admits bidders, shape (k,); -1 if the good admits nobody.
     """
 
     edges: _Integers
@@ -49,17 +49,20 @@ class AuctionBillboard(AnyBillboard):
     Args:
         rules: public rules of the auction.
         rounds: number of rounds played.
-        step: releases at which a count changed, from 1, ordered by good, then by release; shape (c,).
-        good: goods whose counts changed, shape (c,).
-        count: published counts from these releases on, shape (c,).
-        reports: running counts of the halting test after each round but the last. The array is empty if the halting
-            test has no counter of its own.
+        step: number of the release, from 1, at which each of c changes of a count was published, shape (c,). Changes
+            are ordered by good, then by release.
+        good: good whose count changed, for each change, shape (c,).
+        count: published count of that good from that release on, shape (c,).
+        reports: noisy running counts of the halting test, one for each round after which the test was made. The array
+            is empty if the halting test has no counter of its own.
         clearing: final clearing; None if every holder keeps their good.
-        cutoffs: place for each good from which on its holders go without it, shape (k,). The place is n unless a good
-            had too many holders. `cutoffs` is None if the mechanism never cuts holders off.
-        surplus: noisy sum of all bidders' best gains at the final prices, on the certificate's grid; None without a
-            certificate.
-        welfare: noisy sum of the values of all assigned goods to their holders; None without a certificate.
+        cutoffs: for each good, the public place from which on holders of the good do not get it, because the supply is
+            used up; shape (k,). The place is n for a good with enough copies. `cutoffs` is None if the mechanism never
+            takes goods from holders.
+        surplus: noisy sum of all bidders' best gains at the final prices, in units of value, as a multiple of 2^-20;
+            None without a certificate.
+        welfare: noisy sum of the values of all assigned goods to their holders, in units of value, as a multiple of
+            2^-20; None without a certificate.
     """
 
     rules: Rules
@@ -136,9 +139,9 @@ class WelfareCertificate(Certificate):
     """Bounds on the welfare by weak duality, which hold at any prices, from two noisy sums.
 
     Args:
-        ratio: lower bound on the welfare's share of the optimum.
-        welfare: lower bound on the welfare, in value.
-        optimum: upper bound on the optimum, in value.
+        ratio: lower bound on the ratio of the welfare to the optimal welfare.
+        welfare: lower bound on the welfare, in units of value.
+        optimum: upper bound on the optimal welfare, in units of value.
         failure_probability: probability that any of the three bounds fails.
     """
 

@@ -1,5 +1,5 @@
 """The rows of all bidders, and the welfare of baseline rules on these rows. The rows and the welfare are private, and
-serve studies and audits alone.
+are for studies and audits only.
 """
 
 from __future__ import annotations
@@ -194,8 +194,8 @@ def lottery_welfare(values: Valuations, supply: tuple[int, ...]) -> float:
 
 
 def most_welfare(values: Valuations, supply: tuple[int, ...]) -> float:
-    """An upper bound on the welfare of every allocation. The function returns the least bound by weak duality at a
-    sequence of prices that follow demand. Private.
+    """An upper bound on the welfare of every allocation: the least bound by weak duality over a sequence of prices that
+    follow demand. The bound is private.
 
     Args:
         values: valuations of all bidders.
@@ -221,7 +221,7 @@ MOST_CELLS = 2_000_000
 """Largest number of values for which the best allocation is found exactly and all baselines are computed."""
 
 Compared = tuple[str, float]
-"""Pair of the name of a baseline and its welfare."""
+"""Pair of the name of a baseline rule and the welfare of that rule."""
 
 
 class Crowd(Protocol):
@@ -249,8 +249,8 @@ class Crowd(Protocol):
         ...
 
     def best(self, supply: tuple[int, ...], prices: NDArray[Any]) -> tuple[float, bool]:
-        """The best welfare, and whether it is exact. If the best welfare is not exact, the number is an upper bound of
-        it.
+        """The optimal welfare, and True if the number is exact. If the number is not exact, it is an upper bound on the
+        optimal welfare.
         """
         ...
 
@@ -310,7 +310,7 @@ class BundleCrowd:
 
     Args:
         valuation: class of the bidders' valuations.
-        rows: numbers of all bidders' rows.
+        rows: numbers that all bidders submitted, one row for each bidder.
         goods: number k of goods.
     """
 
@@ -412,7 +412,7 @@ def _held(shares: pa.Table) -> NDArray[np.int32]:
 
 
 def counts(shares: pa.Table, goods: int) -> NDArray[np.int64]:
-    """The number of copies of each good in all shares, shape (k,). Private.
+    """The number of copies of each good in all shares together, shape (k,). The numbers are private.
 
     Args:
         shares: table with a column "good" or "bundle".

@@ -1,8 +1,8 @@
 """Decoding on a bidder's own device: the bidder's good or bundle, from their own valuation, public place and the
 billboard.
 
-Decoding replays the rounds of the auction for one bidder, with one subtraction per value as in the run, so that it
-agrees with the run bit for bit.
+Decoding replays the rounds of the auction for one bidder. The replay uses the same subtractions as the run, so both
+give the same result bit for bit.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ class Replay:
 
     Args:
         good: good held at the end, before any clearing; -1 for none.
-        out: whether the bidder left, because no price suits them or no bid is left.
-        latest: good of the last bid; -1 if the bidder made no bid, or no price suits them any more.
+        out: whether the bidder left the auction, because no good is worth more to them than its price, or because no
+            bid is left.
+        latest: good of the bidder's last bid; -1 if the bidder made no bid, or if no good is worth more to them than
+            its price any more.
         seen: published count of the good of the last bid, just before that bid.
-        steps: releases of the bids, from 1.
-        goods: goods of the bids.
+        steps: number of the release that counts each bid, from 1.
+        goods: good of each bid.
     """
 
     good: int
@@ -62,7 +64,8 @@ def decode(record: Any, index: int, billboard: AuctionBillboard) -> int:
         The good, or -1 for none.
 
     Raises:
-        InvalidInput: a record that is no row, no such place, or another mechanism's billboard.
+        InvalidInput: a record that is no row of valuations, a place that does not exist, or a billboard of another
+            kind.
     """
     if not isinstance(as_billboard(billboard), AuctionBillboard):
         raise InvalidInput("billboard", f"{type(billboard).__name__} is not the billboard of an auction",
@@ -133,10 +136,10 @@ class BundleReplay:
         goods: goods that the bidder holds, in the order in which they were won. The list may include goods that were
             outbid since the bidder last dropped goods.
         seen: published count of each held good just before the bid on it.
-        steps: releases of the bids, from 1.
-        bid_on: goods of the bids.
-        reports: rounds after which the bidder reported that they would bid once more. The list is empty in auctions
-            without reports.
+        steps: number of the release that counts each bid, from 1.
+        bid_on: good of each bid.
+        reports: numbers, from 1, of the rounds after which the bidder reported that they would bid once more. The list
+            is empty in auctions without reports.
     """
 
     goods: tuple[int, ...]

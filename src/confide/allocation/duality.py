@@ -12,7 +12,7 @@ Bundles: let p(S) be the price of a bundle S. For any prices p >= 0 the bound is
 
 The bound holds because the bundle O_i of bidder i in the optimum is worth v_i(O_i) = (v_i(O_i) - p(O_i)) + p(O_i), and
 good j is in at most s_j of these bundles. The surplus max_S (v_i(S) - p(S)) and the value of each bidder lie in [0, 1],
-so one bidder moves the sum of surpluses and the sum of values by at most 1 each.
+so one bidder changes the sum of surpluses and the sum of values by at most 1 each.
 
 For bidders who want b goods with additive values, `exact_sums` computes the bound exactly:
 
@@ -58,7 +58,9 @@ __all__ = [
 _GRID = 20
 _UNIT = 2.0**-_GRID
 CERTIFIED = (2 << _GRID, 2 << 2 * _GRID)
-"""Sensitivity of surplus and welfare together for single goods, in units of the grid: in l1, and in squared l2."""
+"""Sensitivity of surplus and welfare together for single goods, in units of 2^-20: the l1 sensitivity and the squared
+l2 sensitivity.
+"""
 
 
 @kernel
@@ -107,16 +109,16 @@ def dual_bound(values: Any, supply: ArrayLike, prices: ArrayLike) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class CertificatePlan:
-    """Plan of the measurement of surplus and welfare, together in one release. One bidder changes surplus and welfare
-    by at most 1 each.
+    """Public parameters of the release of the noisy surplus and the noisy welfare, from which the certificate follows.
+    One bidder changes surplus and welfare by at most 1 each.
 
     Each bidder's surplus is rounded up to the grid and their value is rounded down, so that rounding never breaks the
     bounds.
 
     Args:
         supply: number s_j of copies of each good j.
-        measure: noise of both sums, in units of the grid.
-        failure_probability: failure probability of the certificate's claims.
+        measure: noise of both sums, in units of 2^-20.
+        failure_probability: probability, in (0, 1), that the claims of the certificate fail.
     """
 
     supply: tuple[int, ...]
@@ -126,7 +128,7 @@ class CertificatePlan:
     def reported(
         self, values: Valuations, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
     ) -> tuple[float, float]:
-        """Draw the noisy surplus and the noisy welfare."""
+        """Draw the noisy surplus and the noisy welfare, both in units of value."""
         surplus = int(np.ceil(surpluses(values, prices) / _UNIT).astype(np.int64).sum())
         welfare = int(np.floor(values.of_goods(held) / _UNIT).astype(np.int64).sum())
         drawn = self.measure.draw(np.array([surplus, welfare]), noise, "certificate")
@@ -148,8 +150,9 @@ class CertificatePlan:
 
 _SURPLUS, _WELFARE = (1 << _GRID) + 1, 1 << _GRID
 BUNDLES_CERTIFIED = (_SURPLUS + _WELFARE, _SURPLUS**2 + _WELFARE**2)
-"""Sensitivity of surplus and welfare together for bundles, in units of the grid: in l1, and in squared l2. A record may
-be worth half a unit more than 1, so a bidder's surplus, rounded up, is at most one unit more than 1.
+"""Sensitivity of surplus and welfare together for bundles, in units of 2^-20: the l1 sensitivity and the squared l2
+sensitivity. A record may be worth half a unit more than 1, so a bidder's surplus, rounded up, is at most one unit more
+than 1.
 """
 
 _ROUNDING = 2.0**-40  # more than that of a sum of doubles below 1
@@ -178,16 +181,16 @@ def bundle_dual_bound(population: Population, supply: ArrayLike, prices: ArrayLi
 
 @dataclass(frozen=True, kw_only=True)
 class BundleCertificatePlan(CertificatePlan):
-    """Plan of the measurement of surplus and welfare in an auction of bundles.
+    """Public parameters of the release of the noisy surplus and the noisy welfare in an auction of bundles.
 
     Each bidder's surplus is rounded up to the grid and their value is rounded down. Surplus and value are clipped to
-    the range of a valid record, [0, 1] up to rounding, whatever a program answers.
+    the range of a valid record, [0, 1] up to rounding, because a bidder's program may give any answer.
     """
 
     def reported_of(
         self, population: Population, prices: NDArray[np.float64], held: NDArray[Any], noise: Noise
     ) -> tuple[float, float]:
-        """Draw the noisy surplus and the noisy welfare.
+        """Draw the noisy surplus and the noisy welfare, both in units of value.
 
         Args:
             population: valuations of all bidders. Private.

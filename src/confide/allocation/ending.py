@@ -10,7 +10,7 @@ Source: Wu 2017, Algorithms 4 and 5 (CountUnsatisfied, CountBids), corrected; sp
 *Final clearing.* A fresh noisy histogram of the bidders, by the good of their last bid and its age, decides which
 bidders are admitted. The age of a bid is the number of bids on the same good that were counted since. Without the
 clearing a reserve is needed, only because the number of holders is known through counters that count every bid. In the
-histogram each bidder lies in at most one cell, so replacing a bidder moves two cells by one each, however often the
+histogram each bidder counts in at most one cell, so replacing a bidder changes two cells by one each, however often the
 bidder bids. A bidder sees from the public cut and their own cell whether they are admitted.
 
 Source: ours; spec allocation 4.1.
@@ -52,7 +52,7 @@ by sparse vector.
 """
 
 HALTING_TEST = "halting"
-"""Name of the line of the charge that pays for the halting test."""
+"""Name of the line of the privacy charge for the halting test."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +63,11 @@ class Halting:
         rule: one of the rules in `HALTING`.
         below: number of reports, noise included, below which a round ends the auction.
         rounds: largest number R of rounds.
-        l1_sensitivity: l1 distance between the reports of neighbouring data sets, over all rounds together, along any
-            history.
+        l1_sensitivity: largest l1 distance between the reports of neighbouring data sets, over all rounds together, for
+            the same published numbers.
         law: law of the counter's noise.
-        cost: epsilon, or rho, of the test. For sparse vector the cost is epsilon under both laws.
+        cost: privacy loss of the test: epsilon for Laplace noise, or rho for Gaussian noise. For sparse vector the cost
+            is an epsilon under both laws.
     """
 
     rule: Reports
@@ -85,13 +86,13 @@ class Halting:
 
     @property
     def costs(self) -> bool:
-        """Whether the test uses private numbers, so that it costs privacy."""
+        """Whether the test costs privacy, because it uses numbers that are not published."""
         return self.rule in ("unsatisfied", "bids", "sparse_vector") and self.rounds > 1
 
     @cached_property
     def counter(self) -> TreeCounter | None:
-        """The counter of the reports, with one release a round except for the last round, whose reports decide
-        nothing.
+        """The counter of the reports, which makes one release after each round except the last; None for halting rules
+        without a counter.
         """
         if not self.costs or self.rule == "sparse_vector":
             return None
@@ -107,8 +108,8 @@ class Halting:
 
     @cached_property
     def vector(self) -> SparseVector | None:
-        """The sparse vector that asks after each round whether below - (number of outbid holders) > 0. One bidder
-        changes the number of outbid holders by at most 1.
+        """The sparse vector mechanism that asks after each round whether below - (number of outbid holders) > 0; None
+        for other halting rules. One bidder changes the number of outbid holders by at most 1.
         """
         if not self.costs or self.rule != "sparse_vector":
             return None
@@ -121,10 +122,10 @@ class Halting:
         return self.vector.events(unit) if self.vector is not None else ()
 
     def start(self, noise: Noise) -> HaltingTest:
-        """Start the test for one run, paid for by a line of its own.
+        """Start the test for one run. Its privacy loss is charged to the line `HALTING_TEST` of the privacy charge.
 
         Raises:
-            Overspent: a line that does not pay for the test.
+            Overspent: the budget of the line is too small for the test.
         """
         counter, vector = self.counter, self.vector
         return HaltingTest(
@@ -132,17 +133,18 @@ class Halting:
             None if vector is None else vector.arm(noise, "halting", line=HALTING_TEST))
 
     def start_within(self, session: NoiseSession, part: str) -> HaltingTest:
-        """Start a test whose counter is paid for together with the counters of bids.
+        """Start the test for one run, with its counter charged together with the counters of bids.
 
         Args:
-            session: session that pays for the counters of bids.
-            part: name of the part that the session declared for the test.
+            session: session that charges the privacy loss of the counters of bids.
+            part: name under which the session declared the noise of the test.
         """
         return HaltingTest(self, None if self.counter is None else self.counter.start_within(session, part, "halting"),
                            None)
 
     def halts(self, counts: Sequence[int]) -> bool:
-        """Whether the auction ends after the latest round, by the published reports of that round.
+        """Whether the auction ends after the latest round, because fewer than `below` reports of that round were
+        counted.
 
         Args:
             counts: running counts of the reports that were published after rounds 1, 2, ...
@@ -195,10 +197,10 @@ class ClearingPlan:
 
     Args:
         supply: number s_j of copies of each good j.
-        edges: bounds of the ages in each cell, ascending for each good, shape (k, B). A bidder with an age above the
-            last bound is in no cell.
-        measure: noise of the cells. Replacing a bidder moves two cells by one each; replacing a bidder by zeros moves
-            one cell.
+        edges: upper bounds of the ages counted in each cell, ascending for each good, shape (k, B). A bidder with an
+            age above the last bound is in no cell.
+        measure: noise of the cells. Replacing a bidder's row changes two cells by one each, and replacing it by zeros
+            changes one cell.
         failure_probability: probability that some good j is given to more than s_j bidders.
     """
 
@@ -222,9 +224,9 @@ class ClearingPlan:
 
         Args:
             latest: good of each bidder's last bid, shape (n,), with -1 for none. Private.
-            ages: number of bids on that good that were counted since, shape (n,). Private.
+            ages: number of bids that were counted on that good after the bidder's last bid, shape (n,). Private.
             noise: source of the noise.
-            stream: name of the draw.
+            stream: name of the noise draw.
         """
         edges = np.array(self.edges, dtype=np.int64)
         true = _cells(latest, ages, edges)
@@ -232,8 +234,8 @@ class ClearingPlan:
         return Clearing(edges=edges, cells=cells, cuts=self.cuts(cells))
 
     def cuts(self, cells: _Integers) -> _Integers:
-        """The largest age for each good up to which all waiting bidders surely fit into its supply, shape (k,); -1 if
-        there is no such age.
+        """For each good, the largest bound in `edges` such that all bidders up to that age fit into the supply, except
+        with the failure probability; shape (k,). The entry is -1 if there is no such bound.
 
         Args:
             cells: noisy cells as released, shape (k, B).

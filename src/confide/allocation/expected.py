@@ -1,4 +1,4 @@
-"""Predictions of a market's welfare on synthetic people who answer as asked, and of the welfare without asking
+"""Predictions of a market's welfare on synthetic people who answer truthfully, and of the welfare without asking
 anybody.
 """
 
@@ -34,10 +34,11 @@ _PRIOR = 4_000  # made-up orders
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """Predicted welfare of synthetic people as a share of the optimum, averaged over all kinds of populations.
+    """Predicted welfare of synthetic people, as a share of the optimal welfare. All figures are averages over the kinds
+    of populations.
 
     Args:
-        crowds: mapping from kind of population to its prediction.
+        crowds: mapping from the name of a kind of synthetic population, such as "A", to the prediction for that kind.
     """
 
     crowds: Mapping[str, CrowdPrediction]
@@ -49,7 +50,7 @@ class Expected:
 
     @property
     def span(self) -> tuple[float, float]:
-        """The market's share of the optimal welfare in the worst and in the best of all runs."""
+        """Share of the optimal welfare that the market reaches in the worst run, and in the best run."""
         return min(one.lowest for one in self.crowds.values()), max(one.highest for one in self.crowds.values())
 
     @property
@@ -64,7 +65,9 @@ class Expected:
 
     @property
     def baselines(self) -> Mapping[str, float]:
-        """Mapping from the name of a rule that is not private to its share of the optimal welfare."""
+        """Mapping from the name of a rule that is not private to the share of the optimal welfare that the rule
+        reaches.
+        """
         names = next(iter(self.crowds.values())).baselines
         return {name: self._mean(lambda one, name=name: one.baselines[name]) for name in names}  # type: ignore[misc]
 
@@ -79,13 +82,13 @@ class Expected:
 
 @lru_cache(maxsize=64)
 def predicted(market: Market, scale: Scale, runs: int = simulation.RUNS) -> Expected:
-    """Predict a market of single goods on synthetic people of instances A and B. A large market is scaled down
-    (`reduced`).
+    """Predict the welfare of a market of single goods on synthetic people of instances A and B. A large market is
+    scaled down (`reduced`).
 
     Args:
         market: market to predict.
         scale: public rule that turns answers into values.
-        runs: number of populations of each kind.
+        runs: number of synthetic populations of each kind, each with one run.
     """
     rows = None
     if isinstance(scale, Ranks):
@@ -120,15 +123,15 @@ _CELLS = 250_000  # of the table that is made up
 
 @lru_cache(maxsize=64)
 def predicted_bundles(market: PAlloc, scale: Scale, runs: int = RUNS) -> Expected:
-    """Predict a market of bundles on synthetic people whose tastes differ (instance A), and whose needs differ too
-    (instance B).
+    """Predict the welfare of a market of bundles on synthetic people. In instance A their tastes differ, and in
+    instance B their needs differ too.
 
-    A large market is scaled down such that its noise is the same share of its supply.
+    A large market is scaled down, with the same ratio of noise to supply.
 
     Args:
         market: market to predict.
         scale: public rule that turns answers into values.
-        runs: number of populations of each kind.
+        runs: number of synthetic populations of each kind, each with one run.
     """
     small = _reduced(market)
     return Expected(crowds={name: CrowdPrediction.of([_run(small, scale, needs, seed) for seed in range(1, runs + 1)])

@@ -1,12 +1,14 @@
-"""The favourite good of each bidder at given prices, with the same subtraction as in an auction and a decode.
+"""The favourite good of each bidder at given prices, computed with the same subtractions as in an auction and in
+decoding.
 
 The module also computes public biases: a small number for each bidder and good, which breaks ties among goods that the
 bidder likes equally well.
 
 Values are often coarse, such as ranks, stars, or yes and no. At some prices thousands of bidders like two goods equally
-well, and move to the same good at once, so no price sells both goods. With a bias of their own, each bidder likes one
-of the two goods a little better. The biases follow from a seed that is drawn after all bids are in. The biases protect
-nobody, and everybody can compute the biases of all bidders. A bidder may lose at most one `spread` by their biases.
+well, and all change from one good to the other at once, so no price sells both goods. With a bias of their own, each
+bidder likes one of the two goods a little better. The biases follow from a seed that is drawn after all bids are in.
+The biases protect nobody, and everybody can compute the biases of all bidders. A bidder may lose at most the amount
+`spread`, in units of value, by their biases.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ def public_bias(key: np.uint64, place: int, spread: float) -> float:
 
     Args:
         key: key of 64 bits.
-        place: number of the bidder times the number of goods, plus the number of the good.
+        place: bidder's place, from 0, times the number of goods, plus the number of the good, from 0.
         spread: upper bound of all biases.
 
     Source: Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators".
@@ -58,7 +60,7 @@ class PublicBiases:
 
     Args:
         key: key of 64 bits, from the seed.
-        spread: upper bound >= 0 of all biases; 0 for no biases.
+        spread: upper bound >= 0 of all biases, in units of value; 0 for no biases.
     """
 
     key: np.uint64
@@ -70,7 +72,7 @@ class PublicBiases:
 
         Args:
             seed: seed of 64 hexadecimal digits.
-            spread: upper bound of all biases, in [0, 1].
+            spread: upper bound of all biases, in units of value, in [0, 1].
 
         Raises:
             InvalidInput: no such seed, or a spread out of range.
@@ -131,14 +133,14 @@ def _best(
 def best_goods(
     values: Valuations, prices: _Reals, biases: PublicBiases = NONE, *, first: int = 0
 ) -> NDArray[np.int32]:
-    """The good that each bidder gains most from at given prices, shape (n,), the first among equals; -1 for none.
-    Private.
+    """The good with the largest positive gain, value less price, of each bidder, shape (n,): the first among equals, or
+    -1 for none. The result is private.
 
     Args:
         values: valuations of all bidders.
         prices: price >= 0 of each good, shape (k,).
         biases: biases that are added to the bidders' values, if any.
-        first: place of the bidder in the first row.
+        first: public place of the bidder in the first row of `values`.
     """
     out = np.empty(values.people, dtype=np.int32)
     _best(*values.rows, np.ascontiguousarray(prices), first, biases.key,

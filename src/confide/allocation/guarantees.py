@@ -91,10 +91,11 @@ def mean_shift(loss: PureDP | ApproxDP | ZCDP) -> float:
 
 
 def regret(increment: float, *, supply: int = 1, cut: int | None = None) -> float:
-    """The largest amount by which a bidder's gain at the final prices falls short of their best gain at these prices.
+    """The largest amount, in units of value, by which a bidder's gain at the final prices falls short of their best
+    gain at these prices.
 
     Args:
-        increment: step alpha from one price to the next.
+        increment: step alpha from one price to the next, in (0, 1].
         supply: effective supply s' of the bidder's good, which matters only with a cut.
         cut: age up to which bidders are admitted after a final clearing; None without a clearing.
 
@@ -116,13 +117,13 @@ def lie_gain(
     epsilon: float, increment: float, *, delta: float = 0.0, unsatisfied: float = 0.0, supply: int = 1,
     cut: int | None = None,
 ) -> float:
-    """The largest gain from a lie in the mean, whatever the other bidders report, in an auction that charges the final
-    prices.
+    """The largest mean gain from a lie, in units of value, in an auction that charges the final prices. The bound holds
+    for any reports of the other bidders.
 
     Args:
         epsilon: privacy loss of the prices in nats when one record is replaced, >= 0.
-        increment: step alpha from one price to the next.
-        delta: delta of the prices.
+        increment: step alpha from one price to the next, in (0, 1].
+        delta: delta of the prices, in [0, 1).
         unsatisfied: probability that a truthful bidder ends unsatisfied, in [0, 1].
         supply: effective supply s' of the bidder's good, which matters only with a cut.
         cut: age up to which bidders are admitted, as in `regret`. A bidder who is not admitted is unsatisfied.
@@ -136,16 +137,18 @@ def lie_gain(
 
 
 def participation(increment: float, *, returns: bool, supply: int = 1, cut: int | None = None) -> float:
-    """The least utility of a truthful bidder, after every run, in an auction that charges the final prices.
+    """The least utility, in units of value, of a truthful bidder after any run of an auction that charges the final
+    prices.
 
     Args:
-        increment: step alpha from one price to the next.
+        increment: step alpha from one price to the next, in (0, 1].
         returns: whether a bidder neither takes nor pays for a good that is worth less to them than its final price.
         supply: effective supply s' of the bidder's good, which matters only with a cut.
         cut: age up to which bidders are admitted, as in `regret`.
 
     Returns:
-        The utility: 0 with returns, and -regret without. When the bidder bid, the good was worth its price.
+        The least utility: 0 with returns, and minus `regret` without, because the good was worth its price when the
+            bidder bid.
     """
     return 0.0 if returns else -regret(increment, supply=supply, cut=cut)
 
@@ -157,8 +160,8 @@ def prices_loss(auction: PMatch) -> PureDP | ZCDP:
     Under `add_or_remove` a replacement is two steps between neighbours, which cost twice epsilon, or four times rho.
 
     Args:
-        auction: auction with fewer copies of some good than bidders. With enough copies of every good nothing is
-            released.
+        auction: auction that has fewer copies of some good than bidders. An auction with enough copies of every good
+            releases nothing.
     """
     spent = auction.part(1.0) - auction.part(auction.reclear) - auction.part(auction.certify_with)
     steps = 1 if auction.neighbours == "replace" else 2
@@ -217,8 +220,8 @@ class EquilibriumPromises(Declared):
 
     @property
     def most_held(self) -> tuple[int, ...]:
-        """Statement 1: the number N_j of holders of good j is at most s'_j + 2E, where s'_j = s_j - m is its effective
-        supply; shape (k,).
+        """Statement 1: the number N_j of holders of good j is at most s'_j + 2E, where s'_j = s_j - m is the effective
+        supply of the good; shape (k,).
         """
         return tuple(copies - self.reserve + 2 * self.off for copies in self.supply)
 
@@ -232,7 +235,7 @@ class EquilibriumPromises(Declared):
     @property
     def shortfall(self) -> int:
         """Statement 2: of a good with a positive price at most m + 2E + g - 1 copies are left, for reserve m, error E
-        and batches of g bidders. The bound printed in the source is 4E + 1.
+        and batches of g bidders. Wu 2017 prints the bound 4E + 1.
         """
         return self.reserve + 2 * self.off + self.batch - 1
 
@@ -274,8 +277,8 @@ class EquilibriumPromises(Declared):
 
     @cached_property
     def price_ceiling(self) -> float:
-        """Upper bound on the price of a good that is held: one increment above the last price below 1. The printed
-        proofs use 1 as the upper bound.
+        """Upper bound on the price of a good that is held: one increment above the last price below 1. The proofs
+        printed in Wu 2017 use 1 as the upper bound.
         """
         steps = math.ceil(1.0 / self.increment)
         while steps > 1 and self.increment * (steps - 1) >= 1.0:
@@ -314,7 +317,7 @@ class EquilibriumPromises(Declared):
 
     @property
     def vacuous(self) -> tuple[bool, bool, bool, bool]:
-        """Whether each of the four statements claims nothing, before a run."""
+        """For each of the four statements, whether it claims nothing before a run."""
         return (min(self.most_held) >= self.people, max(self.least_held) < 1, self.regret >= 1.0,
                 self.most_loss() >= self.baseline_loss)
 

@@ -244,7 +244,7 @@ class PriceGadgets:
         return _rows(wanted, np.ones(self.people), self.goods)
 
     def recovered(self, prices: ArrayLike) -> float:
-        """The share of bits that prices reveal. A bit that the prices do not show counts as one half.
+        """The share of bits that prices reveal, in [0, 1]. A bit that the prices do not show counts as one half.
 
         The prices show a bit if one price of its gadget is above 1/2 and the other is not.
 
@@ -263,8 +263,8 @@ class SpyGadgets(Declared):
     """A market with one real bidder, s spies and two goods of s copies for each secret bit.
 
     The good that stands for the bit is worth 1 to the real bidder. All spies of a gadget want the same one of the two
-    goods, drawn fairly. If all spies hold the same good, they guess that the bit is the other good: had the real bidder
-    wanted the spies' good, one spy would have missed it.
+    goods, drawn fairly. If all spies hold the good that they want, they guess that the real bidder wants the other
+    good. If the real bidder had wanted the spies' good, one spy would not have got a copy.
 
     The bidders of bit b are b (s + 1) to b (s + 1) + s, the real bidder first. Good 2b stands for a bit of 0, and good
     2b + 1 for a bit of 1.
@@ -333,7 +333,7 @@ class SpyGadgets(Declared):
         return np.where(together, ((spies[:, 0] == 0) == self.bits).astype(np.float64), 0.5)
 
     def recovered(self, allocation: ArrayLike) -> float:
-        """The share of bits that the spies guess right. A random guess counts as one half.
+        """The share of bits that the spies guess right, in [0, 1]. A random guess counts as one half.
 
         Args:
             allocation: good of each bidder, shape (n,), with -1 for none.

@@ -49,15 +49,15 @@ Overflow = Literal["flag", "truncate"]
 
 _MOST_COPIES = 2**53
 NEIGHBOURS_WRITTEN: Mapping[str, str] = {"replace": "substitution", "add_or_remove": "add_remove"}
-"""Mapping from the name of a neighbouring relation to its name in packs and in the first campaign files."""
+"""Mapping from the name of a neighbouring relation to the name that stored files and early campaign files use."""
 
 
 def neighbours_today(called: str, given: Any) -> Any:
     """The current name of a neighbouring relation. A former name is accepted with a warning.
 
     Args:
-        called: name of the class that has the option.
-        given: value that the caller passed.
+        called: name of the class that has the option `neighbours`, for the warning.
+        given: value of the option, as the caller passed it.
     """
     if isinstance(given, Relation):
         return given.value
@@ -178,7 +178,9 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
 
     @cached_property
     def budget(self) -> Fraction:
-        """Budget of all releases together: epsilon as the exact decimal that was written, or rho."""
+        """Privacy budget of all releases together: epsilon, as the exact decimal number that was written, or rho for
+        Gaussian noise.
+        """
         if self.noise_law == "laplace":
             return written(self.epsilon)
         return Fraction(ZCDP.within(self.epsilon, self.delta - self.overflow_delta).rho)
@@ -198,20 +200,20 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
 
     @renamed(distance="l1_sensitivity", squared="squared_l2_sensitivity")
     def measure(self, label: str, share: float, l1_sensitivity: int, squared_l2_sensitivity: int) -> Measure:
-        """A release of whole numbers that is paid for by a share of the budget.
+        """The noise of a release of whole numbers that uses a share of the privacy budget.
 
         Args:
             label: name of the release.
             share: share of the budget, in (0, 1).
-            l1_sensitivity: l1 sensitivity of the numbers.
-            squared_l2_sensitivity: squared l2 sensitivity of the numbers.
+            l1_sensitivity: l1 sensitivity of all numbers together.
+            squared_l2_sensitivity: squared l2 sensitivity of all numbers together.
         """
         return Measure(label=label, law=self.noise_law, cost=self.part_down(share), l1_sensitivity=l1_sensitivity,
                        squared_l2_sensitivity=squared_l2_sensitivity)
 
     @cached_property
     def certificate_plan(self) -> CertificatePlan | None:
-        """Plan of the measurement for the certificate; None without a certificate."""
+        """Public parameters of the releases from which the certificate follows; None without a certificate."""
         if not self.certify_with or min(self.copies) >= self.people:
             return None
         return CertificatePlan(supply=self.copies, failure_probability=self.failure_probability,
@@ -272,8 +274,8 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         self._own(billboard)
 
     def cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:
-        """The place for each good from which on its holders lose all their copies of it, such that the supply suffices;
-        shape (k,). None with "flag".
+        """For each good, the place from which on holders of the good lose all their copies, so that the supply
+        suffices; shape (k,). The result is None if on_overflow is "flag".
 
         Args:
             held: goods of each bidder, shape (n,) or (n, b), with -1 for none. Private.
@@ -287,8 +289,8 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return found
 
     def without_overflow(self, held: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
-        """The goods that bidders keep after truncation, and the places from which on holders are cut off. The goods
-        that bidders keep are private, and the places of the cuts are public.
+        """The goods that bidders keep after truncation, and for each good the place from which on holders lose it, as
+        in `cut_off`. The goods that bidders keep are private, and the places are public.
 
         Args:
             held: goods of each bidder, shape (n,) or (n, b), with -1 for none.
@@ -300,7 +302,9 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         return np.where(places < cutoffs[np.maximum(held, 0)], held, -1), cutoffs
 
     def diagnose(self, values: Valuations, held: NDArray[Any]) -> dict[str, float]:
-        """Diagnostics of a study that its operator may see: the welfare, and the number of copies beyond the supply."""
+        """Diagnostics that only the operator of a study may see: the welfare, and the number of copies that are given
+        beyond the supply.
+        """
         return {"welfare": values.welfare(held), "over_allocated": float(self._over(held).sum())}
 
     def _over(self, held: NDArray[Any]) -> NDArray[np.int64]:
@@ -319,7 +323,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
 
 
 def down(exact: Fraction) -> float:
-    """A double close to the given number, with its value and its shortest decimal form at most that number."""
+    """A double close to the given number. Both the double and its shortest decimal form are at most that number."""
     found = float(exact)
     return math.nextafter(found, 0.0) if max(written(found), Fraction(found)) > exact else found
 
@@ -342,8 +346,8 @@ class OneGood(Market[B_co]):
                 good, a sparse array, or `Valuations`. In a release any row that cannot be used counts as zeros; a study
                 refuses such a row.
             noise: source of the noise; `Noise.secure()` for a settlement.
-            progress: function that is called after each round with the number of rounds played and the number of all
-                rounds, both public.
+            progress: function that is called after each round with the number of rounds played and the largest number
+                of rounds, both public.
 
         Returns:
             An outcome whose shares have the columns "good" (-1 for none) and "price". The price is the good's price if

@@ -1,4 +1,6 @@
-"""One release of whole numbers: its share of the budget, the noise scale that follows, and a bound on its error."""
+"""One release of whole numbers: its privacy cost, the noise scale that follows from the cost, and a bound on the
+error.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,9 @@ class Measure:
     """A release of whole numbers with discrete noise.
 
     Args:
-        label: name of the release.
+        label: name of the release in the privacy charge.
         law: law of the noise: "laplace" for pure privacy, "gaussian" for zCDP.
-        cost: epsilon, or rho, > 0.
+        cost: privacy loss > 0 of the release: epsilon for "laplace", or rho for "gaussian".
         l1_sensitivity: l1 sensitivity of all numbers together.
         squared_l2_sensitivity: squared l2 sensitivity of all numbers together.
 
@@ -56,7 +58,7 @@ class Measure:
 
     @cached_property
     def scale(self) -> float:
-        """Noise scale, rounded up: the scale b of Laplace noise, or the parameter sigma of Gaussian noise."""
+        """Noise scale, rounded up: the scale b of Laplace noise, or the standard deviation sigma of Gaussian noise."""
         if self.law == "laplace":
             return float_up(self.l1_sensitivity / written(self.cost))
         return math.sqrt(Fraction(self.squared_l2_sensitivity) / (2 * Fraction(self.cost))) * _ROUNDED_UP
@@ -72,12 +74,12 @@ class Measure:
         return ZCDPEvent(rho=self.cost, neighbours=unit, label=self.label)
 
     def draw(self, true: NDArray[np.int64], noise: Noise, stream: Stream) -> NDArray[np.int64]:
-        """Add noise to the numbers.
+        """Draw the noisy numbers.
 
         Args:
-            true: true numbers, of any shape. Private.
+            true: exact numbers, of any shape. Private.
             noise: source of the noise.
-            stream: name of the draw.
+            stream: name of the noise draw.
         """
         if self.law == "laplace":
             return add_discrete_laplace(noise, true, noise_scale=self.scale, l1_sensitivity=self.l1_sensitivity,
@@ -86,12 +88,12 @@ class Measure:
                                      l2_sensitivity_squared=self.squared_l2_sensitivity)
 
     def reach(self, failure_probability: float, terms: int = 1) -> int:
-        """A bound that the sum of `terms` independent noises exceeds with at most the failure probability. The sum of
-        the noises falls below minus the bound with at most the same probability.
+        """A bound on the sum of the noise of `terms` numbers. The sum exceeds the bound with at most the failure
+        probability, and falls below minus the bound with at most the same probability.
 
         Args:
             failure_probability: probability of each of the two failures, in (0, 1).
-            terms: number of noises in the sum, >= 1.
+            terms: number of independent noise values in the sum, >= 1.
 
         Source: Chernoff; spec allocation 4.1.
         """
