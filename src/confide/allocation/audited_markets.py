@@ -102,7 +102,7 @@ def in_blocks(mechanism: _Auction) -> _Auction:
     releases.
 
     Args:
-        x
+        mechanism: `PMatch` or `PAlloc`.
     """
     kind = type("InBlocks", (type(mechanism),), {"_stepwise": False})
     made: _Auction = kind(**{one.name: getattr(mechanism, one.name) for one in fields(mechanism)})

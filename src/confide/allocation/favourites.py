@@ -43,7 +43,7 @@ def public_bias(key: np.uint64, place: int, spread: float) -> float:
     Args:
         key: key of 64 bits.
         place: bidder's place, from 0, times the number of goods, plus the number of the good, from 0.
-        spread: upper bound of all biases.
+        spread: upper bound of all biases, in units of value.
 
     Source: Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators".
     """

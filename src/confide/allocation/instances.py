@@ -263,7 +263,7 @@ class SpyGadgets(Declared):
     """A market with one real bidder, s spies and two goods of s copies for each secret bit.
 
     The good that stands for the bit is worth 1 to the real bidder. All spies of a gadget want the same one of the two
-    goods, drawn fairly. If all spies hold the good that they want, they guess that the real bidder wants the other
+    goods, drawn fairly. If all spies of a gadget hold the same good, they guess that the real bidder wants the other
     good. If the real bidder had wanted the spies' good, one spy would not have got a copy.
 
     The bidders of bit b are b (s + 1) to b (s + 1) + s, the real bidder first. Good 2b stands for a bit of 0, and good

@@ -203,7 +203,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         """The noise of a release of whole numbers that uses a share of the privacy budget.
 
         Args:
-            label: name of the release.
+            label: name of the release in the privacy charge.
             share: share of the budget, in (0, 1).
             l1_sensitivity: l1 sensitivity of all numbers together.
             squared_l2_sensitivity: squared l2 sensitivity of all numbers together.

@@ -58,7 +58,7 @@ class Measure:
 
     @cached_property
     def scale(self) -> float:
-        """Noise scale, rounded up: the scale b of Laplace noise, or the standard deviation sigma of Gaussian noise."""
+        """Noise scale, rounded up: the scale b of Laplace noise, or the parameter sigma of discrete Gaussian noise."""
         if self.law == "laplace":
             return float_up(self.l1_sensitivity / written(self.cost))
         return math.sqrt(Fraction(self.squared_l2_sensitivity) / (2 * Fraction(self.cost))) * _ROUNDED_UP

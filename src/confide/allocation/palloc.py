@@ -68,18 +68,18 @@ class PAlloc(Ascending):
     outbids them. At the end bidders drop outbid goods, or the final clearing decides which goods they keep.
 
     Privacy. A bidder's bids are counted as in `PMatch`, at most one in a round. The final clearing has a cell for each
-    good and age. A bidder counts in one cell for each good that they hold, at most b, so a replaced bidder moves the
-    cells by 2b. If the valuation counts copies, b copies may lie in one cell. The module `bundles.auction` bounds the
-    reports of bidders who would bid once more.
+    good and age. A bidder counts in one cell for each good that they hold, at most b, so replacing a bidder changes the
+    cells by at most 2b in l1. If the valuation counts copies, b copies may lie in one cell. The module
+    `bundles.auction` bounds the reports of bidders who would bid once more.
 
-    A bidder who declines is idle until they lose a good, whatever their program would answer in between. So the bids
-    depend only on the program's answers in the bidder's own slots and reports.
+    A bidder who declines to bid is idle until they lose a good, even if their program would give another answer in
+    between. So the bids depend only on the program's answers in the bidder's own slots and reports.
 
     The mechanism makes no promise about incentives.
 
-    If `bundle` is smaller than the largest bundle that the class wants, v(S) counts the best goods of S. If halting is
-    "unsatisfied", `outbid_tests` decides the cost and the meaning of the reports. With tests in the slot a bidder who
-    loses a good after their slot has not yet been asked for a good in its place.
+    If `bundle` is smaller than the largest bundle of the class, the value of a set S counts only the best `bundle`
+    goods of S. If halting is "unsatisfied", `outbid_tests` decides the cost and the meaning of the reports. With tests
+    in the slot, a bidder who loses a good after their slot has had no chance to bid on another good.
 
     Raises:
         InvalidInput: a number out of range.
@@ -158,8 +158,8 @@ class PAlloc(Ascending):
 
     @property
     def report_l1_sensitivity(self) -> int:
-        """L1 sensitivity of the reports to the halting test: largest distance between neighbouring data sets along any
-        public history.
+        """L1 sensitivity of the reports to the halting test: the largest l1 distance, over all rounds together, between
+        the reports of neighbouring data sets that see the same published numbers.
         """
         if self.halting == "unsatisfied":
             return report_distance(rounds=self.rounds, bid_cap=self.bid_cap, tests=self.outbid_tests,
@@ -168,8 +168,8 @@ class PAlloc(Ascending):
 
     @property
     def cell_sensitivities(self) -> tuple[int, int]:
-        """Sensitivity of the cells of the final clearing: 2b in l1, and 2b in squared l2, or 2b^2 if the valuation
-        counts copies. Each sensitivity is half as large if neighbours replace a row by zeros.
+        """Sensitivity of the cells of the final clearing, as a pair: 2b in l1, and in squared l2 also 2b, or 2b^2 if
+        the valuation counts copies. Each sensitivity is half as large if neighbours replace a row by zeros.
         """
         b = self.largest_bundle
         one = self.l1_sensitivity * b
@@ -177,7 +177,9 @@ class PAlloc(Ascending):
 
     @property
     def reports_are_free(self) -> bool:
-        """Whether the counter of reports costs nothing besides the counters of bids; see `bundles.auction`."""
+        """Whether the counter of reports costs no privacy beyond that of the counters of bids; see
+        `bundles.auction`.
+        """
         return self._asks and self.halting == "unsatisfied" and self.law == "laplace" and free_reports(
             rounds=self.rounds, bid_cap=self.bid_cap, tests=self.outbid_tests, worlds=self.l1_sensitivity)
 
@@ -187,7 +189,7 @@ class PAlloc(Ascending):
 
     @cached_property
     def halting_plan(self) -> Halting:
-        """Plan of the test that ends the auction."""
+        """Public parameters of the test that may end the auction before its last round."""
         if not self.reports_are_free:
             return super().halting_plan
         # Noise of q levels times the scale of a block of bids: the scale of a counter is distance q/cost.
@@ -203,7 +205,7 @@ class PAlloc(Ascending):
 
     @cached_property
     def certificate_plan(self) -> BundleCertificatePlan | None:
-        """Plan of the measurement for the certificate; None without a certificate."""
+        """Public parameters of the releases from which the certificate follows; None without a certificate."""
         if not self.certify_with or self.plentiful:
             return None
         return BundleCertificatePlan(supply=self.copies, failure_probability=self.failure_probability,
@@ -245,11 +247,12 @@ class PAlloc(Ascending):
         """Run the auction: its rounds, its clearing, and the bundle of each bidder.
 
         Args:
-            data: n records in the form of the class, or its `Population`; a frame, an Arrow table or a file of such
-                records, with a column for each number; or batches of rows that a campaign collected.
+            data: n records in the form of the class of valuations, or a `Population` of the class. The data may also be
+                a frame, an Arrow table or a file, with a column for each number of a record, or batches of rows that a
+                campaign collected.
             noise: source of the noise; `Noise.secure()` for a settlement.
-            progress: function that is called after each round with the number of rounds played and the number of all
-                rounds, both public.
+            progress: function that is called after each round with the number of rounds played and the largest number
+                of rounds, both public.
 
         Returns:
             An outcome whose shares have the column "bundle": goods in ascending order, one entry for each copy.

@@ -7,8 +7,8 @@ to 800 copies of each, and 400 to 40,000 copies times epsilon (the table of `set
 `SinkhornMatch` loses welfare by its lottery and its biases. At 40,000 the two mechanisms are even, except for 100 goods
 with 400 copies each, where `PMatch` was better by .02. With charged prices the lead of `SinkhornMatch` is larger: .25
 at 400 copies times epsilon, and .1 at 4,000. All bidders of `SinkhornMatch` ask at the prices that they pay. `PMatch`
-is the published auction. `PMatch` supports other laws of noise and halting rules, and its holders are counted, not
-drawn by lot.
+is the published auction. `PMatch` supports other laws of noise and halting rules. Its holders are the bidders with the
+latest bids, and are not drawn by lot.
 
 Goods handed out without asking anybody are worth .5 to .65 of the optimum on the measured instances. With 20 goods of
 800 copies, PMatch falls below that baseline at about 250 copies times epsilon, and SinkhornMatch at about 100.
@@ -54,7 +54,7 @@ _DOUBLINGS = 24
 _TENTHS = 24
 _COMMON = {one.name for one in fields(Market)} | {"charge"}  # what both mechanisms have and mean alike
 UNASKED = "goods assigned without any reports"
-"""Name of the baseline that hands out goods without asking anybody, and so needs no privacy."""
+"""Name of the baseline that hands out goods without asking anybody. It uses no private data."""
 
 _OF_OPTIMUM = "share of the optimum"
 _HARDLY = 1.1  # times the baseline: what is not worth a run
@@ -84,23 +84,27 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
     Args:
         mechanism: recommended `PMatch` or `SinkhornMatch`.
-        error: bound E >= 0 on an error, except with the failure probability. For PMatch, `error` bounds the error of
-            any published count. For SinkhornMatch, it bounds the error of the final count of bidders who ask for a
-            good.
+        error: bound E >= 0 on an error, in bidders or bids, except with the failure probability. For PMatch, `error`
+            bounds the error of every published count. For SinkhornMatch, `error` bounds the error of the final count of
+            bidders who ask for a good.
         reserve: number m >= 0 of copies of a median good that stay unsold when as many bidders ask for it as there are
             copies. The reserve is the price of the promise that no good is given beyond its supply. For a PMatch with a
             final clearing, `reserve` is the reserve that the first cut of the clearing needs.
-        crowds: mapping from kind of synthetic population ("A" and "B", or "prior") to its figures.
-        alike: predicted share of the optimum when all people value the goods alike, so that prices cannot tell them
-            apart.
-        other: the other mechanism, ready to run, if it was compared.
-        passed_over: predictions of the other mechanism on the same populations, if it was compared. The predictions of
-            the other mechanism are also computed when options force a `PMatch` that charges prices.
-        refused: reason why the other mechanism was not compared, or was refused; empty if it was compared.
-        draws: number of draws of noise, k for each release.
-        seconds: rough time of a secure run: 8 microseconds for each draw of noise, and the computation on the values on
-            one core.
-        megabytes: rough memory of a run, with the table of valuations, without the program itself.
+        crowds: mapping from kind of synthetic population ("A" and "B", or "prior") to the predictions for that kind.
+        alike: predicted share of the optimal welfare if all people have the same values, so that prices cannot tell
+            them apart.
+        other: mechanism with which the recommended mechanism was compared, ready to run: a `PMatch` if a
+            `SinkhornMatch` is recommended, and the reverse. None if no other mechanism was compared.
+        passed_over: mapping from kind of synthetic population to the predictions for `other` on the same populations;
+            empty if no other mechanism was compared. If options force a `PMatch` that charges prices, a `SinkhornMatch`
+            is still compared.
+        refused: reason why no other mechanism was compared; empty if one was compared, or if there are enough copies of
+            every good.
+        draws: number of noise draws in a run. A release of the counts of k goods takes k draws.
+        seconds: rough time of a run with secure noise, in seconds: 8 microseconds for each noise draw, plus the
+            computation on the values on one core.
+        megabytes: rough memory of a run in megabytes, including the table of valuations, but not the Python program
+            itself.
     """
 
     mechanism: _Advised
@@ -122,7 +126,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
 
     @property
     def span(self) -> tuple[float, float]:
-        """Lowest and highest share of the optimal welfare over all runs."""
+        """Lowest and highest share of the optimal welfare over all simulated runs."""
         found = self.crowds.values()
         return min((one.lowest for one in found), default=1.0), max((one.highest for one in found), default=1.0)
 
@@ -285,7 +289,8 @@ def plan(
             default is instances A and B.
         runs: number of synthetic populations of each kind, each with noise of its own.
         seed: seed of the first population and its noise.
-        named: number of goods in one row of a sparse table; used for the estimates of time and memory.
+        named: number of goods with a value in one row of a sparse table; None for a dense table. The number is used
+            only for the estimates of time and memory.
         options: parameters of the mechanism, such as failure_probability, neighbours or certify_with. An option that
             only one mechanism has, such as halting, forces that mechanism.
 
@@ -435,8 +440,8 @@ def hopeless(market: Market, expected: Mapping[str, CrowdPrediction], enough: fl
     Args:
         market: refused market.
         expected: mapping from kind of population to its prediction.
-        enough: an epsilon that suffices, from `least_epsilon`.
-        others: other remedies.
+        enough: an epsilon that suffices, from `least_epsilon`; infinite if no epsilon suffices.
+        others: descriptions of further remedies.
     """
     one = min(expected.values(), key=lambda each: each.welfare - each.baseline)
     few = (f"at epsilon = {market.epsilon:g} and {min(market.copies):,} copies of a good {wire_name(market)} is not "

@@ -1,6 +1,6 @@
 """Predictions of a mechanism's welfare from runs on synthetic bidders, never on real bids.
 
-A large market is replaced by a smaller one in two steps. The first step leaves out goods, down to 50, since an
+A large market is replaced by a smaller market in two steps. The first step leaves out goods, down to 50, since an
 auction's noise depends on their number. Leaving out goods keeps the number of copies for each bidder. The failure
 probability gamma is scaled such that each good's overflow probability stays the same. The second step scales people and
 copies down and epsilon up. Scaling keeps supply times epsilon, and so the ratio of the noise to a supply. Only the
@@ -62,7 +62,8 @@ _BOUND_ROUNDS = 60
       baselines="beside")
 @dataclass(frozen=True, kw_only=True)
 class CrowdPrediction:
-    """Figures of synthetic populations of one kind, averaged over populations with noise of their own.
+    """Predicted figures for one kind of synthetic population, averaged over several populations, each with its own
+    noise.
 
     All welfare figures are shares of an upper bound on the optimal welfare.
 
@@ -71,7 +72,8 @@ class CrowdPrediction:
         lowest: share in the worst of the runs.
         highest: share in the best of the runs.
         baseline: share if goods are handed out without asking anybody, the best goods first.
-        baselines: mapping from the name of a rule that sees all values (`LOTTERY`, `SERIAL`) to its share.
+        baselines: mapping from the name of a rule that sees all values (`LOTTERY`, `SERIAL`) to the share that the rule
+            reaches.
         certificate: share that the public certificate claims; None without a certificate.
         runs: number of populations.
         people: number of synthetic bidders in each population.
@@ -121,7 +123,7 @@ def reduced(mechanism: Market, *, goods: bool = True, most: int = _VALUES) -> Ma
     Args:
         mechanism: `PMatch` or `SinkhornMatch`.
         goods: whether goods may be left out.
-        most: largest number of values in a synthetic population.
+        most: largest number of values, which is people times goods, in a synthetic population.
 
     Example:
         >>> market = SinkhornMatch(people=1_000_000, goods=100, supply=8_000, epsilon=1.0)
@@ -162,7 +164,8 @@ def _stronger(mechanism: PMatch, factor: float) -> float:
 def made_up(
     people: int, goods: int, prior: ArrayLike | None = None, *, seed: int = 1,
 ) -> dict[str, Valuations]:
-    """Synthetic bidders, as a mapping from kind of population to valuations.
+    """Synthetic bidders, as a mapping from the kind of population, "A" and "B" or "prior", to the valuations of its
+    bidders.
 
     Args:
         people: number n of people.
@@ -217,8 +220,8 @@ def predicted(
 
 
 def share_of_people_alike(mechanism: Market, *, seed: int = 1) -> float:
-    """The share of the optimum when all people value the goods alike. The share falls with the number of copies that
-    nobody gets.
+    """Predicted share of the optimal welfare if all people have the same values. The share falls with the number of
+    copies that nobody gets.
 
     Prices cannot tell people with the same values apart, and these people can be served without asking anybody. So the
     share with equal tastes decides between mechanisms that are even on other populations, and never whether asking is
@@ -271,11 +274,11 @@ def _baselines(name: str, people: int, goods: int, supply: tuple[int, ...], seed
 
 
 def upper_bound(values: Valuations, supply: tuple[int, ...]) -> float:
-    """An upper bound on the optimal welfare, usually within a thousandth of it, by weak duality at prices found without
-    noise.
+    """An upper bound on the optimal welfare, usually at most a thousandth too large, by weak duality at prices found
+    without noise.
 
     Args:
-        values: valuations of the bidders. The bound of private valuations is private.
+        values: valuations of the bidders. If the valuations are private, so is the bound.
         supply: number of copies s_j of each good j.
     """
     share = min(1.0, _BOUND_VALUES / max(1, values.people * values.goods))

@@ -4,8 +4,9 @@
 A line gives an order and the number of people who gave it. The people of a line take the next places of the public
 list, so the same file always gives the same places. A good that a person does not rank is worth 0 to that person.
 
-A file that contradicts its head or its file ending is refused before any order is used, because one lost line would
-move everybody after it to another place. A line that is not a valid order costs only the people of that line.
+A file that contradicts the lines at its head or its file ending is refused before any order is used, because one lost
+line would move all later people to other places. A line that is not a valid order makes only the records of the people
+of that line unusable.
 
 A PrefLib file is for orders that are no longer secret. Places follow the lines of the file, so anyone who knows how the
 file is sorted can infer from a person's place what the person may have ranked. Secret orders are collected under ids
@@ -53,7 +54,8 @@ class PrefLib:
         path: path of the file.
         goods: names of the goods: either all of them names of alternatives in the file, or all of them numbers of
             alternatives.
-        unlisted: treatment of an alternative that is no good: an error, or leaving it out of all orders.
+        unlisted: treatment of an alternative that is no good: "reject" raises an error, and "ignore" leaves the
+            alternative out of all orders.
 
     Raises:
         InvalidInput: no such file, another format, or a good that is no alternative.
@@ -69,7 +71,7 @@ class PrefLib:
         return self.path.suffix.lower() == ".cat"
 
     def alternatives(self) -> tuple[int, ...]:
-        """The good that corresponds to each alternative, from alternative 1 on; -1 for none."""
+        """Number of the good, from 0, that corresponds to each alternative, from alternative 1 on; -1 for none."""
         head, count = self._head(), self._count()
         names = {int(found[1]): value for key, value in head.items()
                  if (found := re.fullmatch(rf"ALTERNATIVE NAME ({_NUMBER})", key))}
@@ -149,7 +151,7 @@ class PrefLib:
         """Read the rows of all people once, in the order of the lines.
 
         Args:
-            scale: public rule for the value of a place.
+            scale: public rule that turns a place in an order into a value.
             roster: public list of ids. Ids at the end of the list for which no line is left have no row.
             rejected: mapping that receives id -> reason, also for lines beyond the list. Only the operator may see the
                 mapping.

@@ -1,4 +1,5 @@
-"""Prices that clear a market, released under ordinary differential privacy: the billboard alone, and nobody's good.
+"""Prices that clear a market, released under ordinary differential privacy: only the billboard is released, and no
+bidder gets a good.
 
 Joint privacy protects a bidder against all others together, who do not see the bidder's good. A release without
 anybody's good is therefore private towards everyone, for the same epsilon. With one copy of each good no mechanism can
@@ -32,7 +33,7 @@ __all__ = ["PriceRelease", "release_prices"]
 class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
     """The prices of a market whose goods are not handed out, and the releases from which they follow.
 
-    No participant has a share, and prices are arrays on the billboard, so no frame comes out of a run.
+    No participant has a share, so the table of shares is empty. The prices are an array on the billboard.
 
     Raises:
         InvalidInput: a mechanism that is no market.
@@ -111,7 +112,7 @@ class PriceRelease(Mechanism[B_co, WelfareCertificate | None]):
 def release_prices(
     auction: Market[B_co], values: Any, noise: NoiseSource
 ) -> RunOutcome[B_co, WelfareCertificate | None]:
-    """Run a market for its public prices alone, in `outcome.billboard.prices`.
+    """Run a market only for its public prices, which are in `outcome.billboard.prices`.
 
     Args:
         auction: market with its public parameters.

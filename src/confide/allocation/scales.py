@@ -42,12 +42,12 @@ class Scale(Protocol):
         ...
 
     def limit(self) -> str:
-        """Description of the accepted numbers."""
+        """Description of the accepted numbers, for error messages."""
         ...
 
     @property
     def unit(self) -> float:
-        """Number of points that a value of 1 stands for. A rule counts in points, and 0 points are worth 0."""
+        """Number of points that are worth 1. A rule counts answers in points, and 0 points are worth 0."""
         ...
 
     def __hash__(self) -> int: ...
@@ -106,7 +106,8 @@ class Ranks:
     Args:
         points: points of the first place, the second, and so on. Points never rise from one place to the next, and the
             first is above 0. Later places get 0 points. All points are divided by the points of the first place.
-        as_written: whether a place is the number that was written, as with the categories of PrefLib.
+        as_written: whether the place of a good is the number that was written, as in PrefLib's categories, and not the
+            good's position in the order.
 
     Raises:
         InvalidInput: invalid points.
@@ -120,7 +121,8 @@ class Ranks:
     as_written: bool = False
 
     def step(self, goods: int) -> float:
-        """The mean difference in value between one place and the next, as a spread for breaking ties.
+        """The mean difference in value between one place and the next, which suits as the `spread` of a
+        `SinkhornMatch`.
 
         Args:
             goods: number k of goods.
@@ -179,7 +181,8 @@ class PointsTogether(Points):
     worth 1.
 
     Args:
-        total: largest sum, over all goods that one person may get, of the numbers less `lowest`.
+        total: largest sum, over all goods that one person may get, of the person's numbers, each less `lowest`. This
+            sum is worth 1.
 
     Raises:
         InvalidInput: a total that one good alone may exceed.
@@ -209,10 +212,10 @@ class PointsTogether(Points):
 
 @dataclass(frozen=True, kw_only=True)
 class RanksTogether(Ranks):
-    """Places of an order, the first worth 1/b, such that b goods together are worth at most 1, even with ties.
+    """Places of an order, of which the first is worth 1/b. So b goods together are worth at most 1, even with ties.
 
     Args:
-        most: number b of goods.
+        most: largest number b of goods that one person may get.
 
     Example:
         >>> RanksTogether(points=(2.0, 1.0), most=2).values(np.array([0, 0]), np.array([1.0, 2.0])).tolist()

@@ -2,17 +2,17 @@
 people.
 
 *Second identities.* The second identity has the same record as the first, and takes the place of another person in the
-public order. One row moves the law of the published record by no more than the promise of privacy says. The first and
-the second identity are therefore decoded from the same public billboard. The errors are standard errors between
-populations. Each population has its own people and its own noise, so the errors cover both.
+public order. One row changes the distribution of the published record by no more than the promise of privacy says. The
+first and the second identity are therefore decoded from the same public billboard. The errors are standard errors
+between populations. Each population has its own people and its own noise, so the errors cover both.
 
 *Lies.* Without charged prices nothing is promised about lies. With charged prices the promise of truthfulness covers
 bidders who end satisfied. The noise and all other bidders decide which bidders get nothing, and no bound is proved for
 these bidders. The gain of bidders who get nothing is therefore searched for on several synthetic populations. On each
 population a few runs with simulated noise find the people who get nothing with a truthful report in every one of them.
 For each person who gets nothing, the same runs find the one good that is best to ask for alone. Separate runs measure
-the gain of asking for that one good alone. A person's own row moves the law of the prices by no more than the promise
-of privacy says, so all their reports are decoded from the same public prices.
+the gain of asking for that one good alone. A person's own row changes the distribution of the prices by no more than
+the promise of privacy says. So all possible reports of a person are decoded from the same public prices.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Worth = Callable[[Any, tuple[int, ...]], float]
 
 @dataclass(frozen=True, kw_only=True)
 class Handed:
-    """The value of the goods that second identities get in one run, averaged over people.
+    """The value of the goods that second identities get in one run, in units of value, averaged over people.
 
     Args:
         gain: value that the second identity's goods add to the first identity's goods, less the price of the second
@@ -106,8 +106,8 @@ def handed(market: Any, billboard: Any, record: Callable[[int], Any], held: Held
         market: market that ran.
         billboard: billboard of the run.
         record: function from a place to the record of the person at that place.
-        held: function from a share to its goods.
-        worth: function from a record and goods to the value of the goods together.
+        held: function from a share to the goods in the share.
+        worth: function from a record and a tuple of goods to the value of these goods together, in units of value.
     """
     people = np.unique(np.linspace(0, market.people - 1, _TRIED).round().astype(int)).tolist()
     gains, alone, both = list[float](), list[float](), 0
@@ -132,8 +132,8 @@ def second_ids(
         market: market that hands out goods.
         crowds: for each population, the data of a run and a function from a place to the record of the person at that
             place.
-        held: function from a share to its goods.
-        worth: function from a record and goods to the value of the goods together.
+        held: function from a share to the goods in the share.
+        worth: function from a record and a tuple of goods to the value of these goods together, in units of value.
     """
     certified: Any = replace(market, certify_with=0.0)
     found = [handed(certified, certified.run(data, Noise.simulated(seed)).billboard, record, held, worth)
@@ -145,7 +145,7 @@ def of_runs(found: Sequence[Sequence[Handed]], people: int) -> SecondIds:
     """Average the results of the runs on each population, and then over populations.
 
     Args:
-        found: results of the runs, for each population one list.
+        found: for each population, the list of the results of its runs.
         people: number of people in each population.
     """
     gain, error = over_crowds([math.fsum(each.gain for each in runs) / len(runs) for runs in found])
@@ -160,7 +160,7 @@ def over_crowds(means: Sequence[float]) -> tuple[float, float]:
     population the result is (0, 0).
 
     Args:
-        means: one mean for each population.
+        means: one mean for each population; may be empty.
 
     Example:
         >>> over_crowds([1.0, 3.0]), over_crowds([])
@@ -183,21 +183,21 @@ _GOODS = 8  # that one person tries, the favourites
 @wire("LoneLies", "left gain gain_error second people crowds runs")
 @dataclass(frozen=True, kw_only=True)
 class LoneLies:
-    """The gain from a lie of people who get nothing with a truthful report, averaged over synthetic populations, on the
-    scale of values in [0, 1].
+    """The gain that people who get nothing with a truthful report have from a lie. Gains are averages over synthetic
+    populations, in units of value.
 
     Errors are standard errors between populations. Choosing runs select the people and their lies; measuring runs, with
     other noise, measure the gain.
 
     Args:
-        left: share of the synthetic people who get nothing with a truthful report in every choosing run.
+        left: share of the synthetic people, in [0, 1], who get nothing with a truthful report in every choosing run.
         gain: mean gain, from asking for one good only, of people who get nothing with a truthful report; 0 if nobody
             gets nothing.
         gain_error: standard error of `gain`; infinite if people get nothing in one population only.
-        second: gain from a second identity of the same person, in the measuring runs.
+        second: gain of a person from a second identity, in the measuring runs.
         people: number of synthetic people in each population.
         crowds: number of synthetic populations.
-        runs: number of measuring runs on all populations.
+        runs: number of measuring runs on all populations together.
     """
 
     left: float
@@ -210,7 +210,8 @@ class LoneLies:
 
 
 def crowd_size(market: Market) -> Market:
-    """Size of the synthetic populations: the market itself, or a smaller market with the same behaviour.
+    """The market itself, or a smaller market with the same behaviour, whose number of people is the size of the
+    synthetic populations.
 
     Args:
         market: market that hands out one good to each person.

@@ -1,16 +1,16 @@
 """Settings of `PMatch`, `SinkhornMatch` and `PAlloc` that measured well, chosen from public sizes alone. The
 measurements are no promise.
 
-*Single goods.* The choice depends on the ratio of the counts' error to a supply. The error comes from its exact law,
-computed at a noise scale at which that is quick, since errors are proportional to the scale. A ladder lists settings
-from fine to coarse; each entry is a rung.
+*Single goods.* The choice depends on the ratio of the counts' error to a supply. The error is computed from its exact
+distribution at a noise scale at which the computation is quick, since errors are proportional to the scale. A table
+called a ladder lists settings from fine to coarse. Each entry of a ladder is called a rung.
 
 The table shows shares of the optimum on instances A and B, with supplies for 80 of 100 bidders, where k is the number
 of goods and s the supply of each. "PMatch" is the result of `PMatch.for_budget`. "best rung" is the best of 23 rungs,
-with increments from .05 to 1, caps from 1 to 14 and a share of the clearing from .3 to .65. "PMatch" and "best rung"
-are means of 4 runs on each instance, or 3 runs for 50 goods or more. "charged" is the result of `PMatch.for_budget`
-with charged prices, and the last column that of `SinkhornMatch.for_budget`, both means of 2 runs each. The test
-tests/allocation/test_settings.py repeats the measurement.
+with increments from .05 to 1, at most 1 to 14 bids for each bidder, and .3 to .65 of epsilon for the clearing. "PMatch"
+and "best rung" are means of 4 runs on each instance, or 3 runs for 50 goods or more. "charged" is the result of
+`PMatch.for_budget` with charged prices, and the last column that of `SinkhornMatch.for_budget`, both means of 2 runs
+each. The test tests/allocation/test_settings.py repeats the measurement.
 
     ====  =====  ==========  ======  =========  =======  =============
     k     s      s epsilon   PMatch  best rung  charged  SinkhornMatch
@@ -47,17 +47,17 @@ Source: spec allocation 4.3 with the exact error in place of its Chernoff bound,
 Batches are half of a supply throughout: smaller ones, with more releases, measured worse where noise is low too.
 
 *Bundles.* The choice depends on the ratio of the counts' error to a supply, and that ratio grows with every good that
-one person may hold. A bidder who holds b goods needs b bids, and the clearing counts 2b cells of a replaced bidder. So
-no bidder should hold many more goods than there are copies for each person. For example, take 1.6 copies for each
-person, and people who would like 8 goods. With little epsilon, bundles of 2 or 3 goods get far more welfare than
-bundles of 8. With more epsilon larger bundles are better, since people's needs differ.
+one person may hold. A bidder who holds b goods needs b bids, and replacing a bidder changes up to 2b cells of the
+clearing. So no bidder should hold many more goods than there are copies for each person. For example, take 1.6 copies
+for each person, and people who would like 8 goods. With little epsilon, bundles of 2 or 3 goods get far more welfare
+than bundles of 8. With more epsilon larger bundles are better, since people's needs differ.
 
 The table shows shares of the optimum with 800 copies of each good, by copies times epsilon, where k is the number of
 goods and "each" the number of copies for each person. Each pair of numbers has the result of `PAlloc.for_budget` first,
-and the result of the best of 24 rungs second. The rungs have bundles of 1 to 8 goods, alpha times the goods wanted from
-.05 to 1, C/b from 1 to 6, and a share of the clearing of .3, .5 and .65. The numbers are means of 2 runs on instances A
-and B each, with rows divided by the number of goods wanted. Symmetric concave valuations have falling steps that are
-drawn in the same way. The test tests/allocation/test_bundle_settings.py repeats some of the measurements.
+and the result of the best of 24 rungs second. The rungs have bundles of 1 to 8 goods, alpha times the number of goods
+wanted from .05 to 1, C/b from 1 to 6, and .3, .5 or .65 of epsilon for the clearing. The numbers are means of 2 runs on
+instances A and B each, with rows divided by the number of goods wanted. Symmetric concave valuations have falling steps
+that are drawn in the same way. The test tests/allocation/test_bundle_settings.py repeats some of the measurements.
 
     ======================  ==  ====  ========  ========  ========  ========  ========  ========
     class                   k   each  400       800       1,600     4,000     12,000    40,000
@@ -120,7 +120,8 @@ LADDER = (
 )
 """The rungs of the ladder for `PMatch`, the finest first; the first rung that fits is used.
 
-A rung is (alpha, C, R, share of the clearing, largest ratio of error to supply). With the last rung each bidder bids
+A rung is (alpha, C, R, share of epsilon for the clearing, largest ratio of error to supply): alpha is the step of
+prices, C the largest number of bids of one bidder, and R the number of rounds. With the last rung each bidder bids
 once, and a good whose supply was reached costs .4, so bidders who want it less choose another good. The fine prices of
 the first rung need most bids, and uneven supplies harm that rung first.
 """
@@ -150,10 +151,11 @@ _SCALE = 16.0  # of the noise for which the law of the error is computed
 
 
 def arities(horizon: int) -> tuple[int, ...]:
-    """The least arity for each possible number of levels of a tree over N steps, from a binary tree to a flat one.
+    """The least arity for each possible number of levels of a tree over N steps, from a binary tree to a tree of one
+    level.
 
     Args:
-        horizon: number N of steps.
+        horizon: number N >= 1 of steps, which are the releases of a counter.
 
     Example:
         >>> arities(500)
@@ -171,8 +173,8 @@ def arities(horizon: int) -> tuple[int, ...]:
 
 
 def usual_error(counter: TreeCounter, failure_probability: float) -> float:
-    """A close estimate of the error that no count exceeds, except with the failure probability. The error of the counts
-    is computed exactly at another noise scale, and scaled in proportion.
+    """A close estimate of the error, in counted bids, that no count exceeds, except with the failure probability. The
+    error is computed exactly at another noise scale, and scaled in proportion.
 
     Args:
         counter: counter with noise on the integers.
@@ -234,15 +236,15 @@ def first_that_fits(
     kind: Any, common: dict[str, Any], copies: int, rungs: Iterable[tuple[dict[str, Any], float]],
     reserved: Sequence[float],
 ) -> Any:
-    """The auction of the first rung whose error is small enough. With a reserve, the rung that loses least by a rule of
-    thumb.
+    """The auction with the settings of the first rung whose error is small enough. If a reserve replaces the clearing,
+    the function takes the rung that loses least welfare by a rule of thumb.
 
     Args:
         kind: class of the auction.
-        common: public sizes.
+        common: public sizes that all rungs share: people, goods, supply and epsilon.
         copies: number of copies of a typical good.
         rungs: pairs of the settings of a rung and the largest ratio of error to supply at which the rung is used.
-        reserved: share of the optimum that each rung loses even without noise.
+        reserved: share of the optimal welfare that each rung loses even without noise, in the order of the rungs.
     """
     found = []
     for number, (settings, most) in enumerate(rungs):
@@ -274,9 +276,9 @@ def scaling_settings(
 ) -> Any:
     """A `SinkhornMatch` with recommended settings for the given sizes.
 
-    The temperature falls as far as the noise allows. A price's error is the temperature times the ratio of the noise to
-    the supply, and the lower the temperature, the more strongly demand reacts to prices. Measured welfare changed
-    little when the final temperature was doubled or halved.
+    The temperature falls as far as the noise allows. The error of a price is the temperature times the ratio of the
+    noise to the supply. At a lower temperature, demand reacts more strongly to prices. Measured welfare changed little
+    when the final temperature was doubled or halved.
 
     Args:
         kind: class `SinkhornMatch`, or a subclass.
@@ -308,8 +310,9 @@ BUNDLES_LADDER = (
 )
 """The rungs of the ladder for `PAlloc`, the finest first; the first rung that fits is used.
 
-A rung is (alpha over the largest value of one good, C/b, R/b, share of the clearing, (x, y), largest ratio of error to
-supply). The pair (x, y) gives bundles of x times the number of copies for each person, rounded up, plus y goods.
+A rung is (alpha over the largest value of one good, C/b, R/b, share of epsilon for the clearing, (x, y), largest ratio
+of error to supply), for bundles of b goods. The pair (x, y) gives bundles of x times the number of copies for each
+person, rounded up, plus y goods.
 """
 
 _RESERVED_FOR_BUNDLES = (0.02, 0.04, 0.05, 0.08, 0.15, 0.15)

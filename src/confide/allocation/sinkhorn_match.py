@@ -1,5 +1,5 @@
-"""`SinkhornMatch`: prices from a few noisy releases of smooth demand, then a public lottery for goods that too many ask
-for.
+"""`SinkhornMatch`: prices from a few noisy releases of smooth demand, then a public lottery for goods that too many
+bidders ask for.
 
 The mechanism is confide's own. An ascending auction counts every bid, so its noise is the noise of a sum of many
 counts. `SinkhornMatch` instead releases one noisy sum of soft demands at public prices in each of R rounds. After each
@@ -73,7 +73,8 @@ class ScalingBillboard(AnyBillboard):
         rates: threshold of each good, shape (k,). A bidder gets the good that they ask for if their public random
             number, in 0..2^32 - 1, is below the threshold.
         public_seed: seed of the public random numbers; empty if there are none.
-        cutoffs: place for each good from which on its holders go without it, as in `AuctionBillboard`.
+        cutoffs: for each good, the public place from which on holders of the good do not get it, as in
+            `AuctionBillboard`.
         surplus: noisy sum of all bidders' best gains at the final prices, as in `AuctionBillboard`.
         welfare: noisy sum of the values of all assigned goods to their holders, as in `AuctionBillboard`.
     """
@@ -106,12 +107,12 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
     public lottery.
 
     Privacy. Along any one history of releases each true release is a function of the data. A bidder's soft demand at
-    public prices is a vector of whole units >= 0 that sum to at most one bidder (`soft_demand`). So replacing a row
-    moves a release by at most two bidders in l1, and replacing it by zeros by at most one. The same sensitivity holds
-    for the count of bidders who ask for each good at the last prices. A release with discrete Laplace noise of scale
-    distance/epsilon_r costs epsilon_r, and adaptive composition adds the costs up. Everything else on the billboard
-    follows from these releases and from public randomness that is independent of all rows. Each bidder's good follows
-    from the billboard and their own row (billboard lemma).
+    public prices is a vector of whole units >= 0 that sum to at most one bidder (`soft_demand`). So replacing a row by
+    another row changes a release by at most two bidders in l1, and replacing it by zeros by at most one bidder. The
+    same sensitivity holds for the count of bidders who ask for each good at the last prices. A release with discrete
+    Laplace noise of scale sensitivity/epsilon_r costs epsilon_r. By adaptive composition, the costs of all releases add
+    up. Everything else on the billboard follows from these releases and from public randomness that is independent of
+    all rows. Each bidder's good follows from the billboard and their own row (billboard lemma).
 
     Decodes equal the run bit for bit on every machine. The published prices lie on a grid of 2^-20. A bidder subtracts
     the prices from their row and adds their biases, which are multiples of the spread, with one operation each.
@@ -220,7 +221,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         return found if written(found) <= left else math.nextafter(found, 0.0)
 
     def scale(self, budget: Fraction) -> float:
-        """Scale of discrete Laplace noise, rounded up, for numbers whose l1 sensitivity is `l1_sensitivity`.
+        """Scale of discrete Laplace noise, rounded up, for numbers whose l1 sensitivity is `l1_sensitivity` bidders.
 
         Args:
             budget: epsilon of the release.
@@ -277,15 +278,16 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
 
         Args:
             path: prices before the round, in units of 2^-20, shape (k,).
-            demand: noisy demand as released, shape (k,).
+            demand: noisy demand as released, in units of 2^-16 bidders, shape (k,).
             r: number of the round, from 0.
         """
         return moved_prices(path, demand, self.copies, self.people, self.step * self.temperatures[r],
                             1.0 + self.spread)
 
     def rates(self, asked: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rate of each good, out of 2^32, at which no good is given beyond its supply, except with the failure
-        probability; shape (k,).
+        """The threshold of each good, in 0..2^32, shape (k,): a bidder who asks for the good gets it if their public
+        random number is below the threshold. No good is then given beyond its supply, except with the failure
+        probability.
 
         Args:
             asked: noisy number of bidders who ask for each good, as released, shape (k,).

@@ -62,7 +62,7 @@ __all__ = ["GRID", "WHOLE", "falling", "logarithm", "moved_prices", "prices_of",
 # ---- soft demand
 
 WHOLE = 1 << 16
-"""Number of units in the demand of one whole bidder."""
+"""Number of units, of 2^-16 each, in the demand of one whole bidder."""
 
 _ALONE = 2**20  # values that one thread is done with sooner than others can be started
 
@@ -163,15 +163,15 @@ def _soft(
 def soft_demand(
     values: Valuations, prices: _Reals, temperature: float, biases: PublicBiases = NONE, *, first: int = 0
 ) -> _Integers:
-    """The soft demand for each good, summed over all bidders, in units of which one bidder has at most `WHOLE`; shape
-    (k,). Private.
+    """The soft demand for each good, summed over all bidders, in units of 2^-16 bidders, shape (k,). Each bidder has at
+    most `WHOLE` units. The demand is private.
 
     Args:
         values: valuations of all bidders.
         prices: price of each good, shape (k,).
         temperature: temperature tau > 0.
         biases: biases that are added to the bidders' values, if any.
-        first: place of the bidder in the first row.
+        first: public place of the bidder in the first row of `values`.
 
     Example:
         >>> of = Valuations.of([[0.5, 0.0], [0.5, 0.5], [0.0, 0.0]], people=3, goods=2)
@@ -229,7 +229,7 @@ def logarithm(numbers: _Reals) -> _Reals:
 
 
 def prices_of(path: _Integers) -> _Reals:
-    """Prices from whole numbers of units of 2^-20."""
+    """Prices as doubles, from whole numbers of units of 2^-20."""
     return np.ldexp(path.astype(np.float64), -GRID)
 
 
@@ -251,7 +251,7 @@ def moved_prices(
         demand: demand D_j as released, in units of 2^-16 bidders, shape (k,).
         supply: number s_j of copies of each good, shape (k,).
         people: number n of bidders.
-        step: amount by which a price moves for each factor e in the ratio of demand to supply.
+        step: amount by which a price rises if the ratio of demand to supply rises by the factor e.
         highest: upper bound on the value of any good.
     """
     copies = np.array(supply, dtype=np.float64)
@@ -309,7 +309,8 @@ _USUAL = Fraction(21, 20)  # how many ask for a copy where theta is chosen
 def rates(
     asked: NDArray[np.int64], supply: tuple[int, ...], scale: float, failure_probability: float
 ) -> NDArray[np.int64]:
-    """The probability, out of 2^32, with which a bidder who asks for a good gets it, for each good; shape (k,).
+    """The probability with which a bidder who asks for a good gets it, times 2^32 and rounded down, for each good;
+    shape (k,).
 
     Args:
         asked: noisy number of bidders who ask for each good, as released, shape (k,).

@@ -50,10 +50,12 @@ _Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:
-    """The usable rows of one batch. A person without a row in any batch of a pass counts as a row of zeros. Private.
+    """The usable rows of one batch of people's values. A person without a row in any batch counts as a row of zeros.
+    The rows are private.
 
     Args:
-        index: rank of each row's person in the public list of ids, int64, shape (m,). No rank occurs twice in a pass.
+        index: place of each row's person in the public list of ids, from 0, int64, shape (m,). No place occurs twice in
+            the batches of one pass over the data.
         starts: index in `named` at which each row begins, int64, shape (m + 1,).
         named: goods, ascending within a row, int32.
         values: value of each good in `named`, in (0, 1], float32.
@@ -71,10 +73,10 @@ class Rows:
 
 
 def gathered(batches: Iterable[Rows], people: int, goods: int) -> Valuations:
-    """Gather all batches of a pass into the valuations on which a market runs.
+    """Gather all batches of one pass over the data into the valuations on which a market runs.
 
     Args:
-        batches: batches of one pass.
+        batches: batches of rows, in which each person has at most one row.
         people: number n of people.
         goods: number k of goods.
 
@@ -120,15 +122,15 @@ def read_wide(
     source: TableSource, *, goods: Sequence[str], scale: Scale, roster: Roster, id: str = "row",  # noqa: A002
     rejected: MutableMapping[str, str] | None = None, rows: int | None = None,
 ) -> Iterator[Rows]:
-    """Read a table with a column for each good once. An empty cell means a value of 0.
+    """Read a table with a column for each good, in a single pass. An empty cell means a value of 0.
 
     Args:
         source: table to read.
-        goods: names of the goods, which are those of the columns.
+        goods: names of the goods, which are also the names of the columns.
         scale: public rule that turns answers into values.
         roster: public list of ids.
-        id: name of the column that holds the id, or "row": the i-th row belongs to the i-th id of the list. Of several
-            rows with the same id the first counts.
+        id: name of the column of ids. With "row", the i-th row belongs to the i-th id of the list. Of several rows with
+            the same id the first counts.
         rejected: mapping that receives id -> reason, as in `confide.tables.read_records`. Only the operator may see the
             mapping.
         rows: largest number of rows in a batch; it affects only speed.
@@ -175,7 +177,7 @@ def _wide(
 
 
 def judged_cells(name: str, column: Any, scale: Scale) -> tuple[_Reals, NDArray[np.int8]]:
-    """A column as numbers, with not-a-number for empty cells, and the problem of each cell.
+    """A column as numbers, with NaN for empty cells, and the code of each cell's problem.
 
     Args:
         name: name of the column.
@@ -331,7 +333,7 @@ def coded(index: _Integers, row: _Integers, named: _Integers, cells: _Reals, sca
     """Convert answers into rows of values, without zeros.
 
     Args:
-        index: rank of the person of each of m rows, shape (m,).
+        index: place in the public list of ids of the person of each of m rows, shape (m,).
         row: row that each of z cells belongs to, ascending, shape (z,).
         named: good of each cell, ascending within a row, shape (z,).
         cells: answers without a problem, shape (z,).
@@ -378,7 +380,7 @@ def typed(given: Mapping[str, str], *, goods: Sequence[str], scale: Scale) -> di
 
 
 def reason(name: str, problem: int, scale: Scale) -> str:
-    """Description of a cell's problem, in public terms."""
+    """Description of a cell's problem, for an error message that reveals no number of the cell."""
     words = {MISSING: "is not a number", INFINITE: "is not finite", OUTSIDE: "is out of bounds"}
     return f"{name}: {words[problem]}; {scale.limit()}"
 
@@ -397,8 +399,8 @@ _CELL = np.dtype([("good", "<i4"), ("value", "<f4")])
 
 @dataclass(frozen=True)
 class RowCodec:
-    r"""Conversion between rows and bytes. With few goods a row holds the value of each good; with many it holds the
-    number and value of each good with a positive value.
+    r"""Conversion between rows and bytes. With at most `DENSE` goods the bytes of a row hold the value of each good.
+    With more goods they hold the number and the value of each good with a positive value.
 
     Args:
         goods: number k of goods.
@@ -414,7 +416,7 @@ class RowCodec:
     goods: int
 
     def pack(self, batch: Rows) -> tuple[np.ndarray, list[bytes]]:
-        """The ranks of a batch's people, and one report of bytes for each row."""
+        """The places of a batch's people in the public list of ids, and one report of bytes for each row."""
         if self.goods <= DENSE:
             table = np.zeros((len(batch.index), self.goods), dtype="<f4")
             table[np.repeat(np.arange(len(batch.index)), np.diff(batch.starts)), batch.named] = batch.values
@@ -425,7 +427,7 @@ class RowCodec:
         return batch.index, [data[start:end] for start, end in pairwise(ends)]
 
     def unpack(self, slots: np.ndarray, reports: Sequence[bytes]) -> Rows:
-        """The batch that given ranks and reports encode."""
+        """The batch that given places and reports encode, as `pack` returns them."""
         data = b"".join(reports)
         if self.goods <= DENSE:
             table = np.frombuffer(data, dtype="<f4").reshape(len(slots), self.goods)

@@ -28,7 +28,7 @@ _MOST_GOODS = 2**31 - 1
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Valuations:
-    """A table of n rows of k valuations in [0, 1], with zeros included or left out. Private.
+    """A table of n rows of k valuations in [0, 1], with zeros included or left out. The table is private.
 
     Args:
         people: number n of rows.
@@ -36,7 +36,7 @@ class Valuations:
         values: valuations row after row, float32 or float64: all n k of them if `starts` is None, or only those that
             are not left out.
         starts: index in `values` at which each row begins, int64, shape (n + 1,); None for a dense table.
-        named: goods of `values`, ascending within a row, int32; empty for a dense table.
+        named: number of the good of each entry of `values`, ascending within a row, int32; empty for a dense table.
 
     Example:
         >>> of = Valuations.of([[0.5, 0.0, 1.0], [0.0, 0.25, 0.0]], people=2, goods=3)
@@ -55,7 +55,7 @@ class Valuations:
 
     @property
     def dense(self) -> bool:
-        """Whether every row holds all goods."""
+        """Whether every row has an entry for each good, even for goods of value 0."""
         return self.starts is None
 
     @property
@@ -79,10 +79,10 @@ class Valuations:
                 `confide.allocation.tables.Rows` that a campaign collects.
             people: number n of slots.
             goods: number k of goods.
-            clip: whether values outside [0, 1] are moved to the nearest end. A row with a value that is not finite
-                stays bad.
+            clip: whether values outside [0, 1] are replaced by the nearest of 0 and 1. A row with a value that is not
+                finite stays bad.
             unusable: treatment of a bad row. "refuse" raises an error for the whole table, which reveals the bad row to
-                anyone who sees the message. "null" takes the row as zeros.
+                anyone who sees the message. "null" treats the row as zeros.
 
         Raises:
             InvalidInput: another shape or type; or a bad row under "refuse", which the message names.
@@ -109,7 +109,7 @@ class Valuations:
 
     @classmethod
     def whole(cls, data: Any) -> Valuations:
-        """Check valuations whose numbers of bidders and goods follow from the data, for uses other than a run.
+        """Check valuations for uses other than a run. The numbers of bidders and goods follow from the data.
 
         Args:
             data: valuations in any form that `of` accepts.

@@ -159,7 +159,7 @@ class Mixture:
     """A mixture of actions of every participant, with its exact value and load. The result has no privacy protection.
 
     Args:
-        starts: (n + 1,) places where each participant's part begins.
+        starts: (n + 1,) indices in `actions` and `weights` at which the entries of each participant begin.
         actions: (z, width) actions.
         weights: (z,) weights in units of 2^-30. The weights of each participant add up to 2^30.
         value: total value, including that of the public block, in natural units.
@@ -271,7 +271,7 @@ class _Restricted:
         """The best mixture that leaves a margin below each supply.
 
         Args:
-            margin: (k,) natural margin.
+            margin: (k,) distance to keep below each supply, in natural units.
         """
         program, k, parts = self.program, self.program.rows, int(self.part[-1]) + 1
         several, answers, size = len(self.open), len(self.public_values), len(self.owner)
@@ -360,7 +360,7 @@ class ExactOptimum:
         load: (k,) load of the solution, in natural units.
         excess: total excess of the solution over all rows; 0 where rows are limits. Rounded weights do not meet
             equations exactly; for equations the excess is the total absolute difference.
-        starts: (n + 1,) places where each participant's part of the solution begins.
+        starts: (n + 1,) indices in `actions` and `weights` at which the entries of each participant begin.
         actions: (z, width) actions.
         weights: (z,) weights, which add up to 1 for each participant.
         start: source of the first prices.

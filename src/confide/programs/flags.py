@@ -376,7 +376,7 @@ class Flags:
 
         Args:
             noise: source of the noise of levels and queries.
-            starts: (n + 1,) places where each participant's contribution begins.
+            starts: (n + 1,) indices in `rows` and `loads` at which the entries of each participant begin.
             rows: (z,) rows of the nonzero entries of the contributions.
             loads: (z,) nonzero entries of the contributions, in load units of 2^-20.
 

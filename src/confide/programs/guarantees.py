@@ -187,7 +187,7 @@ def game_accuracy(
 
     Args:
         regret: bound R >= 0 on the regret, in units of value; may be infinite.
-        taus: (k,) dual bounds.
+        taus: (k,) dual bound tau > 0 of each row.
         box: number c > 1 such that the prices of each row lie in [0, c tau].
         errors: largest total value that all responses together lose against best responses.
 

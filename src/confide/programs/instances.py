@@ -116,7 +116,7 @@ def in_order(program: Program, records: Any, seed: int) -> int:
     takes it. Where contributions differ, an action that does not fit is not taken.
 
     Args:
-        program: a packing program.
+        program: packing program of any family.
         records: records of all participants.
         seed: seed of the random order.
 
@@ -139,7 +139,7 @@ def lottery(program: Program, records: Any, seed: int) -> int:
     action at prices of zero. An action that no longer fits the supply gives nothing.
 
     Args:
-        program: a packing program.
+        program: packing program of any family.
         records: records of all participants.
         seed: seed of the random order.
 

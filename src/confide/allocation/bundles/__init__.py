@@ -1,8 +1,8 @@
 """Valuations of bundles of goods: classes of gross-substitutes valuations, their demand, and a test that can refute the
 gross-substitutes property.
 
-The class of the valuations is public, and is the same for all bidders. A bidder's record says which valuation of the
-class is theirs.
+The class of the valuations is public, and is the same for all bidders. A bidder's record determines their own valuation
+in the class.
 
 >>> from confide.allocation.bundles import CappedAdditiveValuation, falsify_gross_substitutes
 >>> bidder = CappedAdditiveValuation(cap=2).bidder([0.5, 0.25, 0.4], goods=3)

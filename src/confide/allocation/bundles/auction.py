@@ -11,7 +11,7 @@ most-preferred superset of the goods that they still hold, if that superset is s
 
 Source: Wu 2017, Algorithm 6, corrected; spec allocation 5.
 
-*The sensitivity of the counts.* How far can one bidder move the bids, and the reports at the end of each round? Take
+*The sensitivity of the counts.* How much can one bidder change the bids, and the reports at the end of each round? Take
 two neighbouring data sets, called worlds, and one public history. In round r of the two worlds let
 
     b_r, b'_r in {0, 1}: whether the bidder bids
@@ -171,9 +171,10 @@ class BundleRules(Rules):
 
     Args:
         valuation: class of all bidders' valuations.
-        bundle: largest number b of goods of one bidder. A bidder who holds b goods does not bid.
-        outbid_tests: time at which outbid goods are dropped: in the "slot" of their holder, or at "round_end".
-        reports: whether all bidders report at the end of a round whether they would bid once more.
+        bundle: largest number b of goods that one bidder may hold. A bidder who holds b goods does not bid.
+        outbid_tests: time at which outbid goods are dropped: "slot", when the holder may bid, or "round_end", at the
+            end of each round.
+        reports: whether bidders report, at the end of each round, whether they would bid once more.
     """
 
     valuation: BundleClass
@@ -229,7 +230,7 @@ class Standing:
         return good
 
     def slot(self, bidder: Bidder, prices: NDArray[Any], counts: NDArray[np.int64], rules: BundleRules) -> int:
-        """Play the bidder's slot. Returns the good that the bidder bids on, or -1 for none.
+        """Play the bidder's turn in a round. Returns the good that the bidder bids on, or -1 for none.
 
         Args:
             bidder: valuation of the bidder.

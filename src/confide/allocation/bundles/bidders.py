@@ -58,7 +58,7 @@ class Bidder(ABC):
 
     @abstractmethod
     def gains(self, held: Bundle) -> _Reals:
-        """The gain from one more copy of each good j, v(held + j) - v(held), shape (k,)."""
+        """The gain v(held + j) - v(held) from one more copy of each good j, shape (k,)."""
 
     @abstractmethod
     def surplus(self, prices: _Reals) -> float:
@@ -73,7 +73,7 @@ class Bidder(ABC):
         exact, because a contraction of a gross-substitutes valuation has gross substitutes.
 
         Args:
-            held: goods that the bidder holds, whose prices are sunk.
+            held: goods that the bidder holds. Their prices no longer matter to the choice.
             prices: price of one more copy of each good, shape (k,).
 
         Source: spec allocation 5.
@@ -87,7 +87,7 @@ class Bidder(ABC):
         adds more than its price.
 
         Args:
-            held: goods that the bidder holds, whose prices are sunk.
+            held: goods that the bidder holds. Their prices no longer matter to the choice.
             prices: price of one more copy of each good, shape (k,).
             most: largest number of goods in a bundle.
 
@@ -116,7 +116,7 @@ class Table:
             numbers.
         named: good of each number in `values`, int32. The array is empty if rows hold all goods.
         dense: whether each row holds all goods.
-        counted: whether a row holds the values of 0, 1, 2, ... goods of any type, instead of a value for each good.
+        counted: whether a row holds the values of 0, 1, 2, ... goods of any kind, instead of a value for each good.
     """
 
     values: NDArray[Any]
@@ -163,7 +163,7 @@ class BundleClass(Declared, ABC):
 
     @property
     def repeats(self) -> bool:
-        """Whether a second copy of a good may add value."""
+        """Whether a second copy of the same good may add value."""
         return False
 
     @abstractmethod
@@ -190,7 +190,7 @@ class BundleClass(Declared, ABC):
         """All bidders' valuations, checked row by row.
 
         Args:
-            data: n records.
+            data: records of all n bidders, in the form of the class.
             people: number n of bidders.
             goods: number k of goods.
             unusable: treatment of a bad record. "refuse" raises an error for the whole data set, which reveals the bad

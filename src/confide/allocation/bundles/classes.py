@@ -106,8 +106,8 @@ class _Counted(Population):
 @wire("SymmetricConcave", "most")
 @dataclass(frozen=True, kw_only=True)
 class SymmetricConcave(BundleClass):
-    """A symmetric concave valuation v(S) = f(|S|), where |S| counts copies. A record is f(0), ..., f(most), with f(0) =
-    0.
+    """A symmetric concave valuation v(S) = f(|S|), where |S| is the number of copies in S. A record is f(0), ...,
+    f(most), with f(0) = 0.
 
     The function f must not fall, and each good must add no more than the one before. To allow for rounding, a good may
     add up to 2^-40 more than the good before it.
@@ -144,7 +144,7 @@ class SymmetricConcave(BundleClass):
             data: records f(0), ..., f(most) of all bidders, shape (n, most + 1).
             people: number n of bidders.
             goods: number k of goods.
-            unusable: treatment of a bad row: "refuse" the whole table, or take the row as zeros ("null").
+            unusable: treatment of a bad row: "refuse" refuses the whole table, and "null" treats the row as zeros.
         """
         one_of("unusable", unusable, ("refuse", "null"))
         if isinstance(data, Population):
@@ -275,7 +275,7 @@ class _SumClass(BundleClass):
                 worth more than 1.
             people: number n of bidders.
             goods: number k of goods.
-            unusable: treatment of a bad row: "refuse" the whole table, or take the row as zeros ("null").
+            unusable: treatment of a bad row: "refuse" refuses the whole table, and "null" treats the row as zeros.
         """
         if isinstance(data, Population):
             return same_kind(data, self, people, goods)

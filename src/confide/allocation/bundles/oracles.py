@@ -1,10 +1,11 @@
-"""Valuations that are programs, which answer the value of a bundle or the next good at given prices, and a test of
-gross substitutes.
+"""Valuations that are programs, and a test of gross substitutes. A program answers with the value of a bundle, or with
+the next good to bid on at given prices.
 
 A program runs in the auction and on the bidder's own device, with the same answers. The auction continues whatever the
-program answers or raises. A program wants nothing if it fails, or answers with something that is no number or no good,
-or names a good that the bidder already holds where copies are worth 0. A bidder's program is not isolated: it can do
-anything that a program can do. So an operator who runs programs of others must isolate them from everything else.
+program answers or raises. A program counts as wanting nothing if it fails, or if its answer is no number or no good.
+The same holds for a good that the bidder already holds, if further copies are worth 0. A bidder's program is not
+isolated: it can do anything that a program can do. So an operator who runs programs of others must isolate them from
+everything else.
 
 The test looks for local patterns that no gross-substitutes valuation has, and may refute the property. For every bundle
 S and further goods i, j, l, consider the three sums
@@ -49,7 +50,7 @@ class NotSubstitutes:
             together than apart), or "uneven" (of three sums of pairs only one is the largest).
         bundle: bundle S to which the goods of the pattern are added.
         goods: goods i, j, l of the pattern.
-        gap: amount by which the pattern violates gross substitutes.
+        gap: amount, in units of value, by which the pattern violates gross substitutes.
     """
 
     pattern: str
@@ -77,12 +78,12 @@ def falsify_gross_substitutes(
     If there are at most `trials` patterns, all are tested, and None proves gross substitutes up to the tolerance.
 
     Args:
-        valuation: bidder, or function from bundles (goods in ascending order) to values.
+        valuation: bidder, or function from a bundle, a tuple of goods in ascending order, to the value of the bundle.
         goods: number k of goods.
         trials: largest number of patterns that are tested, drawn with public randomness.
         seed: public seed of the drawn patterns.
         copies: largest number of copies of one good in a bundle.
-        tolerance: largest gap that counts as rounding.
+        tolerance: largest violation, in units of value, that counts as rounding.
 
     Raises:
         InvalidInput: a value that is not a number.

@@ -24,7 +24,7 @@ __all__ = ["population_of", "record_of", "usable", "width"]
 
 
 def width(valuation: BundleClass, goods: int) -> int:
-    """Length of a row.
+    """Number of numbers in a row that a bidder submits.
 
     Args:
         valuation: class whose records are rows of numbers.
@@ -38,7 +38,7 @@ def record_of(valuation: BundleClass, row: dict[int, float]) -> Any:
 
     Args:
         valuation: class of the record.
-        row: mapping from place in the row to number, without zeros.
+        row: mapping from the index in the row, from 0, to the number there; zeros may be left out.
 
     Example:
         >>> record_of(SymmetricConcave(most=2), {0: 0.5, 1: 0.25})

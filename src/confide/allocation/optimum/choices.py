@@ -186,8 +186,8 @@ def _store(bounds: _Integers, rows: _Integers, found: _Integers, holds: _Integer
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Window:
-    """The bidders whose bundle may change while no two prices move apart by more than a width, and their goods in
-    doubt.
+    """The bidders whose best bundle may change while prices change, and the goods that may enter or leave these
+    bundles, called goods in doubt. The differences between two prices change by at most a given width.
 
     Args:
         rows: bidders, shape (m,).

@@ -1,9 +1,9 @@
 """The optimal allocation of several goods in several copies, computed exactly, for any size that fits in memory.
 
-A sample of the bidders gives approximate prices. At approximate prices most bidders' best goods are beyond doubt, and
-few copies have one holder too many. The remaining copies move along shortest paths between goods (`balance`) until
-prices and allocation prove each other optimal. With very many goods the paths would be long, and prices are first found
-by a smoothed demand (`smoothed_prices`).
+A sample of the bidders gives approximate prices. At approximate prices the best goods of most bidders are certain, and
+only a few goods have more holders than copies. The remaining copies move along shortest paths between goods (`balance`)
+until prices and allocation prove each other optimal. With very many goods the paths would be long, and prices are first
+found by a smoothed demand (`smoothed_prices`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Handout", "OptimalAllocation", "as_supply", "cells", "exact_optimum"
 
 
 def cells(people: int, supply: NDArray[np.int64]) -> int:
-    """Number of entries in a table of all bidders and all copies."""
+    """Number of pairs of a bidder and a single copy, where at most n copies of each good count for n bidders."""
     return int(people * np.minimum(supply, people).sum())
 
 
@@ -76,10 +76,10 @@ def _least_prices(table: NDArray[np.float64], held: NDArray[np.int32]) -> NDArra
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Handout:
-    """An allocation without any privacy, for studies with synthetic bidders, and for an operator's own comparisons.
+    """An allocation that is not private, for studies with synthetic bidders, and for an operator's own comparisons.
 
     Args:
-        method: name of the method that found it.
+        method: name of the method that found the allocation.
         allocation: good of each bidder, shape (n,), with -1 for none. Shape (n, b) if bidders may have several goods,
             in ascending order with -1 behind them.
         welfare: sum of the values of all goods to their holders, rounded once.
@@ -137,7 +137,7 @@ _OFF = 1e-9
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class OptimalAllocation(Handout):
-    """An optimal allocation, with prices that prove its optimality. Not private.
+    """An optimal allocation, with prices that prove its optimality. The allocation is not private.
 
     Args:
         prices: optimal prices of the dual, shape (k,). At these prices each bidder holds a best bundle, and each good
@@ -170,7 +170,7 @@ def exact_optimum(
 
     Raises:
         InvalidInput: no such table, supply or method; or too large a table for "assignment".
-        SolverFailed: a gap above 10^-9 for each place of a bundle.
+        SolverFailed: the gap between bound and welfare is above 10^-9 for each good of a bundle.
 
     Source: spec allocation 12; weak duality: 4.2.
 

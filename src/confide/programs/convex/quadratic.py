@@ -49,7 +49,7 @@ class QuadraticRecords(ProgramRecords):
     """The numbers q, d, A and l of all participants' programs. The data are private and must not be published.
 
     Args:
-        present: (m,) whether there is a record.
+        present: (m,) whether each participant has a record.
         numbers: (m, n + 1 + e + rows) numbers q, d, A and l in this order.
     """
 

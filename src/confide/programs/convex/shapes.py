@@ -81,7 +81,7 @@ class LinearRecords(ProgramRecords):
     both that do not depend on x. The data are private and must not be published.
 
     Args:
-        present: (m,) whether there is a record.
+        present: (m,) whether each participant has a record.
         worth: (m, a) value of a unit of each variable.
         base: (m,) value that does not depend on x.
         needs: (m, k, a) contribution of a unit of each variable to each row.
@@ -165,7 +165,7 @@ def linear_records(
 
     Args:
         template: template of the records.
-        shape: shape of the template.
+        shape: special shape of the template, from `recognised`.
         theta: (m, p) numbers of the records, one field after the other.
         present: (m,) whether each record is present.
     """
@@ -246,7 +246,7 @@ def linear_program_of(program: Program, template: Template, shape: Shape | None,
     Args:
         program: program with the supplies of the coupling rows.
         template: template that all records share.
-        shape: shape of the template.
+        shape: special shape of the template, from `recognised`; None for a template without one.
         records: records of all participants.
 
     Raises:

@@ -310,7 +310,7 @@ def _plans(worth: Any, needs: Any, prices: Any, bonus: Any, chosen: Any) -> None
     Args:
         worth: (n, T Q) int32 values.
         needs: (n, T) int32 needed slots.
-        prices: (T Q,) int64 prices.
+        prices: (T Q,) int64 prices, in units of 2^-24.
         bonus: additional gain of a slot that is needed.
         chosen: (n, most) int32 output: slots in their order, then -1.
     """

@@ -37,8 +37,8 @@ def favourites(worth: Any, prices: Any, chosen: Any) -> None:
     exceeds its price.
 
     Args:
-        worth: (n, k) int32 values.
-        prices: (k,) int32 prices.
+        worth: (n, k) int32 values, in units of 2^-24.
+        prices: (k,) int32 prices, in units of 2^-24.
         chosen: (n, 1) int32 output.
     """
     if _is_little(worth.size):
@@ -51,8 +51,8 @@ def favourites_along(worth: Any, prices: Any, chosen: Any, *, blocks: int = 1) -
     """Write the best good of each participant in each of T rounds to `chosen`, as in `favourites`.
 
     Args:
-        worth: (n, k) int32 values.
-        prices: (k, T) int32 prices of all rounds.
+        worth: (n, k) int32 values, in units of 2^-24.
+        prices: (k, T) int32 prices of all rounds, in units of 2^-24.
         chosen: (n, T, 1) int32 output.
         blocks: number of tables of this size for which the function is called, which decides whether compiled code is
             worth its import.
@@ -69,7 +69,7 @@ def favourite_counts(columns: Any, prices: Any, counts: Any) -> None:
 
     Args:
         columns: (k, n) int32 values, with all participants' values of one good in a row.
-        prices: (k,) int32 prices.
+        prices: (k,) int32 prices, in units of 2^-24.
         counts: (1 + k,) int64 counts, to which the new counts are added. The first entry of `counts` is the number of
             participants who choose nothing.
     """
