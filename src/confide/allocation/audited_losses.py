@@ -261,8 +261,8 @@ def promise(mechanism: Market) -> PureDP | ZCDP:
 
 
 def unreleased_parts(mechanism: Market) -> dict[str, UnreleasedIntermediate]:
-    """Mapping from the first word of a noise draw's name to its kind, for draws of which only the result of a
-    comparison is published.
+    """Mapping from the first word of the names of noise draws to the kind of these draws, for draws of which only the
+    result of a comparison is published.
     """
     # Of a single round nothing is asked.
     if isinstance(mechanism, PMatch | PAlloc) and mechanism.halting == "sparse_vector" and mechanism.halting_plan.costs:

@@ -234,7 +234,7 @@ class ClearingPlan:
         return Clearing(edges=edges, cells=cells, cuts=self.cuts(cells))
 
     def cuts(self, cells: _Integers) -> _Integers:
-        """For each good, the largest bound in `edges` such that all bidders up to that age fit into the supply, except
+        """The largest bound in `edges` of each good such that all bidders up to that age fit into the supply, except
         with the failure probability; shape (k,). The entry is -1 if there is no such bound.
 
         Args:

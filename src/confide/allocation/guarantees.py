@@ -317,7 +317,7 @@ class EquilibriumPromises(Declared):
 
     @property
     def vacuous(self) -> tuple[bool, bool, bool, bool]:
-        """For each of the four statements, whether it claims nothing before a run."""
+        """Whether each of the four statements claims nothing before a run."""
         return (min(self.most_held) >= self.people, max(self.least_held) < 1, self.regret >= 1.0,
                 self.most_loss() >= self.baseline_loss)
 

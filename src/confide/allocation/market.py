@@ -274,7 +274,7 @@ class Market(Mechanism[B_co, WelfareCertificate | None]):
         self._own(billboard)
 
     def cut_off(self, held: NDArray[Any]) -> NDArray[np.int64] | None:
-        """For each good, the place from which on holders of the good lose all their copies, so that the supply
+        """The place, for each good, from which on holders of the good lose all their copies, so that the supply
         suffices; shape (k,). The result is None if on_overflow is "flag".
 
         Args:

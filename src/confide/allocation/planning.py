@@ -97,7 +97,7 @@ class AllocationPlan(Plan[PMatch | SinkhornMatch]):
             `SinkhornMatch` is recommended, and the reverse. None if no other mechanism was compared.
         passed_over: mapping from kind of synthetic population to the predictions for `other` on the same populations;
             empty if no other mechanism was compared. If options force a `PMatch` that charges prices, a `SinkhornMatch`
-            is still compared.
+            is still compared, unless it is refused.
         refused: reason why no other mechanism was compared; empty if one was compared, or if there are enough copies of
             every good.
         draws: number of noise draws in a run. A release of the counts of k goods takes k draws.

@@ -121,8 +121,7 @@ class Ranks:
     as_written: bool = False
 
     def step(self, goods: int) -> float:
-        """The mean difference in value between one place and the next, which suits as the `spread` of a
-        `SinkhornMatch`.
+        """The mean difference in value between one place and the next: a suitable `spread` of a `SinkhornMatch`.
 
         Args:
             goods: number k of goods.

@@ -77,7 +77,7 @@ def tiny_pool(program: Program, seed: int, records: Any = None) -> Pool:
 
     Args:
         program: program of a campaign.
-        seed: seed of the choice of records, of prices and of the noise.
+        seed: seed of the simulated records.
         records: records to use in place of simulated records; None to simulate them.
     """
     return Pool.of(program, study_generator(seed, "audit of programs"), _RANDOM, records)
@@ -180,7 +180,7 @@ def steps(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Step]:
     Args:
         mechanism: mechanism for six people, from `tiny`.
         pool: possible records of the program, from which neighbouring data sets are built.
-        seed: seed of the choice of records, of prices and of the noise.
+        seed: seed of the choice of records.
     """
     n, draw = mechanism.program.people, study_generator(seed, "neighbours")
     one, other = pool.farthest()
@@ -203,7 +203,7 @@ def neighbours(mechanism: Dude, pool: Pool, seed: int) -> Iterator[Neighbours]:
     Args:
         mechanism: mechanism for six people, from `tiny`.
         pool: possible records of the program, from which neighbouring data sets are built.
-        seed: seed of the choice of records, of prices and of the noise.
+        seed: seed of the choice of records.
     """
     for step in steps(mechanism, pool, seed):
 
@@ -282,7 +282,7 @@ def histories(mechanism: Dude, seed: int) -> Callable[[int], Noise]:
 
     Args:
         mechanism: mechanism for six people, from `tiny`.
-        seed: seed of the choice of records, of prices and of the noise.
+        seed: seed of the noise.
     """
     kinds = history_kinds(mechanism)
 
@@ -344,7 +344,7 @@ def sensitivity_rows(mechanism: Dude, pool: Pool, seed: int = 0) -> list[AuditRo
     Args:
         mechanism: mechanism as it will run.
         pool: possible records of the mechanism's program, from which the audited data sets are drawn.
-        seed: seed of the choice of records, of prices and of the noise.
+        seed: seed of the random prices.
 
     Example:
         >>> from confide.programs import PrivDude, UnitDemand
@@ -421,7 +421,7 @@ def sensitivity(mechanism: Dude, pool: Pool, seed: int = 0) -> Examined:
     Args:
         mechanism: mechanism as it will run.
         pool: possible records of the mechanism's program, from which the audited data sets are drawn.
-        seed: seed of the choice of records, of prices and of the noise.
+        seed: seed of the random prices.
     """
     many = Pool(inject_fault(pool.program, Counts), pool.records, pool.table)
     return Examined(named="sensitivity", sound=pool, rows=lambda it: sensitivity_rows(mechanism, it, seed),
