@@ -569,9 +569,11 @@ def _worth(
     if now <= most:
         return
     name = names.modes[mode]
+    digits = next((each for each in range(1, 12) if round(100.0 * now, each) > 100.0 * most), 12)
+    shown, limit = f"{100.0 * now:.{digits}f}%", f"{100.0 * most:.3g}%"
     reason = (f"the margins of {name} would reserve the whole supply of a row" if now == math.inf else
-              f"the margins of {name} would reserve {now:.1%} of the supplies, more than {most:.0%}" if certain else
-              f"the certificate of {name} would state an excess of {now:.1%} of the supplies, more than {most:.0%}")
+              f"the margins of {name} would reserve {shown} of the supplies, more than {limit}" if certain else
+              f"the certificate of {name} would state an excess of {shown} of the supplies, more than {limit}")
     if mode == "TightDude" and now == math.inf:
         try:
             made(path, mode)
