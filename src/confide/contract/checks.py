@@ -80,5 +80,6 @@ def is_power_of_ten(value: int) -> bool:
 def one_of(field: str, value: object, allowed: tuple[str, ...]) -> str:
     """A text that is one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
-        raise InvalidInput(field, f"{value!r} is not known", f"must be one of {', '.join(allowed)}")
+        raise InvalidInput(field, f"{value!r} is not known",
+                           f"must be {'one of ' * (len(allowed) > 1)}{', '.join(allowed)}")
     return str(value)

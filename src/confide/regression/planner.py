@@ -418,7 +418,7 @@ def _for_error(
 
     def followed(**changed: Any) -> RegressionPlan:
         if changed.keys() & {"people", "smallest_eigenvalue"}:  # the error takes another epsilon then, as low as before
-            raise InvalidInput("error", "takes another epsilon")
+            raise InvalidInput("error", "needs another epsilon")
         return again(**{"error": None, "epsilon": epsilon, **changed})
 
     try:
