@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.charts import curves
-from confide.contract.checks import fraction, one_of, positive
+from confide.contract.checks import exactly_one, fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
@@ -390,8 +390,7 @@ def plan(
         ...
         confide.contract.errors.Refused: ... 35.4% of the supplies, more than 5% (an epsilon of 8.89, or ...
     """
-    if (epsilon is None) == (error is None):
-        raise InvalidInput("epsilon", "give exactly one of epsilon and error")
+    exactly_one(epsilon=epsilon, error=error)
     if epsilon is None:
         most_excess = most_unused = fraction("error", error)
     for flag, given in (("feasible", feasible), ("truthful", truthful), ("timed", timed)):
