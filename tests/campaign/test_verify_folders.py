@@ -122,7 +122,7 @@ def test_an_archive_of_a_pack_is_the_pack(pack: Path) -> None:
     data = bytearray(archive.read_bytes())
     data[data.index(b"report.html") + 40] ^= 1  # of what is packed
     archive.write_bytes(data)
-    with pytest.raises(InvalidInput, match=r"is no whole \.zip of a pack"):
+    with pytest.raises(InvalidInput, match=r"is not a complete \.zip of a pack"):
         verify(archive)
 
 
