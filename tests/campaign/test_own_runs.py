@@ -58,7 +58,7 @@ def state(path: Path) -> State:
 
 def failed(path: Path, monkeypatch: pytest.MonkeyPatch) -> Drawing:
     drawing = Drawing(monkeypatch, fails=True)
-    with pytest.raises(RunFailed, match="with the same noise"):
+    with pytest.raises(RunFailed, match="and the same noise"):
         Campaign.load(path).settle()
     return drawing
 
@@ -310,7 +310,7 @@ def test_a_kind_of_ones_own_on_a_mechanism_of_confides_is_one_release_too(
         path = tmp_path / "own.toml"
         path.write_text(own_matching.KIND.template)
         for _ in range(3):
-            with pytest.raises(RunFailed, match="with the same noise") as caught:
+            with pytest.raises(RunFailed, match="and the same noise") as caught:
                 Campaign.load(path).settle()
             assert not any(str(price) in str(caught.value) for price in own_matching.SHOWN[-1])
         assert len(set(map(tuple, own_matching.SHOWN))) == 1

@@ -256,7 +256,7 @@ def test_absurd_numbers_and_sizes_are_refused(pack: Path, monkeypatch: pytest.Mo
     (pack / "sparse.csv").unlink()
     with (pack / "events.json").open("r+b") as file:
         file.truncate((1 << 24) + 1)
-    with pytest.raises(InvalidInput, match=r"events\.json is too large; .*each text of it 16,777,216"):
+    with pytest.raises(InvalidInput, match=r"events\.json is too large; .*each text in it 16,777,216"):
         verify(pack)
     (pack / "events.json").unlink()
     monkeypatch.setattr(reading, "MOST", 8)
