@@ -23,9 +23,9 @@ def test_a_design_that_is_none(design: Any, said: str) -> None:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({}, r"budget: is missing \(or error\); give one of budget \(.* and error \("),
-    ({"budget": 1.0, "error": 0.1}, "budget: is given together with error; give exactly one"),
-    ({"budget": "much"}, "budget: 'much' is not a number"), ({"budget": 0}, "budget: 0 is out of range"),
+    ({}, r"budget: neither budget nor error is given; give one of budget \(.* and error \("),
+    ({"budget": 1.0, "error": 0.1}, "budget: budget and error are given; give exactly one"),
+    ({"budget": "much"}, "budget: the text 'much' is not a number"), ({"budget": 0}, "budget: 0 is out of range"),
     ({"error": -1.0}, "error: -1.0 is out of range"),
 ])
 def test_a_budget_or_an_error(given: dict[str, Any], said: str) -> None:
@@ -35,8 +35,8 @@ def test_a_budget_or_an_error(given: dict[str, Any], said: str) -> None:
 
 @pytest.mark.parametrize(("prior", "said"), [
     (None, "prior: is missing; must be a ConcernPrior, such as .*UniformPrior"),
-    (UniformPrior, r"prior: is the class UniformPrior; must be an object of it, UniformPrior\(\.\.\.\)"),
-    ("uniform", "prior: str is no ConcernPrior; such as .*UniformPrior"), (3, "prior: int is no ConcernPrior"),
+    (UniformPrior, r"prior: is the class UniformPrior; must be an object of this class, UniformPrior\(\.\.\.\)"),
+    ("uniform", "prior: str is no ConcernPrior; .*such as .*UniformPrior"), (3, "prior: int is no ConcernPrior"),
 ])
 def test_a_prior_that_is_none(prior: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):

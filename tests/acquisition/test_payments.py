@@ -350,7 +350,7 @@ def test_bound_of_a_sloppy_solver(prior: ConcernPrior) -> None:
 
 
 @pytest.mark.parametrize(("act", "problem"), [
-    (lambda: PaymentRule([], 1.0, 1.0), "virtual_cost: is not of virtual costs"),
+    (lambda: PaymentRule([], 1.0, 1.0), "virtual_cost: is not a virtual cost"),
     (lambda: PaymentRule(UNIFORM, 1.0, 0.0), "noise_price"),
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0, 2.0), "approximation: 2.0 is out of range"),
     (lambda: PaymentRule([UNIFORM] * 3, 1.0, 1.0).pay([0.5] * 2), "reports: are 2 for 3 virtual costs"),
@@ -358,7 +358,7 @@ def test_bound_of_a_sloppy_solver(prior: ConcernPrior) -> None:
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([0.5, np.nan]), "reports: a report is outside"),
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([0.5], present=[1]), "present: is not true or false"),
     (lambda: PaymentRule(UNIFORM, 1.0, 1.0).pay([0.5], present=[False]), "virtual_costs: all are infinite"),
-    (lambda: audit_ic(PaymentRule(UNIFORM, 1.0, 1.0), [0.5], 1, [0.5]), "person: 1 is not one of 1"),
+    (lambda: audit_ic(PaymentRule(UNIFORM, 1.0, 1.0), [0.5], 1, [0.5]), "person: 1 is not the position of a person"),
     (lambda: audit_ic(PaymentRule(UNIFORM, 1.0, 1.0), [0.5], 0, []), "misreports: there are none"),
     (lambda: incentive_bound(UNIFORM, -1.0), "value_error: -1.0 is out of range"),
 ])

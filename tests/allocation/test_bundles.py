@@ -189,7 +189,7 @@ def test_a_bad_row_may_count_as_nobody() -> None:
     (Assignment(places=1), [["a", 0.1]], "numbers"), (UserOracle(most=1), 3.0, "no program"),
     (UserOracle(most=1), lambda bundle: 0.5, "the value of the empty bundle is 0.5"),
     (UserOracle(most=1), lambda bundle: 2.0 * len(bundle), "worth 4"),
-    (UserOracle(most=1), lambda bundle: float("nan") if bundle else 0.0, "worth nan"),
+    (UserOracle(most=1), lambda bundle: float("nan") if bundle else 0.0, "worth not a number"),
     (UserOracle(most=1), lambda bundle: 1 / 0, "program of the record fails .ZeroDivisionError"),
     (UserOracle(most=1), lambda bundle: [0.0, 1 / 0.5, 0.5][len(bundle)], "gross substitutes"),
     (UserOracle(most=2), lambda bundle: float(len(bundle) == 2), "gross substitutes"),

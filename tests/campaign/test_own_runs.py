@@ -58,7 +58,7 @@ def state(path: Path) -> State:
 
 def failed(path: Path, monkeypatch: pytest.MonkeyPatch) -> Drawing:
     drawing = Drawing(monkeypatch, fails=True)
-    with pytest.raises(RunFailed, match="with the same noise"):
+    with pytest.raises(RunFailed, match="and the same noise"):
         Campaign.load(path).settle()
     return drawing
 
@@ -86,7 +86,7 @@ def test_a_run_that_fails_before_it_draws_is_begun(path: Path, site: Path, monke
         with pytest.raises(RunFailed):
             Campaign.load(path).settle()
     changed(site)
-    with pytest.raises(Refused, match="the code was changed in the meantime"):
+    with pytest.raises(Refused, match="In the meantime, the code was changed"):
         Campaign.load(path).settle()
 
 
@@ -128,7 +128,7 @@ def test_who_withdraws_after_a_failure_ends_the_campaign(path: Path, monkeypatch
     with monkeypatch.context() as broken:
         failed(path, broken)
     Campaign.load(path).withdraw("7")
-    with pytest.raises(Refused, match="somebody has withdrawn in the meantime"):
+    with pytest.raises(Refused, match="In the meantime, a participant has withdrawn"):
         Campaign.load(path).settle()
 
 
@@ -238,7 +238,7 @@ def test_a_run_that_waits_goes_on_with_its_code_alone(path: Path, site: Path, tm
         same_code(campaign, noise)
     changed(site)
     with JournalNoise(tmp_path / "noise" / "journal", Noise.simulated(1), existing=True) as noise, \
-            pytest.raises(Refused, match="the code was changed in the meantime"):
+            pytest.raises(Refused, match="In the meantime, the code was changed"):
         same_code(campaign, noise)
 
 
@@ -310,14 +310,14 @@ def test_a_kind_of_ones_own_on_a_mechanism_of_confides_is_one_release_too(
         path = tmp_path / "own.toml"
         path.write_text(own_matching.KIND.template)
         for _ in range(3):
-            with pytest.raises(RunFailed, match="with the same noise") as caught:
+            with pytest.raises(RunFailed, match="and the same noise") as caught:
                 Campaign.load(path).settle()
             assert not any(str(price) in str(caught.value) for price in own_matching.SHOWN[-1])
         assert len(set(map(tuple, own_matching.SHOWN))) == 1
         code = tmp_path / "site" / "own_matching" / "__init__.py"
         kept = code.read_text()
         code.write_text(kept + "\n# another\n")
-        with pytest.raises(Refused, match="the code was changed in the meantime"):
+        with pytest.raises(Refused, match="In the meantime, the code was changed"):
             Campaign.load(path).settle()
         code.write_text(kept)
         own_matching.OwnKind.fails = False  # what disturbed it is gone

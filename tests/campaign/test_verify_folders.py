@@ -122,7 +122,7 @@ def test_an_archive_of_a_pack_is_the_pack(pack: Path) -> None:
     data = bytearray(archive.read_bytes())
     data[data.index(b"report.html") + 40] ^= 1  # of what is packed
     archive.write_bytes(data)
-    with pytest.raises(InvalidInput, match=r"is no whole \.zip of a pack"):
+    with pytest.raises(InvalidInput, match=r"is not a complete \.zip of a pack"):
         verify(archive)
 
 
@@ -256,7 +256,7 @@ def test_absurd_numbers_and_sizes_are_refused(pack: Path, monkeypatch: pytest.Mo
     (pack / "sparse.csv").unlink()
     with (pack / "events.json").open("r+b") as file:
         file.truncate((1 << 24) + 1)
-    with pytest.raises(InvalidInput, match=r"events\.json is too large; .*each text of it 16,777,216"):
+    with pytest.raises(InvalidInput, match=r"events\.json is too large; .*each text in it 16,777,216"):
         verify(pack)
     (pack / "events.json").unlink()
     monkeypatch.setattr(reading, "MOST", 8)

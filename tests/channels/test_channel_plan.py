@@ -69,8 +69,8 @@ def test_it_is_a_plan_like_every_other() -> None:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({}, "epsilon: is missing (or error)"),
-    ({"epsilon": 1.0, "error": 0.5}, "epsilon: give exactly one of epsilon and error"),
+    ({}, "epsilon: neither epsilon nor error is given"),
+    ({"epsilon": 1.0, "error": 0.5}, "epsilon: epsilon and error are given; give exactly one of epsilon and error"),
     ({"epsilon": -1.0}, "epsilon: -1.0 is out of range"),
     ({"error": 2.5}, "error: 2.5 is out of range"),
     ({"epsilon": 1.0, "notion": "mutual-information"}, "epsilon: is not a level of mutual information"),

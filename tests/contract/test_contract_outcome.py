@@ -220,7 +220,7 @@ def _rewrite(folder: Path, change: Any) -> None:
 @pytest.mark.parametrize(("change", "match"), [
     (lambda m: {**m, "format": 2}, "format"),
     (lambda m: {k: v for k, v in m.items() if k != "format"}, "format"),
-    (lambda m: {k: v for k, v in m.items() if k != "billboard"}, "missing files: billboard"),
+    (lambda m: {k: v for k, v in m.items() if k != "billboard"}, "missing keys: billboard"),
     (lambda m: {**m, "mechanism": 3}, "names no type"),
     (lambda m: {**m, "mechanism": {**m["mechanism"], "type": "Market"}}, "no installed kind"),
     (lambda m: {**m, "billboard": {**m["billboard"], "type": "Popen"}}, "not a type of this kind"),
@@ -228,7 +228,7 @@ def _rewrite(folder: Path, change: Any) -> None:
     (lambda m: {**m, "mechanism": {**m["mechanism"], "payment": {**m["mechanism"]["payment"], "epsilon": -1}}},
      "epsilon"),
     (lambda m: [m], "must be an object"),
-    (lambda m: {**m, "release_safe": 1}, "a released one was asked for"),
+    (lambda m: {**m, "release_safe": 1}, "is neither true nor false"),
 ], ids=range(10))
 def test_an_altered_manifest_is_refused(change: Any, match: str, tmp_path: Path) -> None:
     _settled().save(tmp_path)

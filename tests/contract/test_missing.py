@@ -54,14 +54,15 @@ def test_the_message_reads_as_a_sentence() -> None:
     with pytest.raises(MissingArguments) as caught:
         cf.market.plan(people=3000, epsilon=1.0)
     assert str(caught.value) == (
-        "signal_accuracy: is missing, and so are prior_one and cost; give signal_accuracy (theta in (0.5, 1)), "
+        "signal_accuracy: is missing; prior_one and cost are missing, too; give signal_accuracy (theta in (0.5, 1)), "
         "prior_one (P(W = 1)) and cost (everybody's g)")
     design = cf.acquisition.TwoPartMechanism(people=5, prior=cf.acquisition.UniformPrior(), mse_price=1.0)
     with pytest.raises(MissingArguments) as caught:
         cf.acquisition.plan(design)
     assert str(caught.value) == (
-        "budget: is missing (or error); give one of budget (limit on all payments together, in the design's currency, "
-        "above 0) and error (root of the mean squared error that is wanted, in the unit of a record, above 0)")
+        "budget: neither budget nor error is given; give one of budget (limit on all payments together, in the "
+        "design's currency, above 0) and error (root of the mean squared error that is wanted, in the unit of a "
+        "record, above 0)")
 
 
 def test_what_python_refuses_is_left_to_python() -> None:

@@ -197,7 +197,7 @@ def test_two_types_of_one_name_are_no_table() -> None:
     ({"type": "Coin", "sides": "two"}, "sides: str is of a wrong type for Coin"),
     ({"type": "Coin", "sides": 2, "beta": {"type": "Coin", "sides": 1}}, "beta: Coin is of a wrong type for Coin"),
     ({"type": "Coin/2", "sides": 2}, "type: 'Coin' was written in version 2, by a newer confide; this confide knows "
-                                     "versions up to 1: update it"),
+                                     "versions up to 1: update confide"),
     ({"type": "Coin/1000000000000", "sides": 2}, "is not a type of this kind"),
 ], ids=range(11))
 def test_errors_name_what_is_written(document: dict[str, Any], message: str) -> None:
@@ -264,9 +264,9 @@ def test_a_later_version_is_written_with_its_number() -> None:
 
 @pytest.mark.parametrize(("document", "message"), [
     ({"type": "Auction/4", "people": 8}, r"'Auction' was written in version 4, by a newer "
-                                                r"confide; .* up to 3: update it"),
+                                                r"confide; .* up to 3: update confide"),
     ({"type": "Auction", "n": 8, "held_back": {"type": "Rule/3"}},
-     r"'Rule' was written in version 3, .* up to 2: update it"),
+     r"'Rule' was written in version 3, .* up to 2: update confide"),
 ], ids=["outer", "inner"])
 @pytest.mark.usefixtures("_steps")
 def test_a_newer_version_is_refused(document: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,7 +221,7 @@ def test_solved_programs_are_not_charged_for_and_reasons_are_true() -> None:
     assert found.mechanism.program == program
     with pytest.raises(InvalidInput, match="contributions can be below 0"):
         RoundDude(SIGNED.program(60), 60.0, 1e-2, 4, 2)
-    with pytest.raises(InvalidInput, match="its rows are equations"):
+    with pytest.raises(InvalidInput, match="the rows are equations"):
         RoundDude(AggregativeGame(60, (1.0,), actions=2, largest=1.0), 60.0, 1e-2, 4, 2)
 
 

@@ -83,7 +83,7 @@ def test_the_offer_says_who_learns_what_and_what_is_charged(tmp_path: Path) -> N
     ("shared-resources", ("q,x+y", "q,x+z"), "program.projects", "'z' is no resource"),
     ("shared-resources", ("y,2", "y,0"), "program.costs", ""),
     ("flow", ("u,v,60,1", "u,u,60,1"), "program.arcs", "joins node"),
-    ("flow", ("u,v,60,1", "u,v,0,1"), "program.arcs", "no capacity above 0"),
+    ("flow", ("u,v,60,1", "u,v,0,1"), "program.arcs", "the capacity 0; must be above 0"),
     ("flow", ("u,v,60,1", "u,v,60"), "program.arcs", "3 cells"),
     ("flow", ("u,v,60,1", "u,v,60,much"), "program.arcs", "is no number"),
     ("flow", ("tail,head", "from,head"), "program.arcs", "does not begin with"),

@@ -291,14 +291,14 @@ def _flipped(records: PackedBits) -> PackedBits:
 
 
 FORGERIES: list[tuple[str, Callable[[SyntheticRecords], SyntheticRecords]]] = [
-    ("does not satisfy", lambda b: _changed(b, rounds=_rounds(b.rounds, values=b.rounds.values + 1))),
+    ("but the billboard states", lambda b: _changed(b, rounds=_rounds(b.rounds, values=b.rounds.values + 1))),
     ("upper bound", lambda b: _changed(b, rounds=_rounds(b.rounds, bounds=b.rounds.values - 1.0))),
     ("upper bound", lambda b: _changed(b, rounds=_rounds(b.rounds, bounds=b.rounds.bounds + 1.0))),
     ("draws", lambda b: _changed(b, rounds=_rounds(b.rounds, negations=b.rounds.negations + 1))),
     ("draws", lambda b: _changed(b, rounds=_rounds(b.rounds, weights=b.rounds.weights * 3))),
-    ("these are not net samples", lambda b: _changed(b, rounds=_rounds(b.rounds, queries=b.rounds.queries * 0))),
+    ("the samples are not in net form", lambda b: _changed(b, rounds=_rounds(b.rounds, queries=b.rounds.queries * 0))),
     ("", lambda b: _changed(b, records=_flipped(b.records))),
-    ("even", lambda b: _changed(b, weights=np.linspace(1, 2, 12) / np.linspace(1, 2, 12).sum())),
+    ("not all equal", lambda b: _changed(b, weights=np.linspace(1, 2, 12) / np.linspace(1, 2, 12).sum())),
     ("rule for free", lambda b: _changed(b, marginals=np.zeros(8, dtype=np.int64))),
 ]
 

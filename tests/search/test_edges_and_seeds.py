@@ -121,5 +121,5 @@ def test_a_search_runs_on_edges() -> None:
 
 def test_a_statistic_that_is_none_is_reported_the_kinds() -> None:
     budget: dict[str, Any] = {"people": 1000, "components": 3, "epsilon": 1.0, "degree_bound": 10, "stopping_target": 5}
-    with pytest.raises(InvalidInput, match=r"statistic: str is no Statistic; such as .*Triangles"):
+    with pytest.raises(InvalidInput, match=r"statistic: str is no Statistic; must be a Statistic, such as .*Triangles"):
         plan(**budget, statistic="triangles")

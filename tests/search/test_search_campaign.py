@@ -307,7 +307,7 @@ def test_nothing_is_charged_where_a_table_is_missing(tmp_path: Path) -> None:
     (("stopping_target = 3", "stopping_target = -1"), "search.stopping_target: "),
     (('stop = "private"', 'stop = "soft"'), "search.stop: "),
     (('stop = "private"', 'stop = "public"'), "search.public_threshold: is missing"),
-    (('stop = "private"', 'stop = "private"\npublic_threshold = 3.0'), "search.public_threshold: is of no use"),
+    (('stop = "private"', 'stop = "private"\npublic_threshold = 3.0'), "search.public_threshold: has no effect"),
     (('stop = "private"', 'stop = "private"\nnoise = "gauss"'), "search.noise: "),
     (('stop = "private"', 'statistic = "contacts"'), "search.statistic: contacts carry no signal"),
     (('stop = "private"', 'statistic = "triangles"'), "search.statistic: triangles carry no signal"),

@@ -86,7 +86,7 @@ def audit_ic(rule: OfferRule, reports: ArrayLike, person: int, misreports: Array
     c = np.array(reports, dtype=np.float64)
     tried = np.array(misreports, dtype=np.float64).reshape(-1)
     if whole("person", person) >= c.size:
-        raise InvalidInput("person", f"{person} is not one of {c.size}", f"must be below {c.size}")
+        raise InvalidInput("person", f"{person} is not the position of a person", f"must be below {c.size}")
     if not tried.size:
         raise InvalidInput("misreports", "there are none", "must be one or more")
     truth = float(c[person])

@@ -395,7 +395,7 @@ class PaymentRule(Declared):
         if not isinstance(self.virtual_cost, VirtualCost | SmoothVirtualCost):
             costs = tuple(self.virtual_cost)
             if not costs or not all(isinstance(cost, VirtualCost | SmoothVirtualCost) for cost in costs):
-                raise InvalidInput("virtual_cost", "is not of virtual costs",
+                raise InvalidInput("virtual_cost", "is not a virtual cost, or a list of virtual costs",
                                    "must be one virtual cost, or one for each person")
             object.__setattr__(self, "virtual_cost", costs)
 

@@ -22,7 +22,7 @@ from confide.acquisition.mechanism import TwoPartMechanism
 from confide.acquisition.priors import prior_draws
 from confide.acquisition.targeting import bought, edge
 from confide.charts import intervals
-from confide.contract.checks import positive, whole
+from confide.contract.checks import exactly_one, positive, whole
 from confide.contract.errors import InvalidInput
 from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
@@ -175,10 +175,7 @@ def plan(
         what = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
         raise InvalidInput("design", f"{what} is not a mechanism", "must be a TwoPartMechanism with the people, their "
                            "prior and any mse_price, such as 1.0: the plan chooses the price")
-    if budget is None and error is None:
-        raise InvalidInput("budget", "is missing, and error is missing, too", "give exactly one of budget and error")
-    if budget is not None and error is not None:
-        raise InvalidInput("budget", "is given together with error", "give exactly one of budget and error")
+    exactly_one(budget=budget, error=error)
     if budget is not None:
         return _for_budget(design, positive("budget", budget), draws, seed)
     return _for_error(design, positive("error", error), draws, seed)

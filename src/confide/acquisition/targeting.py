@@ -325,12 +325,12 @@ def expected(setting: str, planned: TwoPartMechanism, least: float = 0.0, **chan
         found.append(bought(it, reports))
         missed += not found[-1].asked > 0
         if missed > (1.0 - least) * draws + 1e-9:
-            return Expected(setting=setting, bought=0.0, why="it is bought too seldom")
+            return Expected(setting=setting, bought=0.0, why="reports are bought too seldom")
     table = np.array([(*each, each.asked > 0) for each in found], dtype=np.float64)
     paid, mse, asked, local, central, few, share = table.mean(axis=0).tolist()
     why = "" if share == 1 else (
-        "too few people are within the price to keep largest_local_loss (at least "
-        f"{math.ceil(1 / (it.weight_cap or 1.0)):,} must be)"
+        "too few people are within the price to keep largest_local_loss: at least "
+        f"{math.ceil(1 / (it.weight_cap or 1.0)):,} are needed"
         if few >= (1 - share) / 2 else "the guess without buying is cheaper than the mean")
     return Expected(
         setting=setting, root_error=math.sqrt(mse), payments=paid, largest_payments=float(table[:, 0].max()),

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.allocation.ascending_auction import COUNTS, Rules, Running, many_steps
-from confide.allocation.billboards import AuctionBillboard
+from confide.allocation.billboards import AuctionBillboard, require_integers, require_sums
 from confide.allocation.ending import HALTING_TEST, ClearingPlan, Halting, HaltingTest, Reports
 from confide.allocation.market import Market, down
 from confide.allocation.measuring import Law
@@ -65,16 +65,16 @@ def check_billboard(auction: Ascending, board: AuctionBillboard) -> None:
         raise InvalidInput("count", "does not rise", "published counts never fall, and the billboard has only changes")
     _rounds(auction, board)
     _clearing(auction, board)
-    if (board.cutoffs is None) is (auction.on_overflow == "truncate" and board.rounds > 0):
-        raise InvalidInput("cutoffs", "are present without truncation, or missing with truncation")
+    truncates = auction.on_overflow == "truncate" and board.rounds > 0
+    if (board.cutoffs is None) is truncates:
+        raise InvalidInput("cutoffs", "are missing, but the run truncates" if truncates else
+                           "are present, but the run does not truncate")
     if board.cutoffs is not None:
         _whole("cutoffs", board.cutoffs)
         if board.cutoffs.shape != (auction.goods,) or not bool(
                 ((board.cutoffs >= 0) & (board.cutoffs <= auction.people)).all()):
             raise InvalidInput("cutoffs", "are no places", f"must be {auction.goods} numbers in 0..{auction.people}")
-    measured = [number is not None for number in (board.surplus, board.welfare)]
-    if measured != [auction.certificate_plan is not None] * 2:
-        raise InvalidInput("surplus", "is present without a certificate, or missing with a certificate")
+    require_sums(board.surplus, board.welfare, certified=auction.certificate_plan is not None)
     if not all(number is None or np.isfinite(number) for number in (board.surplus, board.welfare)):
         raise InvalidInput("surplus", "is not a number")
 
@@ -114,12 +114,12 @@ def _rounds(auction: Ascending, board: AuctionBillboard) -> None:
 def _clearing(auction: Ascending, board: AuctionBillboard) -> None:
     plan = None if auction.plentiful else auction.clearing
     if (plan is None) is not (board.clearing is None):
-        raise InvalidInput("clearing", "is present although a reserve replaces it, or is missing")
+        raise InvalidInput("clearing", "is present, but this auction has no final clearing" if plan is None else
+                           "is missing, but this auction has a final clearing")
     if plan is None or board.clearing is None:
         return
     edges, cells = np.array(plan.edges, dtype=np.int64), board.clearing.cells
-    if not isinstance(cells, np.ndarray) or cells.shape != edges.shape or cells.dtype != np.int64:
-        raise InvalidInput("clearing.cells", "are of another shape or type", f"must be {edges.shape} int64")
+    require_integers("clearing.cells", cells, edges.shape)
     if not np.array_equal(board.clearing.edges, edges):
         raise InvalidInput("clearing.edges", "differ from those of the plan")
     if not np.array_equal(board.clearing.cuts, plan.cuts(cells)):

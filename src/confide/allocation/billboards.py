@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from confide.contract.outcome import Certificate
 from confide.contract.renamed import renamed
 from confide.contract.wire import wire
 
-__all__ = ["AuctionBillboard", "Clearing", "WelfareCertificate"]
+__all__ = ["AuctionBillboard", "Clearing", "WelfareCertificate", "require_integers", "require_sums"]
 
 _Integers = NDArray[np.int64]
 
@@ -154,3 +155,27 @@ class WelfareCertificate(Certificate):
     def vacuous(self) -> bool:
         """Whether the certificate claims nothing."""
         return self.ratio <= 0.0
+
+
+def require_integers(name: str, numbers: Any, shape: tuple[int, ...]) -> None:
+    """Check that a field of a billboard is an array of int64 with the given shape.
+
+    Raises:
+        InvalidInput: the field has another type or shape.
+    """
+    if not isinstance(numbers, np.ndarray):
+        raise InvalidInput(name, f"is of type {type(numbers).__name__}", f"must be an array {shape} int64")
+    if numbers.shape != shape or numbers.dtype != np.int64:
+        raise InvalidInput(name, f"has shape {numbers.shape} and type {numbers.dtype}", f"must be {shape} int64")
+
+
+def require_sums(surplus: float | None, welfare: float | None, *, certified: bool) -> None:
+    """Check that a billboard has the two noisy sums of a certificate if the auction has one, and only then.
+
+    Raises:
+        InvalidInput: a sum is missing or superfluous.
+    """
+    for name, number in (("surplus", surplus), ("welfare", welfare)):
+        if (number is not None) is not certified:
+            raise InvalidInput(name, "is missing, but the auction has a certificate" if certified else
+                               "is present, but the auction has no certificate")

@@ -24,6 +24,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.allocation.billboards import require_integers, require_sums
 from confide.allocation.favourites import PublicBiases, best_goods
 from confide.allocation.guarantees import mean_shift
 from confide.allocation.market import NEIGHBOURS_WRITTEN, OneGood
@@ -369,7 +370,7 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
         rounds, shape = (0 if self.plentiful else self.rounds), (self.goods,)
         for name, wanted in (("demands", (rounds, *shape)), ("paths", (rounds + 1, *shape)), ("asked", shape),
                              ("rates", shape)):
-            _of_shape(name, getattr(board, name), wanted)
+            require_integers(name, getattr(board, name), wanted)
         path = np.zeros(self.goods, dtype=np.int64)
         for r in range(rounds + 1):
             if not np.array_equal(board.paths[r], path):
@@ -382,15 +383,15 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
             raise InvalidInput("public_seed", "is not 64 hexadecimal digits")
         if not self.plentiful and not np.array_equal(board.rates, self.rates(board.asked)):
             raise InvalidInput("rates", "do not follow from the numbers of bidders who ask for each good")
-        if (board.cutoffs is not None) is not (self.on_overflow == "truncate" and not self.plentiful):
-            raise InvalidInput("cutoffs", "are present without truncation, or missing with truncation")
+        truncates = self.on_overflow == "truncate" and not self.plentiful
+        if (board.cutoffs is not None) is not truncates:
+            raise InvalidInput("cutoffs", "are missing, but the run truncates" if truncates else
+                               "are present, but the run does not truncate")
         if board.cutoffs is not None:
-            _of_shape("cutoffs", board.cutoffs, shape)
+            require_integers("cutoffs", board.cutoffs, shape)
             if not bool(((board.cutoffs >= 0) & (board.cutoffs <= self.people)).all()):
                 raise InvalidInput("cutoffs", "are no places", f"must be {self.goods} numbers in 0..{self.people}")
-        measured = [number is not None for number in (board.surplus, board.welfare)]
-        if measured != [self.certificate_plan is not None] * 2:
-            raise InvalidInput("surplus", "is present without a certificate, or missing with a certificate")
+        require_sums(board.surplus, board.welfare, certified=self.certificate_plan is not None)
         if not all(number is None or np.isfinite(number) for number in (board.surplus, board.welfare)):
             raise InvalidInput("surplus", "is not a number")
 
@@ -404,8 +405,3 @@ class SinkhornMatch(OneGood[ScalingBillboard]):
                                             f"{board.goods:,} goods",
                                f"this market has {self.people:,} people and {self.goods:,} goods")
         return board
-
-
-def _of_shape(name: str, numbers: Any, shape: tuple[int, ...]) -> None:
-    if not isinstance(numbers, np.ndarray) or numbers.shape != shape or numbers.dtype != np.int64:
-        raise InvalidInput(name, "is of another shape or type", f"must be {shape} int64")

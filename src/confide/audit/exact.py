@@ -142,7 +142,7 @@ def _measure(p: ArrayLike, q: ArrayLike, claim: Loss) -> float:
             return renyi_divergence(p, q, claim.alpha)
         case _:
             raise InvalidInput("claim", f"{type(claim).__name__} is not a loss that this audit knows",
-                               "PureDP, ApproxDP, ZCDP, GDP or RenyiDP")
+                               "must be PureDP, ApproxDP, ZCDP, GDP or RenyiDP")
 
 
 def _breaks(p: ArrayLike, q: ArrayLike, claim: Loss, measured: float) -> bool:

@@ -107,7 +107,8 @@ def best_response(
         (0.3, 0.04)
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InvalidInput("low", f"[{low!r}, {high!r}] is not an interval", "low < high, both finite")
+        raise InvalidInput("low", f"[{low!r}, {high!r}] is not an interval",
+                           "must be two finite numbers, low below high")
     if not low <= truth <= high:
         raise InvalidInput("truth", "is outside of the report space", "must be in [low, high]")
     points = whole("points", points, at_least=3)
@@ -163,7 +164,8 @@ def best_response_among(utility: Utility, truth: float, reports: ArrayLike) -> B
 def _evaluate(utility: Utility, reports: _Array) -> _Array:
     values = np.asarray(utility(reports.copy()), dtype=np.float64)
     if values.shape != reports.shape:
-        raise InvalidInput("utility", f"returned shape {values.shape} for {reports.shape}", "one utility per report")
+        raise InvalidInput("utility", f"returned shape {values.shape} for reports of shape {reports.shape}",
+                           "must return one utility for each report")
     if np.any(np.isnan(values)) or np.any(values == math.inf):
         raise InvalidInput("utility", "returned a value that is not a number or +infinity")
     return values

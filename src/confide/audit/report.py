@@ -320,8 +320,8 @@ class AuditRow:
             if Concern.of(promise) is not self.concern:
                 raise InvalidInput("promise", f"is about {Concern.of(promise)}, but the row is about {self.concern}")
             if isinstance(promise, Privacy) and not self._implies(promise):
-                raise InvalidInput("promise", f"{promise.sentence()!r} does not follow from the row's {self.bound}",
-                                   "compare the promise's own number with the measured one: `AuditRow.of_privacy`")
+                raise InvalidInput("promise", f"{promise.sentence()!r} does not follow from the row ({self.bound})",
+                                   "compare the measured number with the number of this promise: `AuditRow.of_privacy`")
         return replace(self, holds=(*self.holds, *(promise.sentence() for promise in promises)))
 
     def smaller(self, among: str) -> AuditRow:

@@ -157,10 +157,10 @@ def finish(
         found = round_of(file, home)
         if number is not None and number != found.number:
             raise Refused(
-                worded("round %(number)s is final, and not round %(read)s", number=found.number, read=number)
+                worded("round %(number)s is final, not round %(read)s", number=found.number, read=number)
                 if found.final else
-                worded("round %(number)s stands, and not round %(read)s", number=found.number, read=number),
-                worded("this round was drawn up meanwhile: look at it first"))
+                worded("the present round is round %(number)s, not round %(read)s", number=found.number, read=number),
+                worded("look at the present round first: it was drawn up meanwhile"))
         if found.final:
             return found
         known = store.find(file)

@@ -168,7 +168,7 @@ def run_noise(campaign: Planned, store: Store, withdrawals: int) -> Iterator[Noi
     with _kept_in(_own_folder(file, store.home), file, store.home) as kept:
         same_code(campaign, kept.noise)
         _noted(kept.noise, _WITHDRAWN, str(withdrawals),
-               "somebody has withdrawn in the meantime, and the noise of the run fits no other records",
+               "a participant has withdrawn, and the noise of that run is for the earlier records only",
                "start another campaign, with its own title and charge, for the people who stayed")
         yield given(kept.noise)  # what it comes from, an audit's run could not see either
 
@@ -185,7 +185,7 @@ def same_code(campaign: Planned, noise: JournalNoise) -> None:
     """
     code = charged_code(campaign.file, campaign.plan)
     if code:
-        _noted(noise, _CODE, code, "the code was changed in the meantime, so it is another mechanism",
+        _noted(noise, _CODE, code, "the code was changed, so the mechanism is another one",
                "restore the old code, or start another campaign for the corrected mechanism, with its own title and "
                "charge. Trial runs before the charge are free")
 
@@ -193,7 +193,7 @@ def same_code(campaign: Planned, noise: JournalNoise) -> None:
 def _noted(noise: JournalNoise, name: tuple[str, ...], text: str, why: str, remedy: str) -> None:
     before = noise.noted(name)
     if before is not None and before != text:
-        raise Refused(f"a run of this campaign was begun and did not end, and {why}", remedy)
+        raise Refused(f"a run of this campaign was begun and did not end. In the meantime, {why}", remedy)
     noise.note(name, text)
 
 

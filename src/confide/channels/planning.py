@@ -18,7 +18,7 @@ from confide.channels.mechanisms.randomized_response import RandomizedResponse
 from confide.channels.notions import Infeasible, Notion, as_notion
 from confide.channels.priors import Prior, as_prior
 from confide.charts import curves
-from confide.contract.checks import non_negative
+from confide.contract.checks import exactly_one, non_negative
 from confide.contract.errors import InvalidInput, Refused, Unsupported
 from confide.contract.kinds import Progress
 from confide.contract.missing import names_missing
@@ -138,8 +138,7 @@ def plan(
     """
     kind = as_notion(notion)
     law = as_prior(prior, letters, records)
-    if (epsilon is None) == (error is None):
-        raise InvalidInput("epsilon", "give exactly one of epsilon and error")
+    exactly_one(epsilon=epsilon, error=error)
     if error is not None:
         changed = non_negative("error", error, at_most=float(law.records))
         found = privacy_distortion(kind, law, changed, prior_provenance=prior_provenance, progress=progress)

@@ -10,7 +10,18 @@ from numbers import Integral, Rational, Real
 from confide.contract.errors import InvalidInput
 from confide.contract.remedies import printed
 
-__all__ = ["MOST_DIGITS", "finite", "fraction", "is_power_of_ten", "non_negative", "one_of", "positive", "whole"]
+__all__ = [
+    "MOST_DIGITS",
+    "exactly_one",
+    "finite",
+    "fraction",
+    "is_power_of_ten",
+    "non_negative",
+    "not_exactly_one",
+    "one_of",
+    "positive",
+    "whole",
+]
 
 MOST_DIGITS = 18
 """Largest number of decimal places of an amount of money."""
@@ -79,8 +90,37 @@ def is_power_of_ten(value: int) -> bool:
     return value in _POWERS
 
 
+def not_exactly_one(**arguments: object) -> str:
+    """The problem with a group of arguments of which not exactly one is given; empty if exactly one is given.
+
+    Example:
+        >>> not_exactly_one(budget=2.0, error=None), not_exactly_one(budget=2.0, error=0.1)
+        ('', 'budget and error are given; give exactly one of budget and error')
+        >>> not_exactly_one(budget=None, error=None)
+        'neither budget nor error is given; give exactly one of budget and error'
+    """
+    given, names = [name for name, value in arguments.items() if value is not None], list(arguments)
+    if len(given) == 1:
+        return ""
+    found = (f"{_listed(given)} are given" if given else f"neither {names[0]} nor {names[1]} is given"
+             if len(names) == 2 else f"none of {_listed(names)} is given")
+    return f"{found}; give exactly one of {_listed(names)}"
+
+
+def exactly_one(**arguments: object) -> None:
+    """Check that exactly one argument of a group is given. An error has the name of the first argument as its field."""
+    problem, _, limit = not_exactly_one(**arguments).partition("; ")
+    if problem:
+        raise InvalidInput(next(iter(arguments)), problem, limit)
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 def one_of(field: str, value: object, allowed: tuple[str, ...]) -> str:
     """A text that is one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
-        raise InvalidInput(field, f"{value!r} is not known", f"must be one of {', '.join(allowed)}")
+        raise InvalidInput(field, f"{value!r} is not known",
+                           f"must be {'one of ' * (len(allowed) > 1)}{', '.join(allowed)}")
     return str(value)

@@ -172,10 +172,10 @@ class RunFailed(ConfideError):
 
     def __init__(self, mechanism: str, *, own: bool = False) -> None:
         self.mechanism, self.own = mechanism, own
-        again = (" and with the same noise. If an outside cause (memory, a full disk) stopped it, remove the cause and "
-                 "run it again, at no further cost. A fault of the code occurs again in each run: a run with corrected "
-                 "code is another campaign, with its own title and charge" if own
-                 else ", so remove the cause and run it again, at no further cost")
+        again = (" and the same noise. If an outside cause (memory, a full disk) stopped the run, remove the cause and "
+                 "run the campaign again, at no further cost. A fault of the code occurs again in each run: a run with "
+                 "corrected code is another campaign, with its own title and charge" if own
+                 else ", so remove the cause and run the campaign again, at no further cost")
         super().__init__(
             f"the run of {mechanism} failed after the ledger was charged. The charge stays, and it is the only charge: "
             f"another run of this campaign uses the same debit{again}. The error may disclose records and is not shown "

@@ -35,12 +35,14 @@ class MissingArguments(InvalidInput, TypeError):
             return f"{name} ({said[name]})" if said.get(name) else name
 
         self.missing = tuple(missing)
-        names = [_joined(each, "or") for each in missing]
+        names = [each[0] if len(each) == 1 else f"one of {_joined(each, 'and')}" for each in missing[1:]]
         ways = [reported(each[0]) if len(each) == 1 else f"one of {_joined([reported(name) for name in each], 'and')}"
                 for each in missing]
-        more = f", and so {'is' if len(names) == 2 else 'are'} {_joined(names[1:], 'and')}" if names[1:] else ""
-        first = "is missing" if len(missing[0]) == 1 else f"is missing (or {_joined(missing[0][1:], 'or')})"
-        super().__init__(missing[0][0], f"{first}{more}", f"give {_joined(ways, 'and')}")
+        more = f"; {_joined(names, 'and')} {'is' if len(names) == 1 else 'are'} missing, too" if names else ""
+        one = missing[0]
+        first = ("is missing" if len(one) == 1 else f"neither {one[0]} nor {one[1]} is given" if len(one) == 2 else
+                 f"none of {_joined(one, 'and')} is given")
+        super().__init__(one[0], f"{first}{more}", f"give {_joined(ways, 'and')}")
 
 
 def _joined(words: Sequence[str], last: str) -> str:
@@ -70,8 +72,8 @@ def names_missing(*groups: str, **where: str) -> Callable[[_Entry], _Entry]:
         >>> plan()
         Traceback (most recent call last):
         ...
-        confide.contract.missing.MissingArguments: cost: is missing, and so is budget or error; give cost (of one \
-report, above 0) and one of budget (for all reports) and error (that is wanted)
+        confide.contract.missing.MissingArguments: cost: is missing; one of budget and error is missing, too; give \
+cost (of one report, above 0) and one of budget (for all reports) and error (that is wanted)
     """
     needed = [tuple(each.split(" | ")) for each in groups]
 

@@ -100,16 +100,19 @@ def read_public(folder: str | os.PathLike[str], sha256: str | None, *, release_s
 
 def _rebuilt(manifest: Any, columns: Mapping[str, bytes], release_safe: bool) -> dict[str, Any]:
     if not isinstance(manifest, dict):
-        raise InvalidInput("manifest", "is no outcome's", "must be an object")
+        raise InvalidInput("manifest", "is not the manifest of an outcome", "must be an object")
     if manifest.get("format") != FORMAT:
         raise InvalidInput("format", f"{manifest.get('format')!r} is unknown", f"this version reads {FORMAT}")
-    if manifest.get("release_safe") is not release_safe:
-        found = "a released" if manifest.get("release_safe") else "a simulated"
-        raise InvalidInput("release_safe", f"this is {found} outcome",
-                           f"a {'released' if release_safe else 'simulated'} one was asked for")
+    safe = manifest.get("release_safe")
+    if not isinstance(safe, bool):
+        raise InvalidInput("release_safe", "is missing" if safe is None else "is neither true nor false",
+                           "must be true or false")
+    if safe is not release_safe:
+        found, wanted = ("simulated", "released") if release_safe else ("released", "simulated")
+        raise InvalidInput("release_safe", f"this is a {found} outcome", f"a {wanted} outcome was asked for")
     missing = [key for key in _PARTS if key not in manifest]
     if missing:
-        raise InvalidInput("manifest", "is not whole", f"missing files: {', '.join(missing)}")
+        raise InvalidInput("manifest", "is not complete", f"missing keys: {', '.join(missing)}")
     known = known_types(manifest)
     parts = {key: decode(manifest.get(key), known, columns) for key in (*_PARTS, *_LATER)}
     for key, kinds in (_PARTS | _LATER).items():

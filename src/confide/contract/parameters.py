@@ -364,8 +364,10 @@ def _no_such(name: str, value: Any, classes: tuple[type, ...]) -> InvalidInput:
     if value is None:
         return InvalidInput(name, "is missing", f"must be a {wanted}{_such_as(classes)}")
     if isinstance(value, type) and issubclass(value, classes):
-        return InvalidInput(name, f"is the class {value.__name__}", f"must be an object of it, {value.__name__}(...)")
-    return InvalidInput(name, f"{type(value).__name__} is no {wanted}", _such_as(classes).removeprefix(", "))
+        return InvalidInput(name, f"is the class {value.__name__}",
+                            f"must be an object of this class, {value.__name__}(...)")
+    return InvalidInput(name, f"{type(value).__name__} is no {wanted}",
+                        f"must be a {wanted}{known}" if (known := _such_as(classes)) else "")
 
 
 def _such_as(classes: tuple[type, ...]) -> str:

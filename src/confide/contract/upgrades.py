@@ -95,7 +95,7 @@ def newest(value: Mapping[str, Any], tag: str, kind: type) -> dict[str, Any]:
     (name, found), known = named(type_said(value, tag)), wire_of(kind).version
     if found > known:
         raise InvalidInput(tag, f"{name!r} was written in version {found}, by a newer confide",
-                           f"this confide knows versions up to {known}: update it")
+                           f"this confide knows versions up to {known}: update confide")
     if found == known:
         return {**value, tag: wire_of(kind).tag}
     parts = {key: part for key, part in value.items() if key != tag}

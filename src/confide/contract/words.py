@@ -45,7 +45,7 @@ _FEW = 0.01  # of the invited: plans warn where fewer decide something
 
 _CAUSES: tuple[tuple[type[BaseException], str], ...] = (
     (FileNotFoundError, "it does not exist"), (FileExistsError, "the path exists already"),
-    (IsADirectoryError, "it is a folder"), (NotADirectoryError, "it is not a folder, or it is not in a folder"),
+    (IsADirectoryError, "it is a folder"), (NotADirectoryError, "a part of its path is not a folder"),
     (PermissionError, "this user has no permission"), (UnicodeError, "it is not UTF-8 text"),
     (json.JSONDecodeError, "it is not JSON"), (RecursionError, "it is nested too deeply"),
     (MemoryError, "it is larger than the free memory"), (EOFError, "it ends too early"))

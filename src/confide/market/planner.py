@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.contract.checks import fraction, one_of, positive, whole
+from confide.contract.checks import exactly_one, fraction, one_of, positive, whole
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Predicted
@@ -483,8 +483,7 @@ def plan(error: float | None = None, signal_accuracy: float | None = None, prior
         >>> round(found.total, 2), round(found.error, 6)
         (544.18, 0.0021)
     """
-    if sum(each is not None for each in (error, budget, epsilon)) != 1:
-        raise InvalidInput("error", "give exactly one of error, budget and epsilon")
+    exactly_one(error=error, budget=budget, epsilon=epsilon)
     signal_model = SignalModel(prior_one, signal_accuracy)  # type: ignore[arg-type]
     price = as_cost("cost", cost)
     chosen, limit = one_of("criterion", criterion, CRITERIA), whole("max_people", max_people, at_least=2)
@@ -513,7 +512,7 @@ def _at_level(signal_model: SignalModel, cost: Cost, criterion: str, epsilon: fl
               cap: float | None) -> MarketPlan:
     """The plan of the market with a given level and a given number of people."""
     if criterion != "exact":
-        raise InvalidInput("criterion", f"{criterion!r} chooses nothing, since epsilon is given", "must be 'exact'")
+        raise InvalidInput("criterion", f"{criterion!r} has no effect, since epsilon is given", "must be 'exact'")
     market = MajorityMarket(people, signal_model.signal_accuracy, signal_model.prior_one, cost, epsilon)
     quote, error = market.quote(), market.error_probability()
     return MarketPlan(target=error, criterion=criterion, people=market.people, epsilon=market.epsilon,

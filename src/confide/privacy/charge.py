@@ -412,7 +412,7 @@ class _Sum(OpenLine):
 
     def _beyond(self, asked: DrawCost) -> Overspent:
         spent: dict[str, Any] = {self._part: self._spent()}
-        before = f", {DrawCost(**spent)} spent before" if spent[self._part] else ""
+        before = f", and {DrawCost(**spent)} of it was spent before" if spent[self._part] else ""
         return self._too_much(asked, f"{_words(self._event)} was charged{before}")
 
 
@@ -428,7 +428,7 @@ class _SumOfAll(OpenLine):
         # A sum is no draw of bounded range; one draw alone is.
         after = cost if self._alone and count == 1 else self._spent + asked
         if not after.within(self._event):
-            before = "" if self._alone else f", {self._spent} spent before"
+            before = "" if self._alone else f", and {self._spent} of it was spent before"
             raise self._too_much(asked, f"{_words(self._event)} was charged{before}")
         self._spent, self._alone = self._spent + asked, False
 
@@ -480,7 +480,7 @@ class _Groups(OpenLine):
     def spend(self, cost: DrawCost, count: int, group: str | None) -> None:
         if group not in self._of:
             raise InvalidInput("group", f"{group!r} is not a group of {self.line.name!r}",
-                               f"one of {', '.join(self._of)}")
+                               f"must be one of {', '.join(self._of)}")
         self._of[group].spend(cost, count, None)
 
 

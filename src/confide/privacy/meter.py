@@ -78,7 +78,7 @@ class Meter:
         >>> meter.spend("sum", DrawCost.laplace(Fraction(1)), "again")
         Traceback (most recent call last):
         confide.contract.metered.Overspent: the line 'sum': a draw would spend epsilon 1; epsilon 1 was charged, \
-epsilon 1 spent before
+and epsilon 1 of it was spent before
     """
 
     def __init__(self, lines: Sequence[Line], *, strict: bool = False, mechanism: Any = None) -> None:
@@ -160,7 +160,9 @@ epsilon 1 spent before
             return next(iter(self._open.values()))
         if name not in self._open:
             said = "is missing" if name is None else f"{name!r} is not charged"
-            raise InvalidInput("line", said, f"one of {', '.join(map(repr, self._open)) or 'none'}")
+            raise InvalidInput("line", said,
+                               f"must be one of {', '.join(map(repr, self._open))}" if self._open else
+                               "the run has no line")
         return self._open[name]
 
     def claimed(self, stream: StreamName) -> None:

@@ -279,7 +279,7 @@ class SparseVector:
             Overspent: the line has less left than an arming costs.
         """
         if whole("arming", arming) >= self.armings:
-            raise Refused(f"arming {arming} is not charged", f"{self.armings} were declared")
+            raise Refused(f"arming {arming} (from 0) is not charged", f"{self.armings} were declared")
         return ArmedSparseVector(self, noise, (*as_stream(stream), arming), line)
 
     def run(

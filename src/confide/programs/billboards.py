@@ -184,15 +184,18 @@ class PathBillboard(Billboard):
             raise InvalidInput("burn_in", f"{self.burn_in!r}", f"must be a whole number in 0..{total - 1}")
         for name in ("round_noise_std", "failure_probability", "baseline_gap", "most_excess", "inexact"):
             found = getattr(self, name)
-            if not isinstance(found, float) or not math.isfinite(found):
-                raise InvalidInput(name, f"{type(found).__name__} is of another type, or not finite",
-                                   "must be a finite number")
+            if not isinstance(found, float):
+                raise InvalidInput(name, f"is of type {type(found).__name__}", "must be of type float")
+            if not math.isfinite(found):
+                raise InvalidInput(name, f"{found!r} is not finite", "must be a finite number")
         for name, kind in (("discrete", bool), ("two_sided", bool), ("plan", str), ("public_seed", str)):
             if not isinstance(getattr(self, name), kind):
-                raise InvalidInput(name, f"{type(getattr(self, name)).__name__} is of another type",
-                                   f"must be {kind.__name__}")
-        if not bool((self.tau > 0.0).all()) or not self.round_noise_std > 0.0:
-            raise InvalidInput("tau", "is not above 0, or round_noise_std is not above 0")
+                raise InvalidInput(name, f"is of type {type(getattr(self, name)).__name__}",
+                                   f"must be of type {kind.__name__}")
+        if not bool((self.tau > 0.0).all()):
+            raise InvalidInput("tau", "has a number that is not above 0", "each must be above 0")
+        if not self.round_noise_std > 0.0:
+            raise InvalidInput("round_noise_std", f"{self.round_noise_std:g} is not above 0", "must be above 0")
 
     @property
     def rounds(self) -> int:
@@ -243,6 +246,11 @@ def numbers_of(board: PathBillboard, name: str, shape: tuple[int, ...], kind: ty
         InvalidInput: the field has another shape or type. The error message names the field.
     """
     found = getattr(board, name)
-    if not isinstance(found, np.ndarray) or found.dtype != kind or found.shape != shape \
-            or not bool(np.isfinite(found).all()):
-        raise InvalidInput(name, "are of another shape or type", f"must be {shape} {np.dtype(kind).name}")
+    if not isinstance(found, np.ndarray):
+        raise InvalidInput(name, f"are of type {type(found).__name__}",
+                           f"must be an array {shape} {np.dtype(kind).name}")
+    if found.dtype != kind or found.shape != shape:
+        raise InvalidInput(name, f"have shape {found.shape} and type {found.dtype}",
+                           f"must be {shape} {np.dtype(kind).name}")
+    if not bool(np.isfinite(found).all()):
+        raise InvalidInput(name, "have a number that is not finite", "all numbers must be finite")

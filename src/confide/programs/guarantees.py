@@ -198,7 +198,8 @@ def game_accuracy(
         (100.0, 50.0)
     """
     if not regret >= 0:
-        raise InvalidInput("regret", f"{regret} is negative, or is not a number")
+        raise InvalidInput("regret", f"{regret} is {'not a number' if math.isnan(regret) else 'negative'}",
+                           "must be at least 0")
     if not positive("box", box) > 1:
         raise InvalidInput("box", f"{box} is too small", "must be above 1")
     total = regret + non_negative("errors", errors)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.charts import curves
-from confide.contract.checks import fraction, one_of, positive
+from confide.contract.checks import exactly_one, fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
@@ -396,8 +396,7 @@ def plan(
         ...
         confide.contract.errors.Refused: ... 35.4% of the supplies, more than 5% (an epsilon of 8.89, or ...
     """
-    if (epsilon is None) == (error is None):
-        raise InvalidInput("epsilon", "give exactly one of epsilon and error")
+    exactly_one(epsilon=epsilon, error=error)
     if epsilon is None:
         most_excess = most_unused = fraction("error", error)
     for flag, given in (("feasible", feasible), ("truthful", truthful), ("timed", timed)):
@@ -575,9 +574,11 @@ def _worth(
     if now <= most:
         return
     name = names.modes[mode]
+    digits = next((each for each in range(1, 12) if round(100.0 * now, each) > 100.0 * most), 12)
+    shown, limit = f"{100.0 * now:.{digits}f}%", f"{100.0 * most:.3g}%"
     reason = (f"the margins of {name} would reserve the whole supply of a row" if now == math.inf else
-              f"the margins of {name} would reserve {now:.1%} of the supplies, more than {most:.0%}" if certain else
-              f"the certificate of {name} would state an excess of {now:.1%} of the supplies, more than {most:.0%}")
+              f"the margins of {name} would reserve {shown} of the supplies, more than {limit}" if certain else
+              f"the certificate of {name} would state an excess of {shown} of the supplies, more than {limit}")
     if mode == "TightDude" and now == math.inf:
         try:
             made(path, mode)

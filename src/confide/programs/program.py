@@ -172,7 +172,7 @@ class Program(Declared, ABC):
         worth = PRICE_UNIT * (max(abs(self.constants.least_value), self.constants.most_value)
                               + 2.0 * max(self.constants.tau) * self.constants.largest_sum) * self.scale
         if worth > 2.0**62:
-            raise InvalidInput("tau", f"values less prices up to {worth / PRICE_UNIT / self.scale:.3g} are too large",
+            raise InvalidInput("tau", f"values minus prices are too large, up to {worth / PRICE_UNIT / self.scale:.3g}",
                                f"must be at most {2.0**62 / PRICE_UNIT / self.scale:.3g}")
 
     def _fits(self) -> None:
@@ -254,7 +254,7 @@ class Program(Declared, ABC):
         """
         one = self.constants
         if self.two_sided:
-            return "its rows are equations"
+            return "the rows are equations"
         if one.signed:
             return "contributions can be below 0"
         if one.least_value < 0.0:

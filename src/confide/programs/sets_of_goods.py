@@ -57,7 +57,7 @@ class SetsOfGoods(Program):
     def __post_init__(self) -> None:
         if self.goods is None:
             if np.ndim(self.supply) != 1:
-                raise InvalidInput("goods", "are not numbered",
+                raise InvalidInput("goods", "is missing",
                                    "give `goods`, since `supply` is one number for all goods")
             object.__setattr__(self, "goods", len(self.supply))  # type: ignore[arg-type]
         super().__post_init__()

@@ -266,7 +266,11 @@ def one_row(name: str, record: Any, shape: tuple[int, ...]) -> NDArray[np.float6
     with np.errstate(all="ignore"):
         [found] = each_aside(lambda one: answered(lambda: cells(one, shape), None), [record])
     if found is None:
-        raise InvalidInput(name, "is of another type or shape", f"must be {_wanted(shape)}")
+        [given] = each_aside(lambda one: answered(lambda: np.shape(one), None), [record])
+        problem = (f"{type(record).__name__} is not a {'table of numbers' if shape else 'number'}" if given is None else
+                   f"its shape is {given}" if given != shape else "holds values that are not numbers" if shape else
+                   "is not a number")
+        raise InvalidInput(name, problem, f"must be {_wanted(shape)}")
     return found
 
 

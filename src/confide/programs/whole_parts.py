@@ -307,7 +307,7 @@ class AuditedBillboard(PathBillboard):
         for name in ("reserve_units", "audit"):
             numbers_of(self, name, (self.prices.shape[1],), np.int64)
         if not isinstance(self.accepted, bool):
-            raise InvalidInput("accepted", f"{type(self.accepted).__name__} is of another type", "must be bool")
+            raise InvalidInput("accepted", f"is of type {type(self.accepted).__name__}", "must be of type bool")
 
     @property
     def natural_slacks(self) -> NDArray[np.float64]:

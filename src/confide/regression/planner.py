@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from confide.charts import curves
-from confide.contract.checks import fraction, one_of, positive
+from confide.contract.checks import exactly_one, fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Plan, Predicted
@@ -346,8 +346,7 @@ def plan(
         raise InvalidInput("delta", "is 0", "AdaSSP needs a delta above 0")
     if error is not None and any(each is not None for each in (epsilon, epsilon_release, epsilon_payment)):
         raise InvalidInput("error", "is given together with an epsilon", "give only one of them")
-    if (truth_radius is None) == (budget is None):
-        raise InvalidInput("truth_radius", "give exactly one of truth_radius and budget")
+    exactly_one(truth_radius=truth_radius, budget=budget)
     if parameter_bound is not None:
         positive("parameter_bound", parameter_bound)
     if noise_bound is not None:
@@ -421,7 +420,7 @@ def _for_error(
 
     def followed(**changed: Any) -> RegressionPlan:
         if changed.keys() & {"people", "smallest_eigenvalue"}:  # the error takes another epsilon then, as low as before
-            raise InvalidInput("error", "takes another epsilon")
+            raise InvalidInput("error", "needs another epsilon")
         return again(**{"error": None, "epsilon": epsilon, **changed})
 
     try:
@@ -455,7 +454,7 @@ def _split(
     sum never exceeds.
     """
     if (epsilon is None) == (epsilon_release is None and epsilon_payment is None):
-        raise InvalidInput("epsilon", "must be given either as a total or in parts",
+        raise InvalidInput("epsilon", "is missing" if epsilon is None else "is given both as a total and in parts",
                            "give epsilon, or both of its parts, or error")
     if epsilon is not None:
         positive("epsilon", epsilon)

@@ -233,8 +233,10 @@ def _checked_points(points: ArrayLike, radius: float) -> tuple[Array, float]:
         raise InvalidInput("points", "must be a finite array of shape (number, dimension)")
     longest = float(np.sqrt(np.max(np.sum(array * array, axis=1))))
     bound = non_negative("radius", radius) or longest
-    if bound <= 0 or longest > bound * (1 + 1e-12):
-        raise InvalidInput("points", f"reach {longest:.6g}, outside the radius {bound:.6g}", "the radius is positive")
+    if bound <= 0:
+        raise InvalidInput("points", "are all 0, and no radius is given", "give a radius above 0")
+    if longest > bound * (1 + 1e-12):
+        raise InvalidInput("points", f"reach {longest:.6g}", f"must lie within the radius, {bound:.6g}")
     return array, bound
 
 

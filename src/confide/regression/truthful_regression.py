@@ -486,7 +486,7 @@ def interim_utility(
     inner = prior.points @ rows[who]
     likelihood = prior.weights * np.exp(mechanism.noise.log_density(y - inner))
     if not likelihood.sum() > 0:
-        raise InvalidInput("y", "cannot be under any of the points")
+        raise InvalidInput("y", "has probability 0 under each point of the prior")
     fine = replace(mechanism, minor_units=10**12)
     spread = float(np.sqrt(mechanism.noise.variance))
     signs = [np.insert(np.array(each), who, 0.0) for each in product((-spread, spread), repeat=n - 1)]

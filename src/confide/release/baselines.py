@@ -495,7 +495,7 @@ class NoisyAnswers(_Budgeted[NoisyBillboard]):
 
     def _check_own(self, board: NoisyBillboard) -> None:
         if not self.workload.same(board.workload):
-            raise InvalidInput("billboard.workload", "is another one", "must be the mechanism's own")
+            raise InvalidInput("billboard.workload", "is another workload", "must be the mechanism's own")
         _check_counts("noisy", board.noisy, len(self.workload))
         reported = self._alike.spread(board.noisy[self._alike.kept], self.records)
         if not np.array_equal(reported, board.noisy):

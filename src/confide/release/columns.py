@@ -136,7 +136,8 @@ class Binned:
         bins = _bins(self.bins)
         step = (upper - lower) / bins
         if not (np.isfinite(upper - lower) and step > 0 and np.isfinite((upper - lower) / step)):
-            raise InvalidInput("upper", "the bounds are too far apart, or too close, for floating point")
+            wrong = "close" if np.isfinite(upper - lower) else "far apart"
+            raise InvalidInput("upper", f"the bounds are too {wrong} for floating point")
         return lower, upper, bins
 
     def _unequal(self, edges: Sequence[float] | None) -> tuple[float, float, tuple[float, ...]]:

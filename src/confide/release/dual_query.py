@@ -169,7 +169,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             if self.calculator != "zcdp":
                 raise InvalidInput("calculator", f"{self.calculator!r} does not add up Gaussian noise", 'use "zcdp"')
         elif self.marginal_rho != 0:
-            raise InvalidInput("marginal_rho", f"{self.marginal_rho!r} measures nothing",
+            raise InvalidInput("marginal_rho", f"{self.marginal_rho!r} has no effect",
                                'marginal_rho belongs to free="marginals"')
         if isinstance(self.oracle, type):
             raise InvalidInput("oracle", f"{self.oracle.__name__} is a class", f"write {self.oracle.__name__}()")
@@ -515,7 +515,7 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             raise InvalidInput("billboard", f"has n = {board.data_records:,} and eta = {board.eta:g}",
                                f"must have n = {self.records:,} and eta = {self.eta:g}")
         if not board.even:
-            raise InvalidInput("billboard.weights", "are not even")
+            raise InvalidInput("billboard.weights", "are not all equal")
         if (len(board.marginals) > 0) != (self.free == "marginals"):
             raise InvalidInput("billboard.marginals", "do not fit the rule for free attributes")
         records = board.records.unpack()
@@ -527,7 +527,9 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
         where = f"billboard.rounds of round {t}"
         if len(samples.queries) and not (samples.queries[0] >= 0 and samples.queries[-1] < k
                                          and (np.diff(samples.queries) > 0).all() and (samples.weights != 0).all()):
-            raise InvalidInput(where, "these are not net samples of the workload")
+            raise InvalidInput(where, "the samples are not in net form",
+                               "must list queries of the workload in ascending order, each once, with a weight that is "
+                               "not 0")
         cancelled = self.samples - int(np.abs(samples.weights).sum())
         drawn = -int(samples.weights[samples.weights < 0].sum()) + cancelled // 2
         if cancelled < 0 or cancelled % 2 or samples.constant != drawn:
@@ -546,10 +548,14 @@ class DualQuery(Mechanism[SyntheticRecords, AnswersCertificate]):
             if any(int(record[members].sum()) != 1 for members in self.groups):
                 raise InvalidInput(where, "a record does not have exactly one attribute of each column")
         if value != int(board.rounds.values[t - 1]):
-            raise InvalidInput(where, "the record does not satisfy the stated number of samples")
+            stated = int(board.rounds.values[t - 1])
+            raise InvalidInput(where, f"the record satisfies {value:,} samples, but the billboard states {stated:,}")
         bound = float(board.rounds.bounds[t - 1])
-        if not value <= bound <= _clauses(samples):
-            raise InvalidInput(where, "the upper bound is below the value, or above the number of samples")
+        if not value <= bound:
+            raise InvalidInput(where, f"the upper bound {bound:g} is below the value {value:,}")
+        if not bound <= _clauses(samples):
+            raise InvalidInput(where, f"the upper bound {bound:g} is above the number of samples, "
+                                      f"{_clauses(samples):,}")
         if bound < self._least_bound(samples, value):
             raise InvalidInput(where, "the upper bound is lower than the bound that this oracle proves",
                                "must be all remaining samples, or the figure of a linear program")

@@ -195,7 +195,7 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         if self.selection == "private" and not self.rho_sel:
             raise NotGuaranteed("a selection by true errors", "no budget pays for the selection", "give rho_sel > 0")
         if self.selection != "private" and self.rho_sel:
-            raise InvalidInput("rho_sel", f"{self.rho_sel:g} selects nothing", "rho_sel belongs to selection='private'")
+            raise InvalidInput("rho_sel", f"{self.rho_sel:g} has no effect", "rho_sel belongs to selection='private'")
         if isinstance(self.rule, type):
             raise InvalidInput("rule", f"{self.rule.__name__} is a class", f"write {self.rule.__name__}()")
         if not isinstance(self.rule, SelectionRule):
@@ -220,8 +220,10 @@ class Reweighted(Mechanism[ReweightedRecords, ReweightedCertificate]):
         object.__setattr__(self, "listed", listed)
         if self.selection != "public":
             raise InvalidInput("listed", "cannot be used", "listed belongs to selection='public'")
-        if not listed or len(set(listed)) < len(listed):
-            raise InvalidInput("listed", "is empty, or names a query twice", "must be different positions")
+        if not listed:
+            raise InvalidInput("listed", "is empty", "must be one or more positions of queries")
+        if len(set(listed)) < len(listed):
+            raise InvalidInput("listed", "names a query twice", "must be different positions")
         if max(listed) >= k:
             raise InvalidInput("listed", "names no query", f"must be in 0..{k - 1}")
         if self.measured not in (None, len(listed)):

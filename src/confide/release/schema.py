@@ -257,7 +257,7 @@ class Schema:
         role, start = self.columns[number], int(self.starts[number])
         values, problems = role.encode([value])
         if problems[0]:
-            raise InvalidInput(column, f"{value!r} is not one of its values", role.limit())
+            raise InvalidInput(column, f"{value!r} is not a value of this column", role.limit())
         if isinstance(role, Bit):
             if not values[0]:
                 raise InvalidInput(column, "the value false has no attribute",

@@ -148,10 +148,10 @@ class ComponentSearch(Declared):
             if self.stopping_target is None:
                 raise InvalidInput("stopping_target", "is missing", f"a {self.stop} stop needs this number")
         if (self.stop == "public") != (self.public_threshold is not None):
-            raise InvalidInput("public_threshold", "is missing" if self.stop == "public" else "is of no use",
+            raise InvalidInput("public_threshold", "is missing" if self.stop == "public" else "has no effect",
                                'public_threshold belongs to stop="public"')
         if self.largest_threshold is not None and not self.draws_threshold:
-            raise InvalidInput("largest_threshold", "is of no use",
+            raise InvalidInput("largest_threshold", "has no effect",
                                "largest_threshold belongs to a private or smoothed stop")
         if self.noise_kind == "discrete_laplace":
             values = (self.sensitivity, 0.0 if self.public_threshold is None else self.public_threshold)

@@ -121,8 +121,8 @@ def rewirings(graph: Adjacency, vertex: int, degree_bound: int) -> Iterator[Rows
     base[vertex, :] = base[:, vertex] = False
     degrees = base.sum(axis=1)
     if degrees.max(initial=0) > degree_bound:
-        raise InvalidInput("degree_bound", f"{degree_bound} is below the degree of a vertex, which no rewiring of "
-                                           f"{vertex} changes")
+        raise InvalidInput("degree_bound", f"{degree_bound} is too small: another vertex has more neighbours, even "
+                                           f"without the edges of {vertex}")
     free = [v for v in range(people) if v != vertex and degrees[v] < degree_bound]
     for count in range(min(degree_bound, len(free)) + 1):
         for chosen in combinations(free, count):

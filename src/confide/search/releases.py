@@ -167,7 +167,8 @@ class PublicRelease(Billboard):
             raise InvalidInput("billboard.calls", "do not fit the components",
                                f"must be at most {most}, one for each found component")
         if (self.ended == "all components") != (self.calls == most and not failed):
-            raise InvalidInput("billboard.ended", f"is {self.ended!r} after {self.calls} calls of {most}")
+            raise InvalidInput("billboard.ended", f"is {self.ended!r} after {self.calls} of {most} calls",
+                               "must be 'all components' if all calls found a component, and only then")
         if not math.isclose(self.epsilon_spent, self.calls * epsilon, rel_tol=1e-12, abs_tol=0.0):
             raise InvalidInput("billboard.epsilon_spent", f"is {self.epsilon_spent:g}", "must be calls times epsilon")
 

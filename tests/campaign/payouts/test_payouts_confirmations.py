@@ -58,9 +58,9 @@ def test_a_table_with_more_columns(tmp_path: Path) -> None:
     ("reference,status\nA,Paid\n", "line 2: status: is not known"),
     ("reference,status\nA,\n", "line 2: status: is not known"),
     ("reference,status\nA,paid \n", "line 2: status: is not known"),
-    ("reference,status\n,paid\n", "line 2: reference: does not have the form of our references; must be 1 to 35"),
-    ("reference,status\n=A,paid\n", "line 2: reference: does not have the form of our references"),
-    (f"reference,status\n{'A' * 36},paid\n", "line 2: reference: does not have the form of our references"),
+    ("reference,status\n,paid\n", "line 2: reference: does not have the form of the references of confide; must be"),
+    ("reference,status\n=A,paid\n", "line 2: reference: does not have the form of the references of confide"),
+    (f"reference,status\n{'A' * 36},paid\n", "line 2: reference: does not have the form of the references of confide"),
     ("reference,status\nA,paid\nB,paid\nA,failed\n",
      "reference: 'A' has two statuses that contradict each other; ask the bank for the right status, and import only "
      "this status"),

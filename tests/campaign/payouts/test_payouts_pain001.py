@@ -164,11 +164,11 @@ def test_the_title_is_cut(title: str, written: str) -> None:
 
 def test_another_text() -> None:
     batch = small(campaign="Σ of \u201csleep\u201d")
-    with pytest.raises(InvalidInput, match=r"^text: that of the statement has the character 'Σ' \(U\+03A3\) in"):
+    with pytest.raises(InvalidInput, match=r"^text: the text of the statement has the character 'Σ' \(U\+03A3\) in"):
         as_pain001(batch, PAYER)
     assert set(texts(as_pain001(batch, PAYER, text="Thank you"), "Ustrd")) == {"Thank you"}
     for text in ("", " ", "a\nb"):
-        with pytest.raises(InvalidInput, match=r"^text: that of the statement "):
+        with pytest.raises(InvalidInput, match=r"^text: the text of the statement "):
             as_pain001(batch, PAYER, text=text)
 
 

@@ -99,7 +99,7 @@ def test_what_is_no_id(identity: Any) -> None:
 
 
 def test_somebody_else() -> None:
-    with pytest.raises(InvalidInput, match=r"^payee: 'bob' is not 'ann'; must be the participant"):
+    with pytest.raises(InvalidInput, match=r"^payee: 'bob' is not the participant; must be 'ann'"):
         Payment("A", Payee("bob", "Bob", BOB), "ann", 1)
 
 

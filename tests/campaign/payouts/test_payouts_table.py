@@ -77,7 +77,7 @@ def test_formulas_are_refused_and_never_escaped(identity: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         as_table(batch)
     assert str(caught.value) == (
-        f"id: that of {identity!r} could run as a formula in a spreadsheet; use spreadsheet=False if "
+        f"id: the cell of {identity!r} could run as a formula in a spreadsheet; use spreadsheet=False if "
         "only programs read the file")
     rows = list(csv.reader(io.StringIO(as_table(batch, spreadsheet=False).decode(), newline="")))
     assert rows[1] == ["A", identity, "0.01", "EUR"]
@@ -93,7 +93,7 @@ def test_names_and_currencies_are_watched_too() -> None:
     payee = batch.payments[0].payee
     assert payee is not None
     wrong = Payment("A", type(payee)("ann", "=Ann", ANN), "ann", 1)
-    with pytest.raises(InvalidInput, match=r"^name: that of 'ann' could run as a formula"):
+    with pytest.raises(InvalidInput, match=r"^name: the cell of 'ann' could run as a formula"):
         as_table(small(payments=[wrong]))
-    with pytest.raises(InvalidInput, match=r"^currency: that of 'ann' could run as a formula"):
+    with pytest.raises(InvalidInput, match=r"^currency: the cell of 'ann' could run as a formula"):
         as_table(small(currency="@points"))

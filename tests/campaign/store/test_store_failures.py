@@ -84,7 +84,7 @@ def test_a_writer_who_waits_in_vain(tmp_path: Any, monkeypatch: pytest.MonkeyPat
     with Store(url) as holder, holder.database.writing():
         monkeypatch.setattr(database, "_WAIT", 1)
         with Store(url) as store:
-            with pytest.raises(StoreFailed, match="is in use by another process, which did not finish in time; run it"):
+            with pytest.raises(StoreFailed, match="did not finish in time; run the command"):
                 store.open(write(tmp_path, {}).file, 6)
             store.database.forget()  # nobody waits for that
 
@@ -98,7 +98,7 @@ def test_who_finds_no_connection_free(monkeypatch: pytest.MonkeyPatch, database_
             for _ in range(100):
                 all_of_them.enter_context(store.database.reading())
 
-        with pytest.raises(StoreFailed, match="is in use by another process, which did not finish in time; run it"):
+        with pytest.raises(StoreFailed, match="did not finish in time; run the command"):
             many_ask()
         all_of_them.close()
         assert store.campaigns() == ()
@@ -186,4 +186,4 @@ def test_the_command_line_says_it_in_one_line(
         assert guarded(partial(app, ["run", str(path), "--store", url])) == 1
     said = capsys.readouterr()
     assert said.out == ""
-    assert re.search(r"^confide: the store sqlite:\S+ is in use .*; run it again$", said.err, re.MULTILINE)
+    assert re.search(r"^confide: the store sqlite:\S+ is in use .*; run the command again$", said.err, re.MULTILINE)

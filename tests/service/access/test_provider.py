@@ -327,7 +327,7 @@ def test_no_secret_is_reported_or_stored(
     said = [json.dumps({name: str(value) for name, value in vars(record).items()})
             for record in caplog.records if not record.name.startswith(("asyncio", "uvicorn"))]
     assert any("the provider of log-ins failed: the provider's token is not for this log-in: "
-               "nonce" in line for line in said)
+               "a wrong claim nonce" in line for line in said)
     ours = [line for line in said if '"name": "confide' in line]
     with own.state.parts.store.database.reading() as connection:
         stored = [repr(connection.execute(select(table)).all()) for table in metadata.tables.values()]

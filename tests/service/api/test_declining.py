@@ -58,9 +58,9 @@ def test_a_round_that_nobody_has_read_is_not_made_final(tmp_path: Path) -> None:
         olga("POST", f"{at}/rounds", json={"without": ["7"]})
         assert olga("POST", f"{at}/rounds/final", json={"confirm": True}, status=422)["field"] == "round"
         said = olga("POST", f"{at}/rounds/final", json={"confirm": True, "round": 1}, status=409)
-        assert said["detail"] == "round 2 stands, and not round 1"
-        assert "look at it first" in said["limit"]
-        assert "round 2 stands, and not round 1" in ada.send(f"{desk}/final", 409, meant="yes")
+        assert said["detail"] == "the present round is round 2, not round 1"
+        assert "look at the present round first" in said["limit"]
+        assert "the present round is round 2, not round 1" in ada.send(f"{desk}/final", 409, meant="yes")
         assert "Round 2 was drawn up" in ada.text
         assert olga("GET", f"{at}/progress")["final"] is False
         ada.send(f"{desk}/final", 409, meant="yes", round="")

@@ -242,12 +242,12 @@ def test_the_round_that_was_read_is_the_one_that_is_made_final(parts: Parts) -> 
     opened, _ = reported(parts)
     parts.rounds.draw_up(opened)
     parts.rounds.draw_up(opened, [str(each) for each in range(500, 1001)])
-    with pytest.raises(Refused, match=r"round 2 stands, and not round 1.*look at it first"):
+    with pytest.raises(Refused, match=r"the present round is round 2, not round 1.*look at the present round first"):
         parts.rounds.finish(opened, 1)
     assert parts.store.get(opened.number).state is State.OPEN
     assert parts.store.home.final_round(opened.campaign.file.digest) is None
     assert parts.rounds.finish(opened, 2).number == 2
-    with pytest.raises(Refused, match="round 2 is final, and not round 1"):
+    with pytest.raises(Refused, match="round 2 is final, not round 1"):
         parts.rounds.finish(opened, 1)
     assert parts.rounds.finish(opened, 2).final
 

@@ -73,7 +73,7 @@ def checked_prices(variance_price: float, noise_price: float) -> tuple[float, fl
     g, kappa = non_negative("variance_price", variance_price), positive("noise_price", noise_price)
     if not g <= 1e100 * math.sqrt(kappa):
         raise InvalidInput("variance_price", f"{g!r} is too large for a noise_price of {kappa!r}",
-                           "must be at most 1e100 times its square root")
+                           "must be at most 1e100 times the square root of noise_price")
     return g, kappa
 
 

@@ -9,6 +9,7 @@ single precision, is accepted. One bidder still adds at most 2^20 + 1 steps to a
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -38,7 +39,9 @@ def refuse_total(total: float, row: int | None = None) -> InvalidInput:
     """
     whose = "record" if row is None else "values"
     what = "" if row is None else f"row {row}: "
-    return InvalidInput(whose, f"{what}all goods together are worth {total:.6g}", "must be at most 1")
+    short = f"{total:.6g}"
+    worth = "not a number" if math.isnan(total) else short if float(short) > 1.0 else f"{float(total)!r}"
+    return InvalidInput(whose, f"{what}all goods together are worth {worth}", "must be at most 1")
 
 
 class Bidder(ABC):

@@ -18,6 +18,7 @@ from confide.campaign.kinds.market.pages import BitPages, equilibria_table
 from confide.campaign.kinds.market.plan import MARKET_KEYS, BitConfig, BitPlan, Costs, Privacy, worth_asking
 from confide.campaign.kinds.skeleton import Positive
 from confide.charts import intervals
+from confide.contract.checks import not_exactly_one
 from confide.contract.errors import InvalidInput, Refused, Unsupported
 from confide.contract.kinds import Progress
 from confide.contract.known_keys import Keys
@@ -62,8 +63,8 @@ class Belief(Keys):
 
     @model_validator(mode="after")
     def _one(self) -> Belief:
-        if sum(each is not None for each in (self.groups, self.beta, self.pairs)) != 1:
-            raise ValueError("give exactly one of groups, beta and pairs")
+        if problem := not_exactly_one(groups=self.groups, beta=self.beta, pairs=self.pairs):
+            raise ValueError(problem)
         if self.column is not None and self.groups is None:
             raise ValueError("give column only together with groups")
         if self.groups is not None and len({each.name for each in self.groups}) < len(self.groups):

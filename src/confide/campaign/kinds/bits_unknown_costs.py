@@ -19,6 +19,7 @@ from confide.campaign.kinds.market.pages import BitPages, guessed
 from confide.campaign.kinds.market.plan import MARKET_KEYS, BitConfig, BitPlan, State, worth_asking
 from confide.campaign.kinds.skeleton import LawTable, Parameters
 from confide.contract.asked import Field
+from confide.contract.checks import not_exactly_one
 from confide.contract.errors import InvalidInput, Refused
 from confide.contract.kinds import Progress
 from confide.contract.known_keys import Keys, keys_of
@@ -98,8 +99,8 @@ class Taking(Keys):
 
     @pydantic.model_validator(mode="after")
     def _one(self) -> Taking:
-        if (self.share is None) == (self.threshold is None):
-            raise ValueError("give exactly one of share and threshold")
+        if problem := not_exactly_one(share=self.share, threshold=self.threshold):
+            raise ValueError(problem)
         return self
 
 

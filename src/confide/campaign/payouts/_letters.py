@@ -26,7 +26,7 @@ def check_line(field: str, whose: str, text: object, longest: int) -> str:
 
     Args:
         field: the name of the line.
-        whose: the line in words, for messages, such as "that of 'ann'".
+        whose: the line in words, for messages, such as "the name of 'ann'".
         text: the given text.
         longest: the largest number of characters.
 
@@ -38,12 +38,12 @@ def check_line(field: str, whose: str, text: object, longest: int) -> str:
             the message names.
 
     Example:
-        >>> check_line("name", "that of 'ann'", "Ann Müller & Söhne", 70)
+        >>> check_line("name", "the name of 'ann'", "Ann Müller & Söhne", 70)
         'Ann Müller & Söhne'
-        >>> check_line("name", "that of 'ann'", " Ann", 70)
+        >>> check_line("name", "the name of 'ann'", " Ann", 70)
         Traceback (most recent call last):
         ...
-        confide.contract.errors.InvalidInput: name: that of 'ann' has spaces around it
+        confide.contract.errors.InvalidInput: name: the name of 'ann' has spaces around it
     """
     if not isinstance(text, str) or not text.strip():
         raise InvalidInput(field, f"{whose} is empty")

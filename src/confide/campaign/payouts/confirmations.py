@@ -109,7 +109,7 @@ def _from_table(text: str) -> dict[str, Status]:
         try:
             reference = check_reference(cells["reference"])
         except InvalidInput as error:
-            raise InvalidInput(f"line {line}", "reference: does not have the form of our references",
+            raise InvalidInput(f"line {line}", "reference: does not have the form of the references of confide",
                                error.limit) from None
         status = _WORDS.get(cells["status"])
         if status is None:

@@ -74,7 +74,7 @@ def as_table(batch: Batch, *, spreadsheet: bool = True) -> bytes:
 def _check(identity: str, cells: dict[str, str]) -> None:
     for column, cell in cells.items():
         if _FORMULA.search(cell):
-            raise InvalidInput(column, f"that of {identity!r} could run as a formula in a spreadsheet",
+            raise InvalidInput(column, f"the cell of {identity!r} could run as a formula in a spreadsheet",
                                "use spreadsheet=False if only programs read the file")
 
 

@@ -89,7 +89,7 @@ def as_pain001(batch: Batch, payer: Payer, *, execute: date | None = None, text:
         raise InvalidInput("payees", "are missing", "a bank needs the name and the IBAN of everybody who is paid")
     day = _day(batch, execute)
     words = (batch.campaign if text is None else text)[:_LONGEST_TEXT].strip()
-    check_line("text", "that of the statement", words, _LONGEST_TEXT)
+    check_line("text", "the text of the statement", words, _LONGEST_TEXT)
 
     root = Element("Document", {"xmlns": NAMESPACE})
     initiation = SubElement(root, "CstmrCdtTrfInitn")

@@ -44,7 +44,7 @@ class Payee:
         >>> Payee("ann", "Ann Smith", "GB82WEST12345698765423")
         Traceback (most recent call last):
         ...
-        confide.contract.errors.InvalidInput: iban: that of 'ann' has wrong check digits: correct a typing error
+        confide.contract.errors.InvalidInput: iban: the IBAN of 'ann' has wrong check digits: correct a typing error
     """
 
     id: str
@@ -57,10 +57,10 @@ class Payee:
         if _checks(self.id.replace(" ", "")):
             # Every message names the id. Where columns are swapped it would name what none may name.
             raise InvalidInput("id", "is an IBAN", "check whether the columns have the order of the header")
-        check_account(f"that of {self.id!r}", self.name, self.iban, self.bic)
+        check_account(repr(self.id), self.name, self.iban, self.bic)
 
 
-def check_account(whose: str, name: object, iban: object, bic: object) -> None:
+def check_account(owner: str, name: object, iban: object, bic: object) -> None:
     """Check the form of a name, an IBAN and, where it is given, a BIC.
 
     An IBAN must name a country that uses IBANs, with the length and structure of that country, and must have right
@@ -69,7 +69,7 @@ def check_account(whose: str, name: object, iban: object, bic: object) -> None:
     account exists.
 
     Args:
-        whose: the owner in words, for messages, such as "that of 'ann'".
+        owner: the owner in words, for messages, such as "the payer".
         name: the name of the account's holder.
         iban: the IBAN of the account.
         bic: the BIC of the account's bank, or None.
@@ -78,18 +78,20 @@ def check_account(whose: str, name: object, iban: object, bic: object) -> None:
         InvalidInput: one of the values cannot be used. The message names the wrong value, and repeats neither the IBAN
             nor the BIC.
     """
-    check_line("name", whose, name, LONGEST_NAME)
+    check_line("name", f"the name of {owner}", name, LONGEST_NAME)
     if not isinstance(iban, str) or not _IBAN.fullmatch(iban):
-        raise InvalidInput("iban", f"{whose} is not of the form of an IBAN",
+        raise InvalidInput("iban", f"the IBAN of {owner} does not have the form of an IBAN",
                            "must be two letters of a country, two digits, and 11 to 30 letters and digits, in capitals")
-    _check_iban(whose, iban)
+    _check_iban(owner, iban)
     if bic is not None and (not isinstance(bic, str) or not _BIC.fullmatch(bic)):
-        raise InvalidInput("bic", f"{whose} is not of the form of a BIC", "must be 8 or 11 capitals and digits")
+        raise InvalidInput("bic", f"the BIC of {owner} does not have the form of a BIC",
+                           "must be 8 or 11 capitals and digits")
     if bic is not None and not _is_country(bic):
-        raise InvalidInput("bic", f"{whose} names no country", "its fifth and sixth letter must be a country's code")
+        raise InvalidInput("bic", f"the BIC of {owner} names no country",
+                           "its fifth and sixth letter must be a country's code")
 
 
-def _check_iban(whose: str, iban: str) -> None:
+def _check_iban(owner: str, iban: str) -> None:
     """Refuse an IBAN with a country, a length, check digits or letters that no account can have."""
     import schwifty  # 0.1 s, and payouts alone need it
     from schwifty import exceptions
@@ -98,16 +100,17 @@ def _check_iban(whose: str, iban: str) -> None:
         # Checks of national digits stay off: they are known for some countries alone, and banks break them.
         schwifty.IBAN(iban)
     except exceptions.InvalidCountryCode:
-        raise InvalidInput("iban", f"{whose} names no country that uses IBANs",
+        raise InvalidInput("iban", f"the IBAN of {owner} names no country that uses IBANs",
                            "its first two letters must be such a country's code") from None
     except exceptions.InvalidLength:
         expected = schwifty.IBAN(iban, allow_invalid=True).spec.iban_length
-        raise InvalidInput("iban", f"{whose} has {len(iban)} characters", f"its country's have {expected}") from None
+        raise InvalidInput("iban", f"the IBAN of {owner} has {len(iban)} characters",
+                           f"an IBAN of its country has {expected}") from None
     except exceptions.InvalidChecksumDigits:
-        raise InvalidInput("iban", f"{whose} has wrong check digits: correct a typing error") from None
+        raise InvalidInput("iban", f"the IBAN of {owner} has wrong check digits: correct a typing error") from None
     except exceptions.SchwiftyException:
-        raise InvalidInput("iban", f"{whose} has a letter or a digit in a place where its country has none",
-                           "compare it with the account's papers") from None
+        raise InvalidInput("iban", f"the IBAN of {owner} has a letter or a digit in a place where its country has "
+                                   "none", "compare the IBAN with the account's papers") from None
 
 
 def _is_country(bic: str) -> bool:

@@ -40,7 +40,7 @@ class Payer:
     bic: str | None = None
 
     def __post_init__(self) -> None:
-        check_account("the payer's", self.name, self.iban, self.bic)
+        check_account("the payer", self.name, self.iban, self.bic)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Payment:
         check_text("id", self.id)
         object.__setattr__(self, "amount", whole("amount", self.amount, at_least=1))
         if self.payee is not None and self.payee.id != self.id:
-            raise InvalidInput("payee", f"{self.payee.id!r} is not {self.id!r}", "must be the participant")
+            raise InvalidInput("payee", f"{self.payee.id!r} is not the participant", f"must be {self.id!r}")
 
 
 @dataclass(frozen=True)

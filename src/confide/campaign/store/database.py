@@ -279,7 +279,8 @@ def _make_private(file: Path, create: bool) -> None:
     if not os.path.exists(file):
         raise InvalidInput("store", f"{file} does not exist", _MAKER)
     if not file.is_file() or not os.access(file, os.R_OK | os.W_OK):
-        raise InvalidInput("store", f"{file} cannot be read and written")
+        raise InvalidInput("store", f"{file} cannot be opened for reading and writing",
+                           "must be a file that this user may read and write")
     real = file.resolve()  # beside which SQLite puts its log
     for each in (file, *(real.with_name(f"{real.name}-{end}") for end in ("wal", "shm", "journal"))):
         with suppress(FileNotFoundError):  # the last who had it open has gone
@@ -362,7 +363,7 @@ def insert_many(
             connection.exec_driver_sql(statement, list(block))
 
 
-_BUSY = ("is in use by another process, which did not finish in time", "run it again")
+_BUSY = ("is in use by another process, which did not finish in time", "run the command again")
 _FULL = ("has no room left", "free some room on its disk, then run the command again")
 _READ_ONLY = ("cannot be written to", "make it writable, then run the command again")
 _BARRED = ("does not permit this to its user", "ask the owner of the database for this permission, then run the "

@@ -263,8 +263,8 @@ def answered(number: int) -> Refused:
 
 def _nothing_approved() -> Refused:
     return Refused(worded("no payout is approved"),
-                   worded("look at the queue and approve it by its code first; to write an earlier export again, give "
-                          "its batch's number"))
+                   worded("look at the queue first, and approve the queue by its code; to write an earlier export "
+                          "again, give the number of its batch"))
 
 
 def attempts(connection: Connection, campaign: int, content: str, secret: bytes) -> dict[int, dict[str, str]]:

@@ -99,7 +99,7 @@ def members(
         except _Odd as odd:
             raise refused(f"is no plain .zip of a pack: {odd}", "unpack it, and name the folder") from None
         except (zlib.error, struct.error, OSError):
-            raise refused("is no whole .zip of a pack") from None
+            raise refused("is not a complete .zip of a pack") from None
 
 
 def _listed(file: BinaryIO, most: int, refused: Callable[..., InvalidInput]) -> tuple[int, bytes]:
@@ -231,7 +231,7 @@ def _read(file: BinaryIO, entry: _Entry, limit: int, refused: Callable[..., Inva
         if unpack.unused_data:
             raise _Odd(f"there are other bytes after {entry.name}")
     if len(data) != entry.size or zlib.crc32(data) != entry.checksum or (unpack is not None and not unpack.eof):
-        raise refused("is no whole .zip of a pack")
+        raise refused("is not a complete .zip of a pack")
     return bytes(data)
 
 

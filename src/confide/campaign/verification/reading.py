@@ -176,7 +176,7 @@ class _Found:
                 raise self.refused(f"{path} is no file")
             if status.st_size > min(LARGEST - self.size, TEXT_LIMIT if path in _SHORT else LARGEST):
                 raise self.refused(f"{path} is too large",
-                                   f"a pack takes at most {LARGEST:,} bytes, and each text of it {TEXT_LIMIT:,}")
+                                   f"a pack can have at most {LARGEST:,} bytes, and each text in it {TEXT_LIMIT:,}")
             data = file.read(status.st_size + 1)
             if len(data) != status.st_size:
                 raise self.refused(f"{path} changes while it is read")

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.contract.checks import fraction, one_of, positive
+from confide.contract.checks import exactly_one, fraction, one_of, positive
 from confide.contract.errors import InvalidInput, Unsupported
 from confide.contract.missing import names_missing
 from confide.contract.plan import Alternative, Predicted
@@ -249,8 +249,7 @@ def plan_mean(prior: PairPrior, cost: Cost, error: float | None = None, failure_
     failure, chosen = fraction("failure_probability", failure_probability), one_of("criterion", criterion, CRITERIA)
     as_cost("cost", cost)
     cap = None if max_payment is None else positive("max_payment", max_payment)
-    if (error is None) == (epsilon is None):
-        raise InvalidInput("error", "give exactly one of error and epsilon")
+    exactly_one(error=error, epsilon=epsilon)
     if epsilon is not None:
         return _plan_of(PairMarket(prior, cost, epsilon), half_width(n, as_level("epsilon", epsilon), failure), failure,
                         GIVEN, epsilon, cap)

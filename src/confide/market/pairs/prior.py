@@ -203,7 +203,7 @@ class PairPrior(PlainNumbers):
                                                                           ("both_zero", both_zero)))
         differ = (1.0 - one - zero) / 2.0
         if differ < 0:
-            raise InvalidInput("both_one", f"and both_zero add up to {one + zero:g}", "must be at most 1")
+            raise InvalidInput("both_one", f"the sum of both_one and both_zero is {one + zero:g}", "must be at most 1")
         return cls(people, one + differ, one * zero - differ * differ)
 
     @classmethod

@@ -210,7 +210,7 @@ class HistogramLaw(PlainNumbers, CostLaw):
             raise InvalidInput("weights", f"are not weights of {edges.size - 1} cells",
                                "must be one weight for each cell, >= 0")
         if not weights.sum() > 0:
-            raise InvalidInput("weights", "are all 0")
+            raise InvalidInput("weights", "are all 0", "at least one must be above 0")
         weights = weights / weights.sum()
         for name, table in (("edges", edges), ("weights", weights)):
             table.flags.writeable = False

@@ -182,7 +182,7 @@ class ThresholdMarket(PlainNumbers, PaidByCounts):
     def _resolved(self, law: CostLaw) -> tuple[float, float]:
         """The participation p and the cost threshold c_th, from the arguments that were given."""
         if self.participation is None and self.threshold is None:
-            raise InvalidInput("participation", "is missing", "must be given, or `threshold` must be given")
+            raise InvalidInput("participation", "is missing", "give `participation` or `threshold`")
         if self.threshold is None:
             share = float(self.participation)  # type: ignore[arg-type]
             cost = float(law.quantile(share))

@@ -107,7 +107,7 @@ def _fields(cp: Any, record: Any) -> dict[str, tuple[Any, NDArray[np.float64], N
     for name, declared in record.items():
         if not isinstance(name, str) or not isinstance(declared, tuple) or len(declared) != 3 \
                 or not isinstance(declared[0], cp.Parameter):
-            raise InvalidInput("record", f"{name!r} is not (Parameter, least, largest)")
+            raise InvalidInput("record", f"the entry of {name!r} is not (Parameter, least, largest)")
         parameter = declared[0]
         if parameter.id in seen:
             raise InvalidInput("record", f"declares the Parameter of {name!r} twice")

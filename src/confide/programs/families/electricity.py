@@ -130,7 +130,8 @@ class Electricity(Program):
             object.__setattr__(self, "supply", tuple(table.ravel().tolist()))
         for name in ("intervals", "slots"):
             if getattr(self, name) is None:
-                raise InvalidInput(name, "are not numbered", "give `supply` as a (T, Q) table, or both numbers")
+                raise InvalidInput(name, "is missing",
+                                   "give `intervals` and `slots`, or give `supply` as a (T, Q) table")
         super().__post_init__()
 
     def _fits(self) -> None:

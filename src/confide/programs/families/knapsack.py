@@ -85,7 +85,7 @@ class Knapsack(Program):
     def __post_init__(self) -> None:
         if cast("int | None", self.rows) is None:
             if np.ndim(self.supply) != 1:
-                raise InvalidInput("rows", "are not numbered",
+                raise InvalidInput("rows", "is missing",
                                    "give `rows`, since `supply` is one number for all resources")
             object.__setattr__(self, "rows", len(self.supply))  # type: ignore[arg-type]
         super().__post_init__()
@@ -93,7 +93,8 @@ class Knapsack(Program):
     def _fits(self) -> None:
         object.__setattr__(self, "least_weight", self._for_rows("least_weight", self.least_weight))
         if self.most_weight is not None and self.most_weight < max(self._least):
-            raise InvalidInput("most_weight", f"{self.most_weight:g} is below a least weight", f"{max(self._least):g}")
+            raise InvalidInput("most_weight", f"{self.most_weight:g} is below the largest least_weight",
+                               f"must be at least {max(self._least):g}")
         if self.step_scale is not None:
             object.__setattr__(self, "step_scale", self._for_rows("step_scale", self.step_scale))
 

@@ -171,7 +171,7 @@ class XorBundles(SetsOfGoods):
             raise InvalidInput("record", f"{type(record).__name__} is not a list of bids", _A_BID)
         for place, bid in enumerate(islice(record, self.bids + 1)):
             if place == self.bids:
-                raise InvalidInput("record", f"must have at most {self.bids} bids", f"at most {self.bids}")
+                raise InvalidInput("record", "has too many bids", f"must have at most {self.bids} bids")
             try:
                 bundle, value = bid
                 wanted = list(islice(bundle, self.size + 1))

@@ -326,7 +326,7 @@ def check_columns(sizes: tuple[int, ...], widths: tuple[int, ...]) -> int:
         raise InvalidInput("schema", "has no column with more than one cell", "there is nothing to measure")
     if 3 in widths and columns > MOST_TRIPLED:
         pairs = ("widths=(2,), which measures only pairs" if columns <= MOST_PAIRED else
-                 "use DualQuery, with a cost that hardly depends on the number of columns")
+                 "DualQuery, with a cost that hardly depends on the number of columns")
         raise Refused(f"all triples of {columns} columns are too many",
                       f"must be at most {MOST_TRIPLED} columns; use {pairs}")
     if columns > MOST_PAIRED:

@@ -111,12 +111,12 @@ def checked_subject(
     try:
         claims.validate(now=now, leeway=_LEEWAY)
     except ClaimError as error:
-        claim = error.claim if error.claim in _CLAIMS else "a claim"
-        raise ProviderFailed(f"the provider's token is not for this log-in: {claim}") from None
+        claim = f"claim {error.claim}" if error.claim in _CLAIMS else "claim"
+        raise ProviderFailed(f"the provider's token is not for this log-in: a wrong {claim}") from None
     if claims["iss"] != issuer:
-        raise ProviderFailed("the provider's token is not for this log-in: iss")
+        raise ProviderFailed("the provider's token is not for this log-in: a wrong claim iss")
     if not claims["iat"] >= begun - _LEEWAY:
-        raise ProviderFailed("the provider's token is not for this log-in: iat")
+        raise ProviderFailed("the provider's token is not for this log-in: a wrong claim iat")
     subject = claims["sub"]
     if not is_subject(subject):
         raise ProviderFailed("the provider's token names nobody")

@@ -75,7 +75,7 @@ class Operators:
             raise InvalidInput("issuer", "is not an address of an issuer",
                                f"must be https://..., without a query, of at most {LONGEST_ISSUER} letters")
         if not is_subject(subject):
-            raise InvalidInput("subject", "names nobody", f"must be 1 to {LONGEST_SUBJECT} visible letters")
+            raise InvalidInput("subject", "cannot be used", f"must be 1 to {LONGEST_SUBJECT} visible letters")
         known = self.by_identity(issuer, subject)
         if known is not None:
             raise InvalidInput("subject", f"belongs to an operator already: {known.name!r}",
@@ -111,7 +111,7 @@ class Operators:
         """
         found = self._one(t.operator.c.name == name)
         if found is None:
-            raise InvalidInput("name", f"{name!r} is nobody's")
+            raise InvalidInput("name", f"no operator has the name {name!r}")
         return found
 
     def by_identity(self, issuer: str, subject: str) -> Operator | None:
@@ -187,7 +187,7 @@ def _operator(row: Any) -> Operator:
 
 def _check_name(name: str) -> None:
     if not name.strip() or name != name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
-        raise InvalidInput("name", "is none", f"must be 1 to {LONGEST_NAME} visible letters")
+        raise InvalidInput("name", "cannot be used", f"must be 1 to {LONGEST_NAME} visible letters")
 
 
 def _check_password(password: str) -> None:

@@ -104,7 +104,8 @@ def add_operator(parts: PartsOf, _: Admin, new: NewOperator) -> OperatorModel:
     if new.issuer is not None and new.subject is not None and new.password is None:
         return operator_model(parts.operators.admit(new.name, role, issuer=new.issuer, subject=new.subject))
     if new.password is None or new.issuer is not None or new.subject is not None:
-        raise InvalidInput("password", "is missing, or is given together with an issuer",
+        raise InvalidInput("password", "is missing" if new.password is None else
+                           "is given together with an issuer or a subject",
                            "give a password, or an issuer and a subject")
     return operator_model(parts.operators.add(new.name, new.password.get_secret_value(), role))
 

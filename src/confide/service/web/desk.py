@@ -359,7 +359,7 @@ def _version(form: Form) -> int:
 
 def _whole(text: str, field: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
-        raise InvalidInput(field, worded("is none"), worded("load the page again"))
+        raise InvalidInput(field, worded("is not a number"), worded("load the page again"))
     return int(text)
 
 

@@ -20,6 +20,7 @@ from confide.allocation.preflib import SUFFIXES
 from confide.allocation.scales import Points, PointsTogether, Ranks, RanksTogether, Scale
 from confide.allocation.sinkhorn_match import SinkhornMatch
 from confide.allocation.tables import Rows
+from confide.contract.checks import not_exactly_one
 from confide.contract.errors import InvalidInput
 from confide.contract.file_words import FileWords
 from confide.contract.known_keys import FileTable, Keys, PeopleTable, keys_of
@@ -67,9 +68,8 @@ class Goods(Keys):
 
     @model_validator(mode="after")
     def _one(self) -> Goods:
-        given = [self.names is not None, self.count is not None, self.table is not None]
-        if sum(given) != 1:
-            raise ValueError("give exactly one of names, count and table")
+        if problem := not_exactly_one(names=self.names, count=self.count, table=self.table):
+            raise ValueError(problem)
         if (self.table is None) is (self.supply is None):
             raise ValueError("give supply with names or count, and not with table, which has a column supply")
         return self

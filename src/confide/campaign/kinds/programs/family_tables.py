@@ -283,8 +283,10 @@ class FlowTable(_Family):
         found = list[tuple[str, str, float, float]]()
         for number, line in table_lines("arcs", self.arcs, ("tail", "head", "capacity", "cost")):
             capacity, cost = (_number("arcs", number, text) for text in line[2:])
-            if capacity <= 0 or cost < 0:
-                raise InvalidInput("arcs", f"line {number} has no capacity above 0, or a cost below 0")
+            if capacity <= 0:
+                raise InvalidInput("arcs", f"line {number} has the capacity {line[2]}", "must be above 0")
+            if cost < 0:
+                raise InvalidInput("arcs", f"line {number} has the cost {line[3]}", "must be at least 0")
             found.append((line[0], line[1], capacity, cost))
             if self.both_ways:
                 found.append((line[1], line[0], capacity, cost))

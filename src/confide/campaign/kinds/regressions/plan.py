@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from confide.campaign.kinds.skeleton import MoneyTable, MoneyWords, Positive, Share, ShownPlan
+from confide.contract.checks import not_exactly_one
 from confide.contract.errors import InvalidInput
 from confide.contract.guarantees import Guarantees
 from confide.contract.known_keys import MOST_PEOPLE, DataTable, Keys, PeopleTable, keys_of
@@ -160,8 +161,8 @@ class PaymentTable(MoneyTable):
 
     @model_validator(mode="after")
     def _one(self) -> PaymentTable:
-        if (self.truth_radius is None) == (self.budget is None):
-            raise ValueError("give exactly one of truth_radius and budget")
+        if problem := not_exactly_one(truth_radius=self.truth_radius, budget=self.budget):
+            raise ValueError(problem)
         return self
 
 
