@@ -261,8 +261,9 @@ class PTarget(Mechanism[PublicRelease, SearchCertificate]):
     ) -> RunOutcome[PublicRelease, SearchCertificate]:
         """Run the whole search.
 
-        Args: the arguments of `start`, and one more: progress: function that is called when the search has ended. The
-        course of a search depends on contacts, so the number of calls and the components found so far are not reported.
+        Args: `data`, `noise`, `charge`, `log`, `query_cap` and `without_guarantee` as in `start`; and progress:
+        function that is called when the search has ended. The course of a search depends on contacts, so the number of
+        calls and the components found so far are not reported.
 
         Raises:
             SeedNotTargeted: a seed that is no target, by the oracle's answer.

@@ -128,7 +128,7 @@ class KernelMechanism(FittedMechanism):
     all databases are possible.
 
     The mechanism's identifiability is epsilon, its distortion is h(epsilon), and its differential privacy is epsilon
-    plus the prior's level eps_X. The class has no `for_budget` for a budget of differential privacy, because the
+    plus the prior's level eps_X. A budget of differential privacy is no input (there is no `for_budget`), because the
     identifiability of a release depends on the prior. Up to 4,096 databases, and for any number of independent rows,
     the mechanism is coded in whole numbers and can draw releases. For more databases the mechanism can be simulated,
     and its levels follow from a theorem.

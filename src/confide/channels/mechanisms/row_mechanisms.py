@@ -133,9 +133,9 @@ class WaterFilling(_RowMechanism):
 
     If an identifiability level is given, every row is changed as rarely as the level allows. If a distortion is given,
     the rows share the distortion such that the information falls at the same rate in all rows for one more changed row.
-    If all rows have equal laws, a given identifiability level and a given distortion lead to the same channel. The
-    class has no `for_budget` for a budget of differential privacy, because both notions depend on the prior. `TopK`
-    accepts such a budget.
+    If all rows have equal laws, a given identifiability level and a given distortion lead to the same channel. A budget
+    of differential privacy is no input (there is no `for_budget`), because both notions depend on the prior; `TopK`
+    takes such a budget.
 
     Raises:
         InvalidInput: neither or both of identifiability and distortion are given, or one is out of range.

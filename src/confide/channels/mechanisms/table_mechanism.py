@@ -33,7 +33,7 @@ class JointTypeMechanism(GivenChannel):
     """A mechanism that draws from a channel over joint types in whole numbers. Its privacy levels are computed from
     these whole numbers.
 
-    The class has no `for_budget`, because the given channel determines its own privacy level.
+    Epsilon is no input (there is no `for_budget`), because the given channel determines its own level.
 
     Raises:
         InvalidInput: the channel is no channel over joint types, or an identifiability is given without a prior.
@@ -79,8 +79,8 @@ class TableMechanism(GivenChannel):
     numbers, and never exceed the given limits.
 
     An `ExponentialForm` over more than 4,096 databases is too large for whole numbers. Such a channel can be simulated,
-    but cannot draw a release. The class has no `for_budget`, because the given channel determines its own privacy
-    level.
+    but cannot draw a release. Epsilon is no input (there is no `for_budget`), because the given channel determines its
+    own level.
 
     Raises:
         InvalidInput: the value is no channel, or an identifiability is given without a prior.

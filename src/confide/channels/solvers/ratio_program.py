@@ -95,7 +95,7 @@ class BlockProgram:
         return float((self.sizes * self.bands.astype(np.float64) ** 2).sum())
 
     def loosened(self, by: float) -> BlockProgram:
-        """The same program with all constraint factors multiplied by e^`by`."""
+        """The same program with all constraint factors multiplied by exp(by)."""
         return replace(self, up=self.up * math.exp(by), down=self.down * math.exp(by))
 
     def collected(self, v: _Vector) -> _Vector:
